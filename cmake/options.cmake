@@ -1,0 +1,32 @@
+# Compiler settings that every target shares.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(OCTAVO_CCACHE ccache)
+if(OCTAVO_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${OCTAVO_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${OCTAVO_CCACHE})
+endif()
+find_program(OCTAVO_MOLD mold)
+if(OCTAVO_MOLD AND NOT OCTAVO_SANITIZE)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# A float that decides an integer must have the same bits everywhere, so the compiler may not
+# fuse a multiply and an add on its own; kernels that want a fused multiply-add say std::fma.
+add_compile_options(-Wall -Wextra -Werror -ffp-contract=off -fno-math-errno)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # False alarms of GCC 12 in its own AVX-512 headers and in inlined std::string code.
+  add_compile_options(-Wno-maybe-uninitialized -Wno-uninitialized -Wno-restrict -Wno-dangling-pointer)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-O2)
+endif()
+if(OCTAVO_SANITIZE)
+  add_compile_options(-fsanitize=${OCTAVO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_link_options(-fsanitize=${OCTAVO_SANITIZE})
+endif()
+# ccache and reproducible builds: no absolute path in an object file.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)

@@ -1,0 +1,89 @@
+#include "core/base/blob.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace octavo {
+namespace {
+
+struct Mapping {
+  void* address = nullptr;
+  size_t size = 0;
+  ~Mapping() { munmap(address, size); }
+};
+
+struct Descriptor {
+  int fd = -1;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+}  // namespace
+
+Blob::Blob(std::string bytes) {
+  auto held = std::make_shared<const std::string>(std::move(bytes));
+  bytes_ = std::as_bytes(std::span(*held));
+  owner_ = std::move(held);
+}
+
+Blob::Blob(std::vector<std::byte> bytes) {
+  auto held = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  bytes_ = std::span(*held);
+  owner_ = std::move(held);
+}
+
+Result<Blob> Blob::MapFile(const std::string& path) {
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat info = {};
+  if (file.fd < 0 || fstat(file.fd, &info) != 0) {
+    return Fail(Code::kUsage, "cannot read '{}': {}", path, std::strerror(errno)).Field(path);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    return Fail(Code::kUsage, "cannot read '{}': not a regular file", path).Field(path);
+  }
+  const auto size = static_cast<size_t>(info.st_size);
+  if (size == 0) return Blob(std::string());
+  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
+  if (address == MAP_FAILED) {
+    return Fail(Code::kUsage, "cannot map '{}': {}", path, std::strerror(errno)).Field(path);
+  }
+  auto mapping = std::make_shared<Mapping>();
+  mapping->address = address;
+  mapping->size = size;
+  return Blob(std::move(mapping), {static_cast<const std::byte*>(address), size});
+}
+
+Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
+  {
+    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+    file.flush();
+    if (!file) {
+      const int cause = errno;
+      std::remove(temporary.c_str());
+      return Fail(Code::kUsage, "cannot write '{}': {}", path, std::strerror(cause)).Field(path);
+    }
+  }
+  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int cause = errno;
+    std::remove(temporary.c_str());
+    return Fail(Code::kUsage, "cannot write '{}': {}", path, std::strerror(cause)).Field(path);
+  }
+  return {};
+}
+
+Status WriteFile(const std::string& path, std::string_view text) {
+  return WriteFile(path, std::as_bytes(std::span(text)));
+}
+
+}  // namespace octavo

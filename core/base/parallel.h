@@ -1,0 +1,32 @@
+// A fixed set of threads that runs loops.  Work is cut by index alone, so who runs which part
+// never changes a result.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+namespace octavo {
+
+class ThreadPool {
+ public:
+  // `threads` counts the caller, who takes part: 1 makes no thread at all.  0 means one per core.
+  explicit ThreadPool(int threads);
+  ~ThreadPool();
+  ThreadPool(const ThreadPool&) = delete;
+  ThreadPool& operator=(const ThreadPool&) = delete;
+
+  int threads() const { return threads_; }
+
+  // Calls body(begin, end) for disjoint ranges that cover [0, count), each at least `grain` long
+  // but the last, and returns when all are done.  The body must not throw.  Safe to call from
+  // several threads: loops are served one after another.  A call from within a body runs inline.
+  void For(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
+
+ private:
+  struct State;
+  int threads_ = 1;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octavo

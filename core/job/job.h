@@ -1,0 +1,86 @@
+// One call from a model to its optimized form: a pure function of its request.  Equal requests
+// give equal bytes (with `deterministic`; else all but the report's seconds), whatever the thread
+// count or the instruction set.  Thread-safe: any number of calls may run at once.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/blob.h"
+#include "core/base/status.h"
+#include "core/base/stop_token.h"
+#include "core/job/options.h"
+
+namespace octavo::job {
+
+// Bytes with the name under which they were given: for external data the `location` that the
+// model uses, for samples and profiles the file name (its ending tells the format).
+struct NamedBlob {
+  std::string name = {};
+  Blob bytes = {};
+};
+
+struct Request {
+  Options options = {};
+  NamedBlob model = {};  // .onnx, .octavo or .graph by its name's ending; ONNX without one
+  std::vector<NamedBlob> external_data = {};  // also the payloads of a text graph
+  std::optional<NamedBlob> profile = {};
+  // One .npz or .npy; a directory of samples as blobs named "0/input_0.pb"; or the single name
+  // "random:SEED[:N]" with no bytes.
+  std::vector<NamedBlob> samples = {};
+  std::optional<NamedBlob> target = {};  // a target file, JSON
+};
+
+// How far a job is.  `stage` is one of the closed set import, prepare, profile, passes, export,
+// integer-run, report; `pass` is set in stage passes.  total is 0 when it is not known.
+struct Progress {
+  std::string_view stage = {};
+  std::string_view pass = {};
+  int64_t done = 0;
+  int64_t total = 0;
+};
+
+// What the service counts of a finished job, beside what the report holds.
+struct Facts {
+  struct Rewrite {
+    std::string rule = {};
+    std::string effect = {};
+    int64_t count = 0;
+  };
+  struct PassTime {
+    std::string pass = {};
+    double seconds = 0;
+  };
+  struct KernelUse {
+    std::string kernel = {};
+    std::string isa = {};
+    double operations = 0;  // multiply-adds count as two
+    double seconds = 0;
+  };
+  std::vector<Rewrite> rewrites = {};
+  std::vector<PassTime> passes = {};
+  std::vector<KernelUse> kernels = {};
+  std::vector<double> output_sqnr_db = {};
+  std::vector<double> value_sqnr_db = {};
+  int64_t rescales_removed = 0;
+  int64_t saturated_values = 0;
+};
+
+struct Outcome {
+  NamedBlob model = {};                   // the optimized graph in the asked form
+  std::vector<NamedBlob> external = {};   // its external data or payload files, if any
+  std::vector<NamedBlob> snapshots = {};  // graph text after each pass, named "03-lower.graph"
+  std::string report_json = {};
+  bool gate_failed = false;  // a require_* was not met; everything is written all the same
+  std::string message = {};  // which gate, with the figure
+  Facts facts = {};
+};
+
+using Observer = std::function<void(const Progress&)>;
+
+Result<Outcome> Run(const Request& request, const StopToken& stop, const Observer& observer);
+
+}  // namespace octavo::job
