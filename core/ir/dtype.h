@@ -1,0 +1,74 @@
+// The element types of a tensor, with ONNX's meaning of each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace octavo::ir {
+
+enum class DType : uint8_t {
+  kF32,
+  kF64,
+  kF16,
+  kBF16,
+  kI8,
+  kU8,
+  kI16,
+  kU16,
+  kI32,
+  kU32,
+  kI64,
+  kU64,
+  kBool,
+};
+
+// "f32", "i8", "bool": the words of text graphs, options and target files.
+std::string_view Name(DType dtype);
+std::optional<DType> ParseDType(std::string_view name);
+// "float32", "int8", "bool": numpy's words.
+std::string_view NumpyName(DType dtype);
+
+// Bytes of one element.
+int SizeOf(DType dtype);
+bool IsFloat(DType dtype);
+// Signed or unsigned integers; bool is none.
+bool IsInteger(DType dtype);
+bool IsSigned(DType dtype);
+
+// The codes that an integer type can store: [-128, 127] for i8.  u64 is cut at INT64_MAX.
+struct CodeRange {
+  int64_t min = 0;
+  int64_t max = 0;
+
+  bool operator==(const CodeRange&) const = default;
+};
+CodeRange CodesOf(DType dtype);
+
+// The DType of a C++ type.
+template <class T>
+constexpr DType DTypeOf();
+template <>
+constexpr DType DTypeOf<float>() { return DType::kF32; }
+template <>
+constexpr DType DTypeOf<double>() { return DType::kF64; }
+template <>
+constexpr DType DTypeOf<int8_t>() { return DType::kI8; }
+template <>
+constexpr DType DTypeOf<uint8_t>() { return DType::kU8; }
+template <>
+constexpr DType DTypeOf<int16_t>() { return DType::kI16; }
+template <>
+constexpr DType DTypeOf<uint16_t>() { return DType::kU16; }
+template <>
+constexpr DType DTypeOf<int32_t>() { return DType::kI32; }
+template <>
+constexpr DType DTypeOf<uint32_t>() { return DType::kU32; }
+template <>
+constexpr DType DTypeOf<int64_t>() { return DType::kI64; }
+template <>
+constexpr DType DTypeOf<uint64_t>() { return DType::kU64; }
+template <>
+constexpr DType DTypeOf<bool>() { return DType::kBool; }
+
+}  // namespace octavo::ir

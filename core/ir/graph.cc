@@ -1,0 +1,329 @@
+#include "core/ir/graph.h"
+
+#include <algorithm>
+#include <cassert>
+#include <queue>
+
+namespace octavo::ir {
+
+// ---------------------------------------------------------------- reading
+
+std::vector<NodeId> Graph::Readers(ValueId id) const {
+  std::vector<NodeId> readers;
+  for (const Use& use : value(id).uses) readers.push_back(use.node);
+  std::sort(readers.begin(), readers.end());
+  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+  return readers;
+}
+
+ValueId Graph::Find(std::string_view name) const {
+  const auto at = by_name_.find(std::string(name));
+  return at == by_name_.end() ? ValueId{} : at->second;
+}
+
+ValueId Graph::Resolve(std::string_view name) const {
+  if (const ValueId own = Find(name)) return own;
+  // An alias of an alias: each step leads to a younger carrier, so this ends.
+  auto at = aliases_.find(name);
+  while (at != aliases_.end() && value(at->second).erased) {
+    at = aliases_.find(value(at->second).name);
+  }
+  return at == aliases_.end() ? ValueId{} : at->second;
+}
+
+// ---------------------------------------------------------------- building
+
+ValueId Graph::AddInput(std::string name, Type type) {
+  const ValueId id{static_cast<int32_t>(values_.size())};
+  by_name_.emplace(name, id);
+  values_.push_back({.name = std::move(name), .type = std::move(type), .is_input = true});
+  inputs_.push_back(id);
+  return id;
+}
+
+ValueId Graph::AddConstant(std::string name, PayloadPtr payload, Type type) {
+  const ValueId id{static_cast<int32_t>(values_.size())};
+  by_name_.emplace(name, id);
+  values_.push_back(
+      {.name = std::move(name), .type = std::move(type), .constant = std::move(payload)});
+  return id;
+}
+
+ValueId Graph::AddConstant(std::string name, Tensor tensor) {
+  Type type{tensor.dtype(), tensor.shape(), {}, {}};
+  return AddConstant(std::move(name), MakePayload(std::move(tensor)), std::move(type));
+}
+
+void Graph::AddOutput(ValueId id) {
+  outputs_.push_back(id);
+  ++values_[id.index].output_uses;
+}
+
+NodeId Graph::Create(Definition definition) {
+  const NodeId id{static_cast<int32_t>(nodes_.size())};
+  Node node;
+  node.op = definition.op;
+  node.inputs = std::move(definition.inputs);
+  node.attributes = std::move(definition.attributes);
+  node.origin = std::move(definition.origin);
+  while (!node.inputs.empty() && !node.inputs.back()) node.inputs.pop_back();
+  for (auto& [name, type] : definition.results) {
+    const ValueId result{static_cast<int32_t>(values_.size())};
+    by_name_.emplace(name, result);
+    values_.push_back({.name = std::move(name),
+                       .type = std::move(type),
+                       .producer = id,
+                       .result = static_cast<int>(node.results.size())});
+    node.results.push_back(result);
+  }
+  node.name = definition.name;
+  if (node.name.empty() && !node.results.empty()) node.name = UniqueNodeName(name(node.results[0]));
+  node_names_.insert(node.name);
+  nodes_.push_back(std::move(node));
+  const std::vector<ValueId>& inputs = nodes_.back().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) AddUse(inputs[i], {id, static_cast<int>(i)});
+  return id;
+}
+
+NodeId Graph::AddNode(Definition definition) {
+  const NodeId id = Create(std::move(definition));
+  Link(id, {});
+  return id;
+}
+
+NodeId Graph::InsertBefore(NodeId position, Definition definition) {
+  const NodeId id = Create(std::move(definition));
+  Link(id, position);
+  return id;
+}
+
+NodeId Graph::InsertAfter(NodeId position, Definition definition) {
+  const NodeId id = Create(std::move(definition));
+  Link(id, node(position).next);
+  return id;
+}
+
+std::string Graph::UniqueName(std::string_view base) const {
+  std::string name(base);
+  for (int i = 1; Find(name) || aliases_.count(name) || retired_.count(name); ++i) {
+    name = fmt::format("{}_{}", base, i);
+  }
+  return name;
+}
+
+std::string Graph::UniqueNodeName(std::string_view base) const {
+  std::string name(base);
+  for (int i = 1; node_names_.count(name); ++i) name = fmt::format("{}_{}", base, i);
+  return name;
+}
+
+// ---------------------------------------------------------------- rewriting
+
+void Graph::Redefine(NodeId id, const OpDef* op, std::vector<ValueId> inputs, AttrMap attributes) {
+  while (!inputs.empty() && !inputs.back()) inputs.pop_back();
+  DropInputs(id);
+  Node& node = nodes_[id.index];
+  node.op = op;
+  node.inputs = std::move(inputs);
+  node.attributes = std::move(attributes);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    AddUse(node.inputs[i], {id, static_cast<int>(i)});
+  }
+}
+
+void Graph::SetInput(NodeId id, size_t input, ValueId value) {
+  Node& node = nodes_[id.index];
+  if (input >= node.inputs.size()) node.inputs.resize(input + 1);
+  DropUse(node.inputs[input], {id, static_cast<int>(input)});
+  node.inputs[input] = value;
+  AddUse(value, {id, static_cast<int>(input)});
+}
+
+void Graph::SetPayload(ValueId id, PayloadPtr payload, Type type) {
+  assert(IsConstant(id));
+  values_[id.index].constant = std::move(payload);
+  values_[id.index].type = std::move(type);
+}
+
+void Graph::DefineAsConstant(ValueId id, PayloadPtr payload, Type type) {
+  const NodeId producer = value(id).producer;
+  assert(producer && node(producer).results.size() == 1);
+  DropInputs(producer);
+  Unlink(producer);
+  Node& node = nodes_[producer.index];
+  node.erased = true;
+  node.results.clear();
+  --node_count_;
+  Value& value = values_[id.index];
+  value.producer = {};
+  value.constant = std::move(payload);
+  value.type = std::move(type);
+}
+
+NodeId Graph::DefineAsNode(ValueId constant, Definition definition) {
+  assert(IsConstant(constant) && definition.results.empty());
+  NodeId before;
+  const std::vector<Use>& uses = value(constant).uses;
+  if (!uses.empty()) {
+    std::set<NodeId> readers;
+    for (const Use& use : uses) readers.insert(use.node);
+    before = *readers.begin();
+    // Walk back from one reader: any other that stands before it is met on the way.
+    for (NodeId at = before; readers.size() > 1 && at; at = node(at).previous) {
+      if (readers.count(at)) before = at;
+    }
+  }
+  if (definition.name.empty()) definition.name = UniqueNodeName(name(constant));
+  const NodeId id = Create(std::move(definition));
+  Link(id, before);
+  nodes_[id.index].results = {constant};
+  Value& value = values_[constant.index];
+  value.constant = nullptr;
+  value.producer = id;
+  value.result = 0;
+  return id;
+}
+
+void Graph::Forward(ValueId from, ValueId to) {
+  assert(!IsOutput(from) && from != to);
+  const std::vector<Use> uses = value(from).uses;
+  for (const Use& use : uses) SetInput(use.node, use.input, to);
+  AddAlias(name(from), to);
+}
+
+void Graph::Erase(NodeId id) {
+  DropInputs(id);
+  Unlink(id);
+  Node& node = nodes_[id.index];
+  node.erased = true;
+  --node_count_;
+  for (const ValueId result : node.results) {
+    assert(CountUses(result) == 0);
+    Retire(result);
+  }
+  node.results.clear();
+}
+
+void Graph::EraseConstant(ValueId id) {
+  assert(IsConstant(id) && CountUses(id) == 0);
+  values_[id.index].constant = nullptr;
+  Retire(id);
+}
+
+int Graph::EraseDead() {
+  int erased = 0;
+  for (NodeId at = last_; at;) {
+    const NodeId previous = node(at).previous;
+    const auto& results = node(at).results;
+    if (std::none_of(results.begin(), results.end(), [&](ValueId r) { return CountUses(r); })) {
+      Erase(at);
+      ++erased;
+    }
+    at = previous;
+  }
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const ValueId id{static_cast<int32_t>(i)};
+    if (!values_[i].erased && IsConstant(id) && CountUses(id) == 0) EraseConstant(id);
+  }
+  return erased;
+}
+
+void Graph::AddAlias(std::string name, ValueId id) {
+  aliases_.insert_or_assign(std::move(name), id);
+}
+
+void Graph::AddOrigin(NodeId id, std::span<const std::string> origin) {
+  std::vector<std::string>& list = nodes_[id.index].origin;
+  for (const std::string& name : origin) {
+    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  }
+}
+
+Status Graph::Sort() {
+  std::vector<int32_t> position(nodes_.size(), 0), waiting(nodes_.size(), 0);
+  std::vector<NodeId> order;
+  for (const NodeId id : nodes()) {
+    position[id.index] = static_cast<int32_t>(order.size());
+    order.push_back(id);
+    for (const ValueId input : node(id).inputs) {
+      if (input && value(input).producer) ++waiting[id.index];
+    }
+  }
+  const auto later = [&](NodeId a, NodeId b) { return position[a.index] > position[b.index]; };
+  std::priority_queue<NodeId, std::vector<NodeId>, decltype(later)> ready(later);
+  for (const NodeId id : order) {
+    if (waiting[id.index] == 0) ready.push(id);
+  }
+  std::vector<NodeId> sorted;
+  while (!ready.empty()) {
+    const NodeId id = ready.top();
+    ready.pop();
+    sorted.push_back(id);
+    for (const ValueId result : node(id).results) {
+      for (const Use& use : value(result).uses) {
+        if (--waiting[use.node.index] == 0) ready.push(use.node);
+      }
+    }
+  }
+  if (sorted.size() != order.size()) {
+    for (const NodeId id : order) {
+      if (waiting[id.index] == 0) continue;
+      return Fail(Code::kInvalidArgument, "{} '{}' is part of a cycle", node(id).op->name,
+                  node(id).name)
+          .Node(node(id).name)
+          .Reason("CYCLE");
+    }
+  }
+  first_ = last_ = {};
+  node_count_ = 0;
+  for (const NodeId id : sorted) Link(id, {});
+  return {};
+}
+
+// ---------------------------------------------------------------- inner workings
+
+void Graph::Link(NodeId id, NodeId before) {
+  Node& node = nodes_[id.index];
+  node.next = before;
+  node.previous = before ? nodes_[before.index].previous : last_;
+  (node.previous ? nodes_[node.previous.index].next : first_) = id;
+  (before ? nodes_[before.index].previous : last_) = id;
+  ++node_count_;
+}
+
+void Graph::Unlink(NodeId id) {
+  const Node& node = nodes_[id.index];
+  (node.previous ? nodes_[node.previous.index].next : first_) = node.next;
+  (node.next ? nodes_[node.next.index].previous : last_) = node.previous;
+}
+
+void Graph::AddUse(ValueId value, Use use) {
+  if (value) values_[value.index].uses.push_back(use);
+}
+
+void Graph::DropUse(ValueId value, Use use) {
+  if (!value) return;
+  std::vector<Use>& uses = values_[value.index].uses;
+  const auto at = std::find(uses.begin(), uses.end(), use);
+  assert(at != uses.end());
+  *at = uses.back();
+  uses.pop_back();
+}
+
+void Graph::DropInputs(NodeId id) {
+  Node& node = nodes_[id.index];
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    DropUse(node.inputs[i], {id, static_cast<int>(i)});
+  }
+  node.inputs.clear();
+}
+
+void Graph::Retire(ValueId id) {
+  Value& value = values_[id.index];
+  value.erased = true;
+  value.producer = {};
+  by_name_.erase(value.name);
+  if (!aliases_.count(value.name)) retired_.insert(value.name);
+}
+
+}  // namespace octavo::ir

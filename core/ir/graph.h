@@ -1,0 +1,203 @@
+// A network: values and nodes in topological order behind typed ids.  A rewrite changes how a
+// value is computed (Redefine) or lets readers read another value (Forward, which records an
+// alias); nothing here can rename a value or lose a name.  Copyable; not thread-safe while it is
+// being changed.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/ir/ids.h"
+#include "core/ir/op_def.h"
+
+namespace octavo::ir {
+
+struct Use {
+  NodeId node = {};
+  int input = 0;
+
+  bool operator==(const Use&) const = default;
+};
+
+struct Value {
+  std::string name = {};
+  Type type = {};
+  NodeId producer = {};         // none: a graph input or a constant
+  int result = 0;               // which result of the producer
+  PayloadPtr constant = {};     // set: a constant
+  std::vector<Use> uses = {};   // by nodes; in no particular order
+  bool is_input = false;
+  int output_uses = 0;          // how often it is listed as a graph output
+  bool erased = false;
+};
+
+struct Node {
+  std::string name = {};
+  const OpDef* op = nullptr;
+  std::vector<ValueId> inputs = {};  // an invalid id is an absent optional input
+  std::vector<ValueId> results = {};
+  AttrMap attributes = {};
+  // Names of the original nodes that this one computes: itself at import, more after fusion.
+  std::vector<std::string> origin = {};
+  bool erased = false;
+  NodeId next = {}, previous = {};  // topological order
+
+  ValueId input(size_t i) const { return i < inputs.size() ? inputs[i] : ValueId{}; }
+  ValueId result(size_t i = 0) const { return results[i]; }
+};
+
+// Steps through nodes in order.  Erasing the node at hand, or adding before it, is safe.
+class NodeRange;
+
+class Graph {
+ public:
+  // ------------------------------------------------------------ reading
+  const Value& value(ValueId id) const { return values_[id.index]; }
+  const Node& node(NodeId id) const { return nodes_[id.index]; }
+  const Type& type(ValueId id) const { return values_[id.index].type; }
+  const std::string& name(ValueId id) const { return values_[id.index].name; }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  NodeRange nodes() const;
+  NodeId first() const { return first_; }
+  int64_t node_count() const { return node_count_; }
+  // One past the largest index ever given; erased entries included.
+  size_t value_bound() const { return values_.size(); }
+  size_t node_bound() const { return nodes_.size(); }
+
+  bool IsConstant(ValueId id) const { return value(id).constant != nullptr; }
+  bool IsOutput(ValueId id) const { return value(id).output_uses > 0; }
+  bool IsInput(ValueId id) const { return value(id).is_input; }
+  // Readers by nodes plus listings as graph output.
+  int CountUses(ValueId id) const {
+    return static_cast<int>(value(id).uses.size()) + value(id).output_uses;
+  }
+  // The node that computes the value, or null for inputs and constants.
+  const Node* Producer(ValueId id) const {
+    const NodeId producer = value(id).producer;
+    return producer ? &node(producer) : nullptr;
+  }
+  // The readers in topological order, each node once.
+  std::vector<NodeId> Readers(ValueId id) const;
+
+  // By the value's own name.
+  ValueId Find(std::string_view name) const;
+  // By its own name or an alias: the value that now carries an original name.
+  ValueId Resolve(std::string_view name) const;
+  // Names that rewrites forwarded, to where each led at that time; Resolve follows them.
+  const std::map<std::string, ValueId, std::less<>>& aliases() const { return aliases_; }
+  // Original names that no value carries any more, since a rewrite computes past them.
+  const std::set<std::string, std::less<>>& retired() const { return retired_; }
+  // Whether the graph ever had a value of this name.
+  bool Knows(std::string_view name) const {
+    return Find(name) || aliases_.count(name) || retired_.count(name);
+  }
+
+  // Operator set versions by domain, as the model declared them ("" is ONNX).
+  std::map<std::string, int64_t> opsets = {};
+  // The model's own name and its metadata_props.
+  std::string graph_name = {};
+  std::map<std::string, std::string> metadata = {};
+
+  // ------------------------------------------------------------ building
+  // Names must be new (UniqueName makes one); that is asserted by the verifier, not here.
+  ValueId AddInput(std::string name, Type type);
+  ValueId AddConstant(std::string name, PayloadPtr payload, Type type);
+  ValueId AddConstant(std::string name, Tensor tensor);
+  void AddOutput(ValueId id);
+
+  struct Definition {
+    std::string name = {};  // empty: the first result's name
+    const OpDef* op = nullptr;
+    std::vector<ValueId> inputs = {};
+    AttrMap attributes = {};
+    std::vector<std::pair<std::string, Type>> results = {};
+    std::vector<std::string> origin = {};
+  };
+  NodeId AddNode(Definition definition);  // at the end
+  NodeId InsertBefore(NodeId position, Definition definition);
+  NodeId InsertAfter(NodeId position, Definition definition);
+  // `base`, or `base_1`, `base_2`.. if taken.
+  std::string UniqueName(std::string_view base) const;
+  // `base`, or `base_1`.. if a node has it.
+  std::string UniqueNodeName(std::string_view base) const;
+
+  // ------------------------------------------------------------ rewriting
+  // Changes how a node's results are computed; the results stay the values that they are.
+  void Redefine(NodeId id, const OpDef* op, std::vector<ValueId> inputs, AttrMap attributes);
+  void SetInput(NodeId id, size_t input, ValueId value);
+  void SetType(ValueId id, Type type) { values_[id.index].type = std::move(type); }
+  void SetPayload(ValueId id, PayloadPtr payload, Type type);
+  // Turns the only result of a node into a constant of the same name; the node goes.
+  void DefineAsConstant(ValueId id, PayloadPtr payload, Type type);
+  // Turns a constant into the result of a new node, placed before its first reader.
+  NodeId DefineAsNode(ValueId constant, Definition definition);
+  // Every reader of `from` reads `to` instead, and `from`'s name becomes an alias of `to`.
+  // `from` must not be a graph output.  Its producer stays until erased.
+  void Forward(ValueId from, ValueId to);
+  // The results of `id` (none of which is read) and the node go; names that nothing carries are
+  // retired.
+  void Erase(NodeId id);
+  // A constant without readers goes; its name is retired.
+  void EraseConstant(ValueId id);
+  // Nodes whose results nobody reads, and constants likewise, go.  Returns how many nodes.
+  int EraseDead();
+  void AddAlias(std::string name, ValueId id);
+  void AddOrigin(NodeId id, std::span<const std::string> origin);
+  // Restores topological order, keeping the present order where it may.  kInvalidArgument with a
+  // node's name if there is a cycle.
+  Status Sort();
+
+ private:
+  NodeId Create(Definition definition);
+  void Link(NodeId id, NodeId before);  // before nothing: at the end
+  void Unlink(NodeId id);
+  void AddUse(ValueId value, Use use);
+  void DropUse(ValueId value, Use use);
+  void DropInputs(NodeId id);
+  void Retire(ValueId id);
+
+  std::vector<Value> values_;
+  std::vector<Node> nodes_;
+  std::vector<ValueId> inputs_, outputs_;
+  NodeId first_, last_;
+  int64_t node_count_ = 0;
+  std::unordered_map<std::string, ValueId> by_name_;
+  std::set<std::string, std::less<>> node_names_;
+  std::map<std::string, ValueId, std::less<>> aliases_;
+  std::set<std::string, std::less<>> retired_;
+};
+
+class NodeRange {
+ public:
+  class Iterator {
+   public:
+    Iterator(const Graph& graph, NodeId at) : graph_(&graph), at_(at) { Peek(); }
+    NodeId operator*() const { return at_; }
+    Iterator& operator++() {
+      at_ = next_;
+      Peek();
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return at_ != other.at_; }
+
+   private:
+    void Peek() { next_ = at_ ? graph_->node(at_).next : NodeId{}; }
+    const Graph* graph_;
+    NodeId at_, next_;
+  };
+  explicit NodeRange(const Graph& graph) : graph_(graph) {}
+  Iterator begin() const { return {graph_, graph_.first()}; }
+  Iterator end() const { return {graph_, NodeId{}}; }
+
+ private:
+  const Graph& graph_;
+};
+
+inline NodeRange Graph::nodes() const { return NodeRange(*this); }
+
+}  // namespace octavo::ir

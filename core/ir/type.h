@@ -1,0 +1,72 @@
+// What a value is: element type, shape, and if it stores codes for reals, how they are read.
+// Per-tensor, per-channel and row-wise quantization are one type; no node kind knows of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ir/dtype.h"
+
+namespace octavo::ir {
+
+// Row-major extents, all >= 0.  {} is a scalar.
+using Shape = std::vector<int64_t>;
+
+// The product of the extents; INT64_MAX where it overflows.
+int64_t NumElements(const Shape& shape);
+// "1x3x224x224"; "" for a scalar.
+std::string ToString(const Shape& shape);
+// Row-major strides in elements.
+Shape StridesOf(const Shape& shape);
+
+// real = (code - zero_point) * scale.  With an axis, channel c along it has scales[c] and
+// zero_points[c]; without one both hold one element.
+struct Quant {
+  std::vector<float> scales = {1.0f};
+  std::vector<int32_t> zero_points = {0};  // as many as scales
+  std::optional<int> axis = {};            // >= 0
+  int block = 0;                           // elements along the axis that share a pair; 0: none
+
+  bool operator==(const Quant&) const = default;
+
+  static Quant PerTensor(float scale, int32_t zero_point) { return {{scale}, {zero_point}, {}, 0}; }
+  static Quant PerAxis(int axis, std::vector<float> scales, std::vector<int32_t> zero_points) {
+    return {std::move(scales), std::move(zero_points), axis, 0};
+  }
+  bool per_tensor() const { return !axis.has_value(); }
+  // The pair of channel c; a per-tensor Quant has one pair for all.
+  float scale(int64_t c = 0) const { return scales[per_tensor() ? 0 : c]; }
+  int32_t zero_point(int64_t c = 0) const { return zero_points[per_tensor() ? 0 : c]; }
+  // Whether all channels have one pair, so that per-tensor says the same.
+  bool Uniform() const;
+};
+
+// Reals that a value is proven to stay within.
+struct Range {
+  float min = 0;
+  float max = 0;
+
+  bool operator==(const Range&) const = default;
+};
+
+struct Type {
+  DType dtype = DType::kF32;
+  Shape shape = {};
+  std::optional<Quant> quant = {};
+  std::optional<Range> range = {};
+
+  bool operator==(const Type&) const = default;
+
+  bool quantized() const { return quant.has_value(); }
+  int64_t elements() const { return NumElements(shape); }
+  int64_t bytes() const;
+  // The type that an operator's definition speaks of: f32 for codes, else the type itself.
+  Type Expressed() const;
+};
+
+// A short form for messages: "1x3x8x8xi8, scale=0.5, zp=-3".
+std::string ToString(const Type& type);
+
+}  // namespace octavo::ir

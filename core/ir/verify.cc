@@ -1,0 +1,263 @@
+#include "core/ir/verify.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "core/ir/infer.h"
+
+namespace octavo::ir {
+namespace {
+
+template <class... Args>
+Failure Broken(std::string_view invariant, const Node& node, fmt::format_string<Args...> format,
+               Args&&... args) {
+  return Fail(Code::kInternal, "({}) {} '{}': {}", invariant, node.op->name, node.name,
+              fmt::format(format, std::forward<Args>(args)...))
+      .Node(node.name);
+}
+
+Status CheckLinks(const Graph& graph, NodeId id, const std::vector<bool>& defined) {
+  const Node& node = graph.node(id);
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId input = node.inputs[i];
+    if (!input) continue;
+    const Value& value = graph.value(input);
+    if (value.erased) return Broken("G1", node, "input {} is '{}', which is gone", i, value.name);
+    const Use use{id, static_cast<int>(i)};
+    if (std::find(value.uses.begin(), value.uses.end(), use) == value.uses.end()) {
+      return Broken("G1", node, "'{}' does not list it as a reader", value.name);
+    }
+    if (!defined[input.index]) {
+      return Broken("G2", node, "reads '{}' before it is computed", value.name);
+    }
+  }
+  for (size_t i = 0; i < node.results.size(); ++i) {
+    const Value& value = graph.value(node.results[i]);
+    if (value.producer != id || value.result != static_cast<int>(i) || value.constant) {
+      return Broken("G1", node, "result '{}' does not name it as its producer", value.name);
+    }
+  }
+  return {};
+}
+
+Status CheckTypes(const Graph& graph, NodeId id, Inference& inference) {
+  const Node& node = graph.node(id);
+  const auto types = inference.Infer(id);
+  if (!types) {
+    return Fail(Code::kInternal, "(G4) {}", types.error().message).Node(node.name);
+  }
+  for (size_t i = 0; i < types->size(); ++i) {
+    const Value& value = graph.value(node.results[i]);
+    const Type& inferred = (*types)[i];
+    if (value.type.Expressed() != inferred) {
+      return Broken("G4", node, "result '{}' is {}, but must be {}", value.name,
+                    ToString(value.type), ToString(inferred));
+    }
+  }
+  inference.Learn(id);
+  return {};
+}
+
+// Whether a and b read the same codes the same way.
+bool SameCodes(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
+
+Status CheckSameAsInput(const Graph& graph, const Node& node) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i] || node.op->RoleOf(i) != Role::kData) continue;
+    Type expected = graph.type(node.inputs[i]);
+    for (const ValueId result : node.results) {
+      const Type& type = graph.type(result);
+      // A result that is no real (the indices of MaxPool) has no part in this.
+      if (!type.quantized() && type.dtype != DType::kF32) continue;
+      if (type.quantized() != expected.quantized()) {
+        return Broken("G6", node, "'{}' is {} and '{}' is {}, but both must be quantized or none",
+                      graph.name(node.inputs[i]), ToString(expected), graph.name(result),
+                      ToString(type));
+      }
+      if (!type.quantized()) continue;
+      if (expected.quant->axis) {
+        std::optional<Quant> mapped;
+        if (node.op->map_quant) {
+          mapped = node.op->map_quant(graph, node, static_cast<int>(i), *expected.quant);
+        }
+        if (!mapped) {
+          return Broken("G6", node, "a per-channel type does not pass through it");
+        }
+        if (Type{expected.dtype, {}, mapped, {}}.quant != type.quant ||
+            expected.dtype != type.dtype) {
+          return Broken("G6", node, "result '{}' does not carry the channels of '{}'",
+                        graph.name(result), graph.name(node.inputs[i]));
+        }
+      } else if (!SameCodes(expected, type)) {
+        return Broken("G6", node, "'{}' is {} and '{}' is {}, but the op keeps its type",
+                      graph.name(node.inputs[i]), ToString(expected), graph.name(result),
+                      ToString(type));
+      }
+    }
+  }
+  return {};
+}
+
+Status CheckQuantized(const Graph& graph, const Node& node) {
+  bool any = false;
+  for (const ValueId id : node.inputs) any |= id && graph.type(id).quantized();
+  for (const ValueId id : node.results) any |= graph.type(id).quantized();
+  if (!any) return {};
+  const QuantRule rule = node.op->QuantOf(graph, node);
+  if (rule.kind == QuantRule::Kind::kFloatOnly) {
+    return Broken("G7", node, "is quantized, but {}", rule.why);
+  }
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i] || node.op->RoleOf(i) != Role::kParameter) continue;
+    if (graph.type(node.inputs[i]).quantized()) {
+      return Broken("G7", node, "input {} is quantized, but must not be", i);
+    }
+  }
+  if (rule.kind == QuantRule::Kind::kSameAsInput) return CheckSameAsInput(graph, node);
+  return {};
+}
+
+// (G9): scale c of the bias is float(s_x) * float(s_w[c]).
+Status CheckBias(const Graph& graph, const Node& node) {
+  ValueId data, weight, bias;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    switch (node.op->RoleOf(i)) {
+      case Role::kData:
+        if (!data) data = node.inputs[i];
+        break;
+      case Role::kWeight:
+        weight = node.inputs[i];
+        break;
+      case Role::kBias:
+        bias = node.inputs[i];
+        break;
+      case Role::kParameter:
+        break;
+    }
+  }
+  if (!bias || !weight || !data || !graph.type(bias).quantized()) return {};
+  const Type& x = graph.type(data);
+  const Type& w = graph.type(weight);
+  const Type& b = graph.type(bias);
+  if (!x.quantized() || !w.quantized()) {
+    return Broken("G9", node, "bias is quantized, but '{}' or '{}' is not", graph.name(data),
+                  graph.name(weight));
+  }
+  const Quant& quant = *b.quant;
+  for (size_t c = 0; c < quant.scales.size(); ++c) {
+    const float expected = x.quant->scale() * w.quant->scale(static_cast<int64_t>(
+                                                  std::min(c, w.quant->scales.size() - 1)));
+    if (quant.scales[c] != expected || quant.zero_points[c] != 0) {
+      return Broken("G9", node, "bias '{}' has scale {} and zero point {} at channel {}, but must "
+                                "have {} and 0",
+                    graph.name(bias), quant.scales[c], quant.zero_points[c], c, expected);
+    }
+  }
+  return {};
+}
+
+Status CheckNames(const Graph& graph) {
+  std::unordered_set<std::string_view> names;
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
+    if (value.erased) continue;
+    if (value.name.empty()) return Fail(Code::kInternal, "(G3) a value has no name");
+    if (!names.insert(value.name).second) {
+      return Fail(Code::kInternal, "(G3) two values are named '{}'", value.name);
+    }
+  }
+  names.clear();
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!names.insert(node.name).second) {
+      return Fail(Code::kInternal, "(G3) two nodes are named '{}'", node.name).Node(node.name);
+    }
+  }
+  return {};
+}
+
+Status CheckValues(const Graph& graph) {
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
+    if (value.erased) continue;
+    if (const Status quant = CheckQuant(value.name, value.type); !quant) {
+      return Fail(Code::kInternal, "(G5) {}", quant.error().message);
+    }
+    if (!value.constant) continue;
+    const Tensor& tensor = value.constant->tensor;
+    if (tensor.dtype() != value.type.dtype || tensor.shape() != value.type.shape) {
+      return Fail(Code::kInternal, "(G8) constant '{}' holds {}x{}, but its type is {}", value.name,
+                  ToString(tensor.shape()), Name(tensor.dtype()), ToString(value.type));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckQuant(std::string_view value_name, const Type& type) {
+  if (!type.quant) return {};
+  const auto wrong = [&](std::string message) {
+    return Fail(Code::kInvalidArgument, "'{}': {}", value_name, message)
+        .Field(value_name)
+        .Reason("INVALID_QUANTIZATION");
+  };
+  const Quant& quant = *type.quant;
+  if (!IsInteger(type.dtype) || SizeOf(type.dtype) > 4) {
+    return wrong(fmt::format("{} cannot store codes", Name(type.dtype)));
+  }
+  if (quant.scales.size() != quant.zero_points.size()) {
+    return wrong(fmt::format("{} scales but {} zero points", quant.scales.size(),
+                             quant.zero_points.size()));
+  }
+  if (quant.axis) {
+    const int axis = *quant.axis;
+    if (axis < 0 || axis >= static_cast<int>(type.shape.size())) {
+      return wrong(fmt::format("axis {} is outside of shape {}", axis, ToString(type.shape)));
+    }
+    if (static_cast<int64_t>(quant.scales.size()) != type.shape[axis]) {
+      return wrong(fmt::format("{} scales, but axis {} has {} channels", quant.scales.size(), axis,
+                               type.shape[axis]));
+    }
+  } else if (quant.scales.size() != 1) {
+    return wrong(fmt::format("{} scales without an axis", quant.scales.size()));
+  }
+  const CodeRange codes = CodesOf(type.dtype);
+  for (size_t c = 0; c < quant.scales.size(); ++c) {
+    if (!std::isfinite(quant.scales[c]) || quant.scales[c] <= 0) {
+      return wrong(fmt::format("scale {} must be positive and finite", quant.scales[c]));
+    }
+    if (quant.zero_points[c] < codes.min || quant.zero_points[c] > codes.max) {
+      return wrong(fmt::format("zero point {} is outside of {}", quant.zero_points[c],
+                               Name(type.dtype)));
+    }
+  }
+  return {};
+}
+
+Status Verify(const Graph& graph) {
+  OCTAVO_CHECK(CheckNames(graph));
+  OCTAVO_CHECK(CheckValues(graph));
+  std::vector<bool> defined(graph.value_bound(), false);
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
+    defined[i] = !value.erased && (value.is_input || value.constant);
+  }
+  Inference inference(graph);
+  for (const NodeId id : graph.nodes()) {
+    OCTAVO_CHECK(CheckLinks(graph, id, defined));
+    for (const ValueId result : graph.node(id).results) defined[result.index] = true;
+    OCTAVO_CHECK(CheckTypes(graph, id, inference));
+    OCTAVO_CHECK(CheckQuantized(graph, graph.node(id)));
+    OCTAVO_CHECK(CheckBias(graph, graph.node(id)));
+  }
+  for (const ValueId output : graph.outputs()) {
+    if (graph.value(output).erased || !defined[output.index]) {
+      return Fail(Code::kInternal, "(G1) output '{}' is not computed", graph.name(output));
+    }
+  }
+  return {};
+}
+
+}  // namespace octavo::ir

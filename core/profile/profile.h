@@ -1,0 +1,77 @@
+// Ranges and histograms of a model's values over samples, by original value name.  Histograms
+// have power-of-two bins at multiples of their width, so that merging profiles of shards equals
+// one profile of all data, bit for bit.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+
+namespace octavo::profile {
+
+inline constexpr int kMaxBins = 2048;
+inline constexpr int kPreparation = 1;  // version of the preparation that profiles are made after
+
+// Counts of finite values; bin k covers [(first + k) * 2^exponent, (first + k + 1) * 2^exponent).
+class Histogram {
+ public:
+  void Add(std::span<const float> values);
+  void Merge(const Histogram& other);
+
+  bool empty() const { return total_ == 0; }
+  int64_t total() const { return total_; }
+  double width() const;
+  double low() const;   // lower edge of the first bin
+  double high() const;  // upper edge of the last bin
+  const std::vector<int64_t>& counts() const { return counts_; }
+  int64_t non_finite() const { return non_finite_; }
+  float min() const { return min_; }
+  float max() const { return max_; }
+
+  // From a file's figures; kInvalidArgument if they are not of this form.
+  static Result<Histogram> FromCounts(double low, double high, std::vector<int64_t> counts,
+                                      float min, float max, int64_t non_finite);
+  bool operator==(const Histogram&) const = default;
+
+ private:
+  int exponent_ = 0;
+  int64_t first_ = 0;
+  std::vector<int64_t> counts_;
+  int64_t total_ = 0;
+  int64_t non_finite_ = 0;
+  float min_ = 0, max_ = 0;
+
+  void Coarsen(int exponent);
+  void Cover(float min, float max);
+};
+
+struct Entry {
+  float min = 0;
+  float max = 0;
+  std::optional<Histogram> histogram = {};
+  int64_t non_finite = 0;
+
+  bool operator==(const Entry&) const = default;
+};
+
+struct Profile {
+  std::string model_digest = {};  // "sha256:.." or empty (hand-written)
+  int preparation = kPreparation;
+  int64_t samples = 0;  // 0: not known
+  std::map<std::string, Entry, std::less<>> values = {};
+
+  bool operator==(const Profile&) const = default;
+};
+
+// JSON, or by the text's own form Glow's YAML, ONNX Runtime's calibration JSON, TensorRT's cache.
+// kInvalidArgument names the entry that is wrong.
+Result<Profile> Parse(std::string_view text);
+std::string ToJson(const Profile& profile);
+// kInvalidArgument if the profiles are of different models or preparations.
+Result<Profile> Merge(const std::vector<Profile>& profiles);
+
+}  // namespace octavo::profile
