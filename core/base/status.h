@@ -93,14 +93,13 @@ inline Failure Forward(Error error) { return Failure(std::move(error)); }
 // OCTAVO_TRY(auto x, F());  binds x to F's value or returns F's error.
 #define OCTAVO_CONCAT_(a, b) a##b
 #define OCTAVO_CONCAT(a, b) OCTAVO_CONCAT_(a, b)
-#define OCTAVO_TRY_(tmp, decl, ...)                                   \
-  auto tmp = (__VA_ARGS__);                                           \
-  if (!tmp) return ::octavo::Forward(std::move(tmp).error());         \
+#define OCTAVO_TRY_(tmp, decl, ...)                           \
+  auto tmp = (__VA_ARGS__);                                   \
+  if (!tmp) return ::octavo::Forward(std::move(tmp).error()); \
   decl = std::move(*tmp)
 #define OCTAVO_TRY(decl, ...) OCTAVO_TRY_(OCTAVO_CONCAT(try_, __COUNTER__), decl, __VA_ARGS__)
 // OCTAVO_CHECK(F());  returns F's error if it failed.
-#define OCTAVO_CHECK(...)                                                           \
-  do {                                                                              \
-    if (auto check_ = (__VA_ARGS__); !check_)                                       \
-      return ::octavo::Forward(std::move(check_).error());                          \
+#define OCTAVO_CHECK(...)                                                                          \
+  do {                                                                                             \
+    if (auto check_ = (__VA_ARGS__); !check_) return ::octavo::Forward(std::move(check_).error()); \
   } while (false)

@@ -11,12 +11,12 @@
 namespace octavo::job {
 
 struct Options {
-  std::string target = "cpu-int8";  // a built-in name; a target file comes as Request::target
-  std::string emit = "qdq";         // qdq | qlinear | native | text
-  std::string schema = {};          // asymmetric | symmetric | symmetric-uint8 | pow2
-  std::string activations = {};     // u8 | i8 | i16
-  std::string weights = {};         // i8 | i16
-  std::string granularity = {};     // per-channel | per-tensor, of weights
+  std::string target = "cpu-int8";     // a built-in name; a target file comes as Request::target
+  std::string emit = "qdq";            // qdq | qlinear | native | text
+  std::string schema = {};             // asymmetric | symmetric | symmetric-uint8 | pow2
+  std::string activations = {};        // u8 | i8 | i16
+  std::string weights = {};            // i8 | i16
+  std::string granularity = {};        // per-channel | per-tensor, of weights
   std::string calibration = "minmax";  // minmax | percentile:P | mse | entropy
   std::vector<std::string> keep_float = {};  // value, node or op names
   std::string numerics = {};                 // a numerics mode
@@ -33,7 +33,7 @@ struct Options {
   std::map<std::string, std::vector<int64_t>> shape = {};
   int64_t batch = 0;  // 0: the model's own; a dynamic one is 1
   bool strict_profile = false;
-  bool snapshots = false;  // return the graph after each pass as SNAPSHOT blobs
+  bool snapshots = false;      // return the graph after each pass as SNAPSHOT blobs
   double require_sqnr = 0;     // dB; 0: no gate
   double require_cosine = 0;   // 0: no gate
   bool deterministic = false;  // leave seconds out of the report
