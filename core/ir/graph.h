@@ -26,12 +26,12 @@ struct Use {
 struct Value {
   std::string name = {};
   Type type = {};
-  NodeId producer = {};         // none: a graph input or a constant
-  int result = 0;               // which result of the producer
-  PayloadPtr constant = {};     // set: a constant
-  std::vector<Use> uses = {};   // by nodes; in no particular order
+  NodeId producer = {};        // none: a graph input or a constant
+  int result = 0;              // which result of the producer
+  PayloadPtr constant = {};    // set: a constant
+  std::vector<Use> uses = {};  // by nodes; in no particular order
   bool is_input = false;
-  int output_uses = 0;          // how often it is listed as a graph output
+  int output_uses = 0;  // how often it is listed as a graph output
   bool erased = false;
 };
 

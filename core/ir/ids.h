@@ -24,7 +24,5 @@ using NodeId = Id<struct NodeTag>;
 
 template <class Tag>
 struct std::hash<octavo::ir::Id<Tag>> {
-  size_t operator()(const octavo::ir::Id<Tag>& id) const {
-    return std::hash<int32_t>()(id.index);
-  }
+  size_t operator()(const octavo::ir::Id<Tag>& id) const { return std::hash<int32_t>()(id.index); }
 };

@@ -28,8 +28,8 @@ Status CheckSchema(const Node& node) {
   };
   const int inputs = static_cast<int>(node.inputs.size());
   if (inputs < op.inputs.min || inputs > op.inputs.max) {
-    return wrong(fmt::format("has {} inputs, but must have {} to {}", inputs, op.inputs.min,
-                             op.inputs.max));
+    return wrong(
+        fmt::format("has {} inputs, but must have {} to {}", inputs, op.inputs.min, op.inputs.max));
   }
   for (int i = 0; i < op.inputs.min; ++i) {
     if (!node.inputs[i]) return wrong(fmt::format("input {} must be given", i));

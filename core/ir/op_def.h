@@ -138,8 +138,8 @@ constexpr std::array<Role, 7> Roles(Role first, Rest... rest) {
 // What `infer` sees of a node.  Types are expressed (a quantized operand is f32).
 class InferContext {
  public:
-  InferContext(const Node& node, std::span<const Type> inputs,
-               std::span<const Tensor* const> known, size_t results);
+  InferContext(const Node& node, std::span<const Type> inputs, std::span<const Tensor* const> known,
+               size_t results);
 
   const Node& node() const { return node_; }
   size_t input_count() const { return inputs_.size(); }
@@ -150,7 +150,9 @@ class InferContext {
   DType dtype(size_t input) const { return inputs_[input].dtype; }
   // The elements where they are known ahead of any run: constants and what follows from them and
   // from shapes.  Else null.
-  const Tensor* known(size_t input) const { return input < known_.size() ? known_[input] : nullptr; }
+  const Tensor* known(size_t input) const {
+    return input < known_.size() ? known_[input] : nullptr;
+  }
   // The same as int64s; an error that names the operand where they are not known.
   Result<std::vector<int64_t>> KnownInts(size_t input, std::string_view what) const;
 

@@ -146,11 +146,13 @@ Status CheckBias(const Graph& graph, const Node& node) {
   }
   const Quant& quant = *b.quant;
   for (size_t c = 0; c < quant.scales.size(); ++c) {
-    const float expected = x.quant->scale() * w.quant->scale(static_cast<int64_t>(
-                                                  std::min(c, w.quant->scales.size() - 1)));
+    const float expected =
+        x.quant->scale() *
+        w.quant->scale(static_cast<int64_t>(std::min(c, w.quant->scales.size() - 1)));
     if (quant.scales[c] != expected || quant.zero_points[c] != 0) {
-      return Broken("G9", node, "bias '{}' has scale {} and zero point {} at channel {}, but must "
-                                "have {} and 0",
+      return Broken("G9", node,
+                    "bias '{}' has scale {} and zero point {} at channel {}, but must "
+                    "have {} and 0",
                     graph.name(bias), quant.scales[c], quant.zero_points[c], c, expected);
     }
   }
@@ -208,8 +210,8 @@ Status CheckQuant(std::string_view value_name, const Type& type) {
     return wrong(fmt::format("{} cannot store codes", Name(type.dtype)));
   }
   if (quant.scales.size() != quant.zero_points.size()) {
-    return wrong(fmt::format("{} scales but {} zero points", quant.scales.size(),
-                             quant.zero_points.size()));
+    return wrong(
+        fmt::format("{} scales but {} zero points", quant.scales.size(), quant.zero_points.size()));
   }
   if (quant.axis) {
     const int axis = *quant.axis;
@@ -229,8 +231,8 @@ Status CheckQuant(std::string_view value_name, const Type& type) {
       return wrong(fmt::format("scale {} must be positive and finite", quant.scales[c]));
     }
     if (quant.zero_points[c] < codes.min || quant.zero_points[c] > codes.max) {
-      return wrong(fmt::format("zero point {} is outside of {}", quant.zero_points[c],
-                               Name(type.dtype)));
+      return wrong(
+          fmt::format("zero point {} is outside of {}", quant.zero_points[c], Name(type.dtype)));
     }
   }
   return {};

@@ -10,7 +10,14 @@ namespace octavo::passes {
 // Numeric effects, weakest claim last; `--numerics-limit` is the highest that a job allows.
 // real-exact stands for float rewrites (equal in real numbers); only the limit `exact` forbids
 // them.  new-arithmetic happens once, at import.
-enum class Effect { kExact, kRealExact, kNewArithmetic, kFewerRoundings, kFewerClamps, kNewParameters };
+enum class Effect {
+  kExact,
+  kRealExact,
+  kNewArithmetic,
+  kFewerRoundings,
+  kFewerClamps,
+  kNewParameters
+};
 std::string_view Name(Effect effect);
 
 // One law of a pass's table: `law` as a formula, `condition` in words.
