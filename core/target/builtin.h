@@ -1,0 +1,15 @@
+// The built-in target files' texts, in order of their names.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace octavo::target {
+
+struct BuiltInText {
+  std::string_view name;
+  std::string_view json;
+};
+const std::vector<BuiltInText>& BuiltInTexts();
+
+}  // namespace octavo::target

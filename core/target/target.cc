@@ -1,0 +1,259 @@
+#include "core/target/target.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/target/builtin.h"
+
+namespace octavo::target {
+namespace {
+
+using nlohmann::json;
+
+template <class Enum>
+struct Word {
+  Enum value;
+  std::string_view name;
+};
+
+constexpr Word<Numerics> kNumerics[] = {
+    {Numerics::kOnnx, "onnx"},
+    {Numerics::kTflite, "tflite"},
+    {Numerics::kTfliteSingle, "tflite-single"},
+    {Numerics::kGlowInterpreter, "glow-interpreter"},
+    {Numerics::kGlowCpu, "glow-cpu"},
+    {Numerics::kPow2, "pow2"},
+};
+constexpr Word<Schema> kSchemas[] = {
+    {Schema::kAsymmetric, "asymmetric"},
+    {Schema::kSymmetric, "symmetric"},
+    {Schema::kSymmetricUint8, "symmetric-uint8"},
+    {Schema::kPow2, "pow2"},
+};
+
+template <class Table, class Enum>
+std::string_view NameIn(const Table& table, Enum value) {
+  return std::ranges::find_if(table, [&](const auto& word) { return word.value == value; })->name;
+}
+
+template <class Enum, class Table>
+std::optional<Enum> FindIn(const Table& table, std::string_view name) {
+  const auto at = std::ranges::find_if(table, [&](const auto& word) { return word.name == name; });
+  if (at == std::end(table)) return std::nullopt;
+  return at->value;
+}
+
+Failure Wrong(std::string_view key, std::string_view must) {
+  return Fail(Code::kUsage, "target file: '{}' must be {}", key, must).Field(key);
+}
+
+// Reads the keys of one JSON object; each is taken once, the rest are unknown.
+class Reader {
+ public:
+  Reader(const json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
+
+  template <class T>
+  Status Read(std::string_view key, T& value, std::string_view must) {
+    known_.insert(std::string(key));
+    const auto at = object_.find(key);
+    if (at == object_.end()) return {};
+    try {
+      value = at->get<T>();
+    } catch (const json::exception&) {
+      return Wrong(prefix_ + std::string(key), must);
+    }
+    return {};
+  }
+  const json* Child(std::string_view key) {
+    known_.insert(std::string(key));
+    const auto at = object_.find(key);
+    return at == object_.end() ? nullptr : &*at;
+  }
+  Status RefuseUnknown() const {
+    for (const auto& [key, value] : object_.items()) {
+      if (!known_.count(key)) {
+        return Fail(Code::kUsage, "target file: unknown key '{}{}'", prefix_, key).Field(key);
+      }
+    }
+    return {};
+  }
+
+ private:
+  const json& object_;
+  std::string prefix_;
+  std::set<std::string> known_;
+};
+
+Status ReadDTypes(const json& list, std::vector<ir::DType>& dtypes) {
+  constexpr std::string_view must = "a list of u8, i8, i16";
+  if (!list.is_array() || list.empty()) return Wrong("activations", must);
+  dtypes.clear();
+  for (const json& item : list) {
+    const auto dtype = item.is_string() ? ir::ParseDType(item.get<std::string>()) : std::nullopt;
+    if (!dtype || (*dtype != ir::DType::kU8 && *dtype != ir::DType::kI8 &&
+                   *dtype != ir::DType::kI16)) {
+      return Wrong("activations", must);
+    }
+    dtypes.push_back(*dtype);
+  }
+  return {};
+}
+
+Status ReadWeights(const json& object, WeightRule& rule) {
+  if (!object.is_object()) return Wrong("weights", "an object");
+  Reader reader(object, "weights.");
+  std::string dtype(ir::Name(rule.dtype));
+  OCTAVO_CHECK(reader.Read("dtype", dtype, "i8 or i16"));
+  OCTAVO_CHECK(reader.Read("per_channel", rule.per_channel, "true or false"));
+  OCTAVO_CHECK(reader.Read("symmetric", rule.symmetric, "true or false"));
+  OCTAVO_CHECK(reader.Read("narrow_range", rule.narrow_range, "true or false"));
+  if (dtype != "i8" && dtype != "i16") return Wrong("weights.dtype", "i8 or i16");
+  rule.dtype = *ir::ParseDType(dtype);
+  return reader.RefuseUnknown();
+}
+
+// Inference of an op that Octavo does not know: the result is shaped like the first input.
+Status InferLikeFirst(ir::InferContext& context) {
+  for (size_t i = 0; i < context.result_count(); ++i) {
+    context.SetResult(i, context.dtype(0), context.shape(0));
+  }
+  return {};
+}
+
+Status ReadRescale(const json& object, ir::RescaleRule& rule) {
+  if (!object.is_object()) return Wrong("ops.rescale", "an object");
+  Reader reader(object, "ops.rescale.");
+  std::vector<std::string> inputs;
+  std::string output = "kept";
+  OCTAVO_CHECK(reader.Read("inputs", inputs, "a list of kept, absorbed, sunk"));
+  OCTAVO_CHECK(reader.Read("output", output, "kept, absorbed or raised"));
+  using AtInput = ir::RescaleRule::AtInput;
+  using AtOutput = ir::RescaleRule::AtOutput;
+  constexpr Word<AtInput> input_words[] = {
+      {AtInput::kKept, "kept"}, {AtInput::kAbsorbed, "absorbed"}, {AtInput::kSunk, "sunk"}};
+  constexpr Word<AtOutput> output_words[] = {{AtOutput::kKept, "kept"},
+                                             {AtOutput::kAbsorbed, "absorbed"},
+                                             {AtOutput::kRaised, "raised"}};
+  for (const std::string& word : inputs) {
+    const auto at = FindIn<AtInput>(input_words, word);
+    if (!at) return Wrong("ops.rescale.inputs", "a list of kept, absorbed, sunk");
+    if (word != inputs.front()) return Wrong("ops.rescale.inputs", "one word for all data inputs");
+    rule.at_input = *at;
+  }
+  const auto at = FindIn<AtOutput>(output_words, output);
+  if (!at) return Wrong("ops.rescale.output", "kept, absorbed or raised");
+  rule.at_output = *at;
+  return reader.RefuseUnknown();
+}
+
+Status ReadOp(const json& object, CustomOp& op) {
+  if (!object.is_object()) return Wrong("ops", "a list of objects");
+  Reader reader(object, "ops.");
+  std::string quant = "free";
+  OCTAVO_CHECK(reader.Read("name", op.name, "a string"));
+  OCTAVO_CHECK(reader.Read("domain", op.domain, "a string"));
+  OCTAVO_CHECK(reader.Read("quant", quant, "same-as-input or free"));
+  if (op.name.empty()) return Wrong("ops.name", "given");
+  if (quant != "same-as-input" && quant != "free") {
+    return Wrong("ops.quant", "same-as-input or free");
+  }
+  // The strings live beside the row, so that the row's views stay valid with it.
+  struct Owned {
+    std::string name, domain;
+    ir::OpDef def;
+  };
+  auto owned = std::make_shared<Owned>(Owned{op.name, op.domain, {}});
+  owned->def.name = owned->name;
+  owned->def.domain = owned->domain;
+  owned->def.inputs = {1, ir::kManyInputs};
+  owned->def.quant = {.kind = quant == "free" ? ir::QuantRule::Kind::kFree
+                                              : ir::QuantRule::Kind::kSameAsInput,
+                      .why = {}};
+  owned->def.infer = &InferLikeFirst;
+  if (const json* rescale = reader.Child("rescale")) {
+    OCTAVO_CHECK(ReadRescale(*rescale, owned->def.rescale));
+  }
+  op.def = std::shared_ptr<const ir::OpDef>(owned, &owned->def);
+  return reader.RefuseUnknown();
+}
+
+Status ReadInto(const json& object, Target& target) {
+  Reader reader(object, "");
+  std::string base;
+  OCTAVO_CHECK(reader.Read("base", base, "a built-in target's name"));
+  if (!base.empty()) {
+    OCTAVO_TRY(target, BuiltIn(base));
+  }
+  OCTAVO_CHECK(reader.Read("name", target.name, "a string"));
+  std::string numerics(Name(target.numerics));
+  OCTAVO_CHECK(reader.Read("numerics", numerics, "a numerics mode"));
+  const auto mode = ParseNumerics(numerics);
+  if (!mode) return Wrong("numerics", "a numerics mode");
+  target.numerics = *mode;
+  if (const json* list = reader.Child("activations")) {
+    OCTAVO_CHECK(ReadDTypes(*list, target.activations));
+  }
+  if (const json* weights = reader.Child("weights")) {
+    OCTAVO_CHECK(ReadWeights(*weights, target.weights));
+  }
+  OCTAVO_CHECK(reader.Read("bias_bits", target.bias_bits, "8, 16 or 32"));
+  if (target.bias_bits != 8 && target.bias_bits != 16 && target.bias_bits != 32) {
+    return Wrong("bias_bits", "8, 16 or 32");
+  }
+  std::string scales = target.pow2_scales ? "pow2" : "any";
+  OCTAVO_CHECK(reader.Read("scales", scales, "any or pow2"));
+  if (scales != "any" && scales != "pow2") return Wrong("scales", "any or pow2");
+  target.pow2_scales = scales == "pow2";
+  if (target.pow2_scales) target.schema = Schema::kPow2;
+  OCTAVO_CHECK(reader.Read("fully_quantized", target.fully_quantized, "true or false"));
+  OCTAVO_CHECK(reader.Read("integer_io", target.integer_io, "true or false"));
+  OCTAVO_CHECK(reader.Read("float_ops", target.float_ops, "a list of op names"));
+  OCTAVO_CHECK(reader.Read("keep", target.keep, "a list of op names"));
+  OCTAVO_CHECK(reader.Read("lower", target.lower, "a list of op names"));
+  if (const json* ops = reader.Child("ops")) {
+    if (!ops->is_array()) return Wrong("ops", "a list of objects");
+    for (const json& item : *ops) OCTAVO_CHECK(ReadOp(item, target.ops.emplace_back()));
+  }
+  OCTAVO_CHECK(reader.RefuseUnknown());
+  if (target.name.empty()) return Wrong("name", "given");
+  return {};
+}
+
+}  // namespace
+
+std::string_view Name(Numerics mode) { return NameIn(kNumerics, mode); }
+std::optional<Numerics> ParseNumerics(std::string_view name) {
+  return FindIn<Numerics>(kNumerics, name);
+}
+std::string_view Name(Schema schema) { return NameIn(kSchemas, schema); }
+std::optional<Schema> ParseSchema(std::string_view name) { return FindIn<Schema>(kSchemas, name); }
+
+bool Target::StaysFloat(std::string_view op) const {
+  return std::ranges::find(float_ops, op) != float_ops.end();
+}
+
+Result<Target> BuiltIn(std::string_view name) {
+  for (const BuiltInText& text : BuiltInTexts()) {
+    if (text.name == name) return Parse(text.json);
+  }
+  return Fail(Code::kUsage, "unknown target '{}'; built in are: {}", name,
+              fmt::join(BuiltInNames(), ", "))
+      .Field("target");
+}
+
+std::vector<std::string> BuiltInNames() {
+  std::vector<std::string> names;
+  for (const BuiltInText& text : BuiltInTexts()) names.emplace_back(text.name);
+  return names;
+}
+
+Result<Target> Parse(std::string_view json_text) {
+  const json object = json::parse(json_text, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) return Fail(Code::kUsage, "target file: not a JSON object");
+  Target target;
+  OCTAVO_CHECK(ReadInto(object, target));
+  return target;
+}
+
+}  // namespace octavo::target
