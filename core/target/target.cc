@@ -91,8 +91,8 @@ Status ReadDTypes(const json& list, std::vector<ir::DType>& dtypes) {
   dtypes.clear();
   for (const json& item : list) {
     const auto dtype = item.is_string() ? ir::ParseDType(item.get<std::string>()) : std::nullopt;
-    if (!dtype || (*dtype != ir::DType::kU8 && *dtype != ir::DType::kI8 &&
-                   *dtype != ir::DType::kI16)) {
+    if (!dtype ||
+        (*dtype != ir::DType::kU8 && *dtype != ir::DType::kI8 && *dtype != ir::DType::kI16)) {
       return Wrong("activations", must);
     }
     dtypes.push_back(*dtype);
@@ -132,9 +132,8 @@ Status ReadRescale(const json& object, ir::RescaleRule& rule) {
   using AtOutput = ir::RescaleRule::AtOutput;
   constexpr Word<AtInput> input_words[] = {
       {AtInput::kKept, "kept"}, {AtInput::kAbsorbed, "absorbed"}, {AtInput::kSunk, "sunk"}};
-  constexpr Word<AtOutput> output_words[] = {{AtOutput::kKept, "kept"},
-                                             {AtOutput::kAbsorbed, "absorbed"},
-                                             {AtOutput::kRaised, "raised"}};
+  constexpr Word<AtOutput> output_words[] = {
+      {AtOutput::kKept, "kept"}, {AtOutput::kAbsorbed, "absorbed"}, {AtOutput::kRaised, "raised"}};
   for (const std::string& word : inputs) {
     const auto at = FindIn<AtInput>(input_words, word);
     if (!at) return Wrong("ops.rescale.inputs", "a list of kept, absorbed, sunk");
@@ -167,9 +166,9 @@ Status ReadOp(const json& object, CustomOp& op) {
   owned->def.name = owned->name;
   owned->def.domain = owned->domain;
   owned->def.inputs = {1, ir::kManyInputs};
-  owned->def.quant = {.kind = quant == "free" ? ir::QuantRule::Kind::kFree
-                                              : ir::QuantRule::Kind::kSameAsInput,
-                      .why = {}};
+  owned->def.quant = {
+      .kind = quant == "free" ? ir::QuantRule::Kind::kFree : ir::QuantRule::Kind::kSameAsInput,
+      .why = {}};
   owned->def.infer = &InferLikeFirst;
   if (const json* rescale = reader.Child("rescale")) {
     OCTAVO_CHECK(ReadRescale(*rescale, owned->def.rescale));

@@ -1,0 +1,183 @@
+// Ranges from histograms: cut tails by count, or by what rounding and clipping would cost.
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/profile/choose_params.h"
+
+namespace octavo::profile {
+namespace {
+
+// Shares of the full range that mse and entropy try, from whole down to 1/64.
+constexpr int kCandidates = 64;
+
+struct Method {
+  enum class Kind { kMinMax, kPercentile, kMse, kEntropy } kind = Kind::kMinMax;
+  double percentile = 100;
+};
+
+Result<Method> ParseMethod(std::string_view text) {
+  if (text == "minmax") return Method{};
+  if (text == "mse") return Method{Method::Kind::kMse};
+  if (text == "entropy") return Method{Method::Kind::kEntropy};
+  constexpr std::string_view prefix = "percentile:";
+  if (text.starts_with(prefix)) {
+    const std::string_view number = text.substr(prefix.size());
+    double percentile = 0;
+    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), percentile);
+    if (parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() &&
+        percentile > 50 && percentile <= 100) {
+      return Method{Method::Kind::kPercentile, percentile};
+    }
+  }
+  return Fail(Code::kUsage,
+              "calibration '{}' must be minmax, percentile:P with P in (50, 100], mse or entropy",
+              text)
+      .Field("calibration");
+}
+
+double CenterOf(const Histogram& histogram, size_t bin) {
+  const double center = histogram.low() + (static_cast<double>(bin) + 0.5) * histogram.width();
+  return std::clamp(center, double{histogram.min()}, double{histogram.max()});
+}
+
+// Half of what P leaves out goes on either side, in whole bins.
+CalibratedRange Percentile(const Histogram& histogram, double percentile) {
+  const double allowed = static_cast<double>(histogram.total()) * (100 - percentile) / 200;
+  const std::vector<int64_t>& counts = histogram.counts();
+  size_t first = 0;
+  size_t last = counts.size() - 1;
+  for (double cut = 0; first < last && cut + static_cast<double>(counts[first]) <= allowed;) {
+    cut += static_cast<double>(counts[first++]);
+  }
+  for (double cut = 0; last > first && cut + static_cast<double>(counts[last]) <= allowed;) {
+    cut += static_cast<double>(counts[last--]);
+  }
+  const double low = histogram.low() + static_cast<double>(first) * histogram.width();
+  const double high = histogram.low() + static_cast<double>(last + 1) * histogram.width();
+  return {std::max(histogram.min(), static_cast<float>(low)),
+          std::min(histogram.max(), static_cast<float>(high)), false};
+}
+
+// The error's energy if the values were stored with these parameters.
+double SquaredError(const Histogram& histogram, const Params& params, ir::CodeRange codes) {
+  double sum = 0;
+  const double scale = params.scale;
+  for (size_t k = 0; k < histogram.counts().size(); ++k) {
+    const int64_t count = histogram.counts()[k];
+    if (count == 0) continue;
+    const double x = CenterOf(histogram, k);
+    const double code = std::clamp(std::nearbyint(x / scale) + params.zero_point,
+                                   static_cast<double>(codes.min), static_cast<double>(codes.max));
+    const double error = x - (code - params.zero_point) * scale;
+    sum += static_cast<double>(count) * error * error;
+  }
+  return sum;
+}
+
+// log2 by a fixed expression, so that the choice is the same on every machine: the exponent plus
+// an odd series in t = (m - 1) / (m + 1), |t| <= 0.1716, whose rest is below 1e-14.
+double Log2(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);
+  if (m < 0.70710678118654752) {
+    m *= 2;
+    --exponent;
+  }
+  const double t = (m - 1) / (m + 1);
+  const double t2 = t * t;
+  double sum = 0;
+  for (int k = 19; k >= 1; k -= 2) sum = sum * t2 + 1.0 / k;
+  return exponent + 2 * t * sum * 1.4426950408889634;
+}
+
+// The relative entropy of what codes can tell against what was seen: bins are joined by the code
+// that they round to, and a code's mass is spread evenly over its bins that are not empty.
+double Divergence(const Histogram& histogram, const Params& params, ir::CodeRange codes) {
+  const size_t bins = histogram.counts().size();
+  std::vector<int64_t> code_of(bins);
+  const auto size = static_cast<size_t>(codes.max - codes.min + 1);
+  std::vector<double> mass(size), occupied(size), clipped(bins);
+  size_t first = bins;
+  size_t last = 0;
+  const double low = (static_cast<double>(codes.min) - 0.5 - params.zero_point) * params.scale;
+  const double high = (static_cast<double>(codes.max) + 0.5 - params.zero_point) * params.scale;
+  for (size_t k = 0; k < bins; ++k) {
+    const double x = CenterOf(histogram, k);
+    if (x < low || x > high) continue;
+    first = std::min(first, k);
+    last = std::max(last, k);
+  }
+  if (first == bins) return INFINITY;
+  // What is clipped counts at the outermost bins that stay.
+  for (size_t k = 0; k < bins; ++k) {
+    clipped[std::clamp(k, first, last)] += static_cast<double>(histogram.counts()[k]);
+  }
+  for (size_t k = first; k <= last; ++k) {
+    const double code =
+        std::clamp(std::nearbyint(CenterOf(histogram, k) / params.scale) + params.zero_point,
+                   static_cast<double>(codes.min), static_cast<double>(codes.max));
+    code_of[k] = static_cast<int64_t>(code) - codes.min;
+    mass[code_of[k]] += static_cast<double>(histogram.counts()[k]);
+    occupied[code_of[k]] += clipped[k] > 0;
+  }
+  const auto total = static_cast<double>(histogram.total());
+  double divergence = 0;
+  for (size_t k = first; k <= last; ++k) {
+    if (clipped[k] == 0) continue;
+    // A bin that holds clipped values only is not foreseen by any code: a floor instead of zero.
+    const double spread = mass[code_of[k]] / occupied[code_of[k]];
+    const double q = std::max(spread, 1e-4) / total;
+    const double p = clipped[k] / total;
+    divergence += p * Log2(p / q);
+  }
+  return divergence;
+}
+
+template <class Cost>
+CalibratedRange Search(const Histogram& histogram, const Scheme& scheme, const Cost& cost) {
+  CalibratedRange best{histogram.min(), histogram.max(), false};
+  double least = INFINITY;
+  for (int k = kCandidates; k >= 1; --k) {
+    const float share = static_cast<float>(k) / kCandidates;
+    const CalibratedRange range{histogram.min() * share, histogram.max() * share, false};
+    const double found =
+        cost(histogram, ChooseParams(range.min, range.max, scheme), CodesOf(scheme));
+    if (found < least) {
+      least = found;
+      best = range;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Status CheckCalibration(std::string_view method) {
+  OCTAVO_TRY([[maybe_unused]] const Method parsed, ParseMethod(method));
+  return {};
+}
+
+Result<CalibratedRange> Calibrate(const Entry& entry, std::string_view method,
+                                  const Scheme& scheme) {
+  OCTAVO_TRY(const Method parsed, ParseMethod(method));
+  const CalibratedRange whole{entry.min, entry.max, false};
+  if (parsed.kind == Method::Kind::kMinMax) return whole;
+  if (!entry.histogram || entry.histogram->empty()) {
+    return CalibratedRange{entry.min, entry.max, true};
+  }
+  switch (parsed.kind) {
+    case Method::Kind::kMinMax:
+      break;
+    case Method::Kind::kPercentile:
+      return Percentile(*entry.histogram, parsed.percentile);
+    case Method::Kind::kMse:
+      return Search(*entry.histogram, scheme, SquaredError);
+    case Method::Kind::kEntropy:
+      return Search(*entry.histogram, scheme, Divergence);
+  }
+  return whole;
+}
+
+}  // namespace octavo::profile

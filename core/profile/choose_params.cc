@@ -1,0 +1,73 @@
+#include "core/profile/choose_params.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace octavo::profile {
+namespace {
+
+// Smaller scales would make products of two scales, or their ratio to a third, subnormal.
+constexpr float kLeastScale = 0x1p-60f;
+
+Params Finish(double scale, int32_t zero_point) {
+  Params params{.scale = static_cast<float>(scale), .zero_point = zero_point};
+  if (params.scale < kLeastScale) {
+    params.scale = kLeastScale;
+    params.floored = true;
+  }
+  return params;
+}
+
+Params Asymmetric(double min, double max, ir::CodeRange codes) {
+  const auto low = static_cast<double>(codes.min);
+  const auto high = static_cast<double>(codes.max);
+  const double scale = (max - min) / (high - low);
+  // [-a, a] is a tie for every a; the ends decide it once for all.
+  const double zero =
+      min == -max ? std::nearbyint((low + high) / 2) : std::nearbyint(low - min / scale);
+  return Finish(scale, static_cast<int32_t>(std::clamp(zero, low, high)));
+}
+
+Params Symmetric(double min, double max, const Scheme& scheme) {
+  const ir::CodeRange codes = CodesOf(scheme);
+  const int32_t zero = ir::IsSigned(scheme.dtype)
+                           ? 0
+                           : static_cast<int32_t>((ir::CodesOf(scheme.dtype).max + 1) / 2);
+  double scale = 0;
+  if (codes.min < zero) scale = std::max(scale, -min / static_cast<double>(zero - codes.min));
+  scale = std::max(scale, max / static_cast<double>(codes.max - zero));
+  return Finish(scale, zero);
+}
+
+float RoundUpToPowerOfTwo(float scale) {
+  int exponent = 0;
+  const float fraction = std::frexp(scale, &exponent);
+  return std::ldexp(1.0f, fraction == 0.5f ? exponent - 1 : exponent);
+}
+
+}  // namespace
+
+ir::CodeRange CodesOf(const Scheme& scheme) {
+  ir::CodeRange codes = ir::CodesOf(scheme.dtype);
+  if (scheme.narrow_range && ir::IsSigned(scheme.dtype)) ++codes.min;
+  return codes;
+}
+
+Params ChooseParams(float min, float max, const Scheme& scheme) {
+  const double low = std::min(0.0, double{min});
+  const double high = std::max(0.0, double{max});
+  const bool symmetric = scheme.schema != target::Schema::kAsymmetric &&
+                         !(scheme.schema == target::Schema::kSymmetricUint8 && low == 0);
+  Params params;
+  if (low == 0 && high == 0) {
+    params = {.scale = 1, .zero_point = Symmetric(-1, 1, scheme).zero_point, .all_zero = true};
+    if (!symmetric) params.zero_point = Asymmetric(-1, 1, CodesOf(scheme)).zero_point;
+    return params;
+  }
+  params = symmetric ? Symmetric(low, high, scheme) : Asymmetric(low, high, CodesOf(scheme));
+  if (scheme.schema == target::Schema::kPow2) params.scale = RoundUpToPowerOfTwo(params.scale);
+  return params;
+}
+
+}  // namespace octavo::profile

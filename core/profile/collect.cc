@@ -1,0 +1,37 @@
+#include "core/profile/collect.h"
+
+#include "core/reference/run.h"
+
+namespace octavo::profile {
+
+Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir::Tensor>>& batches,
+                        const CollectOptions& options, ThreadPool& pool, const StopToken& stop) {
+  std::vector<Histogram> histograms(graph.value_bound());
+  const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
+    if (tensor.dtype() == ir::DType::kF32) histograms[id.index].Add(tensor.values<float>());
+  };
+  OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
+  int64_t done = 0;
+  for (const std::vector<ir::Tensor>& batch : batches) {
+    for (size_t i = 0; i < batch.size() && i < graph.inputs().size(); ++i) {
+      watch(graph.inputs()[i], batch[i]);
+    }
+    OCTAVO_CHECK(session.Run(batch, pool, stop, watch));
+    ++done;
+    if (options.progress) options.progress(done, static_cast<int64_t>(batches.size()));
+  }
+
+  Profile profile{.model_digest = options.model_digest, .samples = options.samples};
+  for (size_t i = 0; i < histograms.size(); ++i) {
+    Histogram& histogram = histograms[i];
+    if (histogram.empty() && histogram.non_finite() == 0) continue;
+    const std::string& name = graph.name(ir::ValueId{static_cast<int32_t>(i)});
+    Entry entry{
+        .min = histogram.min(), .max = histogram.max(), .non_finite = histogram.non_finite()};
+    if (!histogram.empty()) entry.histogram = std::move(histogram);
+    profile.values.emplace(name, std::move(entry));
+  }
+  return profile;
+}
+
+}  // namespace octavo::profile

@@ -1,0 +1,143 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "core/profile/profile.h"
+
+namespace octavo::profile {
+namespace {
+
+std::vector<float> RandomValues(uint32_t seed, size_t count) {
+  std::mt19937 generator(seed);
+  std::vector<float> values(count);
+  const float scale = std::ldexp(1.0f, static_cast<int>(generator() % 40) - 20);
+  for (float& value : values) {
+    value = scale * (static_cast<float>(generator() % 20001) - 7000.0f) / 10000.0f;
+  }
+  return values;
+}
+
+Histogram Of(std::span<const float> values) {
+  Histogram histogram;
+  histogram.Add(values);
+  return histogram;
+}
+
+TEST(Histogram, ShardsInAnyOrderGiveTheBitsOfOneRun) {
+  for (uint32_t seed = 0; seed < 50; ++seed) {
+    std::vector<float> values = RandomValues(seed, 1000);
+    const std::vector<float> other = RandomValues(seed + 1000, 300);
+    values.insert(values.end(), other.begin(), other.end());
+    const Histogram whole = Of(values);
+
+    const auto all = std::span<const float>(values);
+    Histogram forward, backward, merged;
+    for (size_t i = 0; i < values.size(); i += 130) {
+      const auto shard = all.subspan(i, std::min<size_t>(130, values.size() - i));
+      forward.Add(shard);
+      merged.Merge(Of(shard));
+    }
+    for (size_t i = values.size(); i-- > 0;) backward.Add(all.subspan(i, 1));
+    EXPECT_EQ(whole, forward) << seed;
+    EXPECT_EQ(whole, backward) << seed;
+    EXPECT_EQ(whole, merged) << seed;
+  }
+}
+
+TEST(Histogram, BinsAreTheFinestPowerOfTwoThatFits) {
+  const std::vector<float> values = {0, 1};
+  const Histogram histogram = Of(values);
+  // 2^-10 needs bins 0..1024, 2^-11 would need 0..2048, one too many.
+  EXPECT_EQ(histogram.width(), std::ldexp(1.0, -10));
+  EXPECT_EQ(histogram.counts().size(), 1025u);
+  EXPECT_EQ(histogram.low(), 0);
+  EXPECT_EQ(histogram.total(), 2);
+}
+
+TEST(Histogram, AConstantHasOneBin) {
+  for (const float value : {0.0f, -0.0f, 1.0f, -3.25f, 1e-30f, 3e38f}) {
+    const std::vector<float> values(5, value);
+    const Histogram histogram = Of(values);
+    EXPECT_EQ(histogram.counts(), std::vector<int64_t>{5}) << value;
+    EXPECT_LE(histogram.low(), value);
+    EXPECT_GT(histogram.high(), value);
+  }
+}
+
+TEST(Histogram, ExtremesOfFloatAreCovered) {
+  const std::vector<float> values = {-3.4e38f, 1e-45f, 0.0f, 3.4e38f};
+  const Histogram histogram = Of(values);
+  EXPECT_LE(histogram.counts().size(), static_cast<size_t>(kMaxBins));
+  EXPECT_EQ(histogram.total(), 4);
+}
+
+TEST(Histogram, WhatIsNotFiniteIsCountedApart) {
+  const std::vector<float> values = {1, NAN, INFINITY, -INFINITY, 2};
+  const Histogram histogram = Of(values);
+  EXPECT_EQ(histogram.total(), 2);
+  EXPECT_EQ(histogram.non_finite(), 3);
+  EXPECT_EQ(histogram.min(), 1);
+  EXPECT_EQ(histogram.max(), 2);
+}
+
+TEST(Profile, JsonReadsBackToTheSameProfile) {
+  Profile profile{.model_digest = "sha256:00", .samples = 3};
+  for (uint32_t seed = 0; seed < 5; ++seed) {
+    const Histogram histogram = Of(RandomValues(seed, 100));
+    profile.values["v" + std::to_string(seed)] =
+        Entry{histogram.min(), histogram.max(), histogram, 0};
+  }
+  profile.values["by hand"] = Entry{-1, 1, std::nullopt, 0};
+  const auto read = Parse(ToJson(profile));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(*read, profile);
+}
+
+TEST(Profile, MergingShardsEqualsOneRun) {
+  const std::vector<float> values = RandomValues(7, 500);
+  const auto profile_of = [](std::span<const float> part, int64_t samples) {
+    const Histogram histogram = Of(part);
+    Profile profile{.model_digest = "sha256:aa", .samples = samples};
+    profile.values["x"] = Entry{histogram.min(), histogram.max(), histogram, 0};
+    return profile;
+  };
+  const auto all = std::span<const float>(values);
+  const auto merged = Merge({profile_of(all.subspan(200), 3), profile_of(all.subspan(0, 200), 2)});
+  ASSERT_TRUE(merged);
+  EXPECT_EQ(ToJson(*merged), ToJson(profile_of(all, 5)));
+}
+
+TEST(Profile, ProfilesOfTwoModelsDoNotMerge) {
+  const auto merged = Merge({Profile{.model_digest = "a"}, Profile{.model_digest = "b"}});
+  ASSERT_FALSE(merged);
+  EXPECT_EQ(merged.error().code, Code::kInvalidArgument);
+}
+
+TEST(Profile, WhatIsWrongIsNamed) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "not a JSON object"},
+      {"{}", "'octavo_profile' must be 1"},
+      {R"({"octavo_profile": 1})", "'values' must be a list"},
+      {R"({"octavo_profile": 1, "values": [{"min": 0}]})", "with a name"},
+      {R"({"octavo_profile": 1, "values": [{"name": "a", "min": 1, "max": 0}]})",
+       "'a': min and max"},
+      {R"({"octavo_profile": 1, "values": [{"name": "a", "min": 0, "max": "NaN"}]})", "'a': min"},
+      {R"({"octavo_profile": 1, "preparation": 7, "values": []})", "preparation 7"},
+      {R"({"octavo_profile": 1, "values": [{"name": "a", "min": 0, "max": 1,
+          "histogram": {"low": 0, "high": 3, "counts": [1]}}]})",
+       "'a': histogram"},
+      {R"({"octavo_profile": 1, "values": [{"name": "a", "min": 0, "max": 1},
+          {"name": "a", "min": 0, "max": 1}]})",
+       "'a' stands twice"},
+  };
+  for (const auto& [text, message] : cases) {
+    const auto profile = Parse(text);
+    ASSERT_FALSE(profile) << text;
+    EXPECT_EQ(profile.error().code, Code::kInvalidArgument) << text;
+    EXPECT_NE(profile.error().message.find(message), std::string::npos) << profile.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace octavo::profile
