@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Prints the few lines of a report that a person wants first."""
+
+import json
+import sys
+
+
+def size(count):
+    return f"{count / 1024:,.1f} KiB" if count < 1 << 20 else f"{count / (1 << 20):,.1f} MiB"
+
+
+def decibel(value):
+    return "exact or undefined" if value is None else f"{value:.1f} dB"
+
+
+def lines(report):
+    """Pairs of a caption and a text."""
+    model, rescales = report["model"], report["rescales"]
+    before, after = model["bytes_before"], model["bytes_after"]
+    smaller = f", {before / after:.2f} times smaller" if after and before > after else ""
+    yield "size", f"{size(before)} -> {size(after)}{smaller}"
+    yield "nodes", f"{model['nodes_before']} -> {model['nodes_after']}"
+    yield "rescales", (f"{rescales['before']} -> {rescales['after']} "
+                       f"({rescales['before'] - rescales['after']} removed)")
+    for output in report["numerics"]["outputs"]:
+        yield f"SQNR of {output['name']}", decibel(output["sqnr_db"])
+    if report["float_nodes"]:
+        yield "left in float", ", ".join(node["node"] for node in report["float_nodes"])
+    for warning in report["warnings"]:
+        yield "warning", warning["message"]
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: summary.py REPORT.json")
+    with open(sys.argv[1], encoding="utf-8") as file:
+        report = json.load(file)
+    for caption, text in lines(report):
+        print(f"{caption:<20} {text}")
+
+
+if __name__ == "__main__":
+    main()
