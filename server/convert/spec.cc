@@ -1,0 +1,157 @@
+#include "server/convert/spec.h"
+
+#include <utility>
+
+namespace octavo::server {
+namespace {
+
+Result<Role> RoleFromWire(v1::BlobInfo::Role role, int index) {
+  switch (role) {
+    case v1::BlobInfo::ROLE_MODEL:
+      return Role::kModel;
+    case v1::BlobInfo::ROLE_EXTERNAL:
+      return Role::kExternal;
+    case v1::BlobInfo::ROLE_PROFILE:
+      return Role::kProfile;
+    case v1::BlobInfo::ROLE_SAMPLES:
+      return Role::kSamples;
+    case v1::BlobInfo::ROLE_TARGET:
+      return Role::kTarget;
+    case v1::BlobInfo::ROLE_OPTIMIZED_MODEL:
+      return Role::kOptimizedModel;
+    case v1::BlobInfo::ROLE_REPORT:
+      return Role::kReport;
+    case v1::BlobInfo::ROLE_SNAPSHOT:
+      return Role::kSnapshot;
+    default:
+      break;
+  }
+  const std::string field = fmt::format("spec.blobs[{}].role", index);
+  return Fail(Code::kInvalidArgument, "{}: {} is not a role", field, static_cast<int>(role))
+      .Field(field)
+      .Reason("INVALID_SPEC");
+}
+
+v1::BlobInfo::Role RoleToWire(Role role) {
+  switch (role) {
+    case Role::kModel:
+      return v1::BlobInfo::ROLE_MODEL;
+    case Role::kExternal:
+      return v1::BlobInfo::ROLE_EXTERNAL;
+    case Role::kProfile:
+      return v1::BlobInfo::ROLE_PROFILE;
+    case Role::kSamples:
+      return v1::BlobInfo::ROLE_SAMPLES;
+    case Role::kTarget:
+      return v1::BlobInfo::ROLE_TARGET;
+    case Role::kOptimizedModel:
+      return v1::BlobInfo::ROLE_OPTIMIZED_MODEL;
+    case Role::kReport:
+      return v1::BlobInfo::ROLE_REPORT;
+    case Role::kSnapshot:
+      return v1::BlobInfo::ROLE_SNAPSHOT;
+  }
+  return v1::BlobInfo::ROLE_UNSPECIFIED;
+}
+
+void SetIfGiven(std::string& option, const std::string& given) {
+  if (!given.empty()) option = given;
+}
+
+Result<job::Options> OptionsFromWire(const v1::Options& wire) {
+  if (wire.per_channel() && wire.per_tensor()) {
+    return Fail(Code::kInvalidArgument,
+                "spec.options: per_channel and per_tensor exclude each other")
+        .Field("spec.options.per_tensor")
+        .Reason("INVALID_SPEC");
+  }
+  job::Options options;
+  SetIfGiven(options.target, wire.target());
+  SetIfGiven(options.emit, wire.emit());
+  SetIfGiven(options.calibration, wire.calibration());
+  SetIfGiven(options.numerics_limit, wire.numerics_limit());
+  options.schema = wire.schema();
+  options.activations = wire.activations();
+  options.weights = wire.weights();
+  if (wire.per_channel()) options.granularity = "per-channel";
+  if (wire.per_tensor()) options.granularity = "per-tensor";
+  options.keep_float.assign(wire.keep_float().begin(), wire.keep_float().end());
+  options.numerics = wire.numerics();
+  options.no_quantize = wire.no_quantize();
+  options.stop_before = wire.stop_before();
+  options.skip.assign(wire.skip().begin(), wire.skip().end());
+  options.passes.assign(wire.passes().begin(), wire.passes().end());
+  options.integer_io = wire.integer_io();
+  options.sink_quantize = wire.sink_quantize();
+  options.leave_integers = wire.leave_integers();
+  if (wire.has_fold_budget()) options.fold_budget = wire.fold_budget();
+  options.opset = wire.opset();
+  for (const auto& [name, shape] : wire.shape()) {
+    options.shape[name].assign(shape.dims().begin(), shape.dims().end());
+  }
+  options.batch = wire.batch();
+  options.strict_profile = wire.strict_profile();
+  options.snapshots = wire.snapshots();
+  options.require_sqnr = wire.require_sqnr();
+  options.require_cosine = wire.require_cosine();
+  options.deterministic = wire.deterministic();
+  options.threads = wire.threads();
+  return options;
+}
+
+struct ToWire {
+  v1::OptimizeEvent& wire;
+
+  void operator()(Accepted&& event) const {
+    wire.mutable_accepted()->set_job_id(std::move(event.job_id));
+    wire.mutable_accepted()->set_queue_position(event.queue_position);
+  }
+  void operator()(ProgressEvent&& event) const {
+    auto& progress = *wire.mutable_progress();
+    progress.set_stage(std::move(event.stage));
+    progress.set_pass(std::move(event.pass));
+    progress.set_done(event.done);
+    progress.set_total(event.total);
+  }
+  void operator()(BlobInfo&& event) const {
+    auto& result = *wire.mutable_result();
+    result.set_role(RoleToWire(event.role));
+    result.set_name(std::move(event.name));
+    result.set_size_bytes(event.size_bytes);
+    result.set_sha256(std::move(event.sha256));
+  }
+  void operator()(ChunkEvent&& event) const {
+    auto& chunk = *wire.mutable_chunk();
+    chunk.set_blob(event.blob);
+    chunk.set_offset(event.offset);
+    chunk.set_data(event.bytes.bytes().data(), event.bytes.size());
+  }
+  void operator()(Finished&& event) const {
+    wire.mutable_finished()->set_gate_failed(event.gate_failed);
+    wire.mutable_finished()->set_message(std::move(event.message));
+  }
+};
+
+}  // namespace
+
+Result<JobSpec> SpecFromWire(const v1::Spec& wire) {
+  JobSpec spec;
+  OCTAVO_TRY(spec.options, OptionsFromWire(wire.options()));
+  for (int i = 0; i < wire.blobs_size(); ++i) {
+    const v1::BlobInfo& blob = wire.blobs(i);
+    OCTAVO_TRY(const Role role, RoleFromWire(blob.role(), i));
+    spec.blobs.push_back({.role = role,
+                          .name = blob.name(),
+                          .size_bytes = blob.size_bytes(),
+                          .sha256 = blob.sha256()});
+  }
+  return spec;
+}
+
+v1::OptimizeEvent EventToWire(Event event) {
+  v1::OptimizeEvent wire;
+  std::visit(ToWire{wire}, std::move(event));
+  return wire;
+}
+
+}  // namespace octavo::server

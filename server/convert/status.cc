@@ -1,0 +1,79 @@
+#include "server/convert/status.h"
+
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+
+namespace octavo::server {
+namespace {
+
+// Trailing metadata must stay small: a client refuses more than 8 KiB of it.
+constexpr size_t kMaxText = 1024;
+
+std::string Shortened(std::string text) {
+  if (text.size() <= kMaxText) return text;
+  size_t end = kMaxText;
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
+  text.resize(end);
+  return text + "...";
+}
+
+}  // namespace
+
+grpc::StatusCode StatusCodeOf(Code code) {
+  switch (code) {
+    case Code::kInvalidArgument:
+    case Code::kUsage:
+      return grpc::StatusCode::INVALID_ARGUMENT;
+    case Code::kUnimplemented:
+      return grpc::StatusCode::UNIMPLEMENTED;
+    case Code::kResourceExhausted:
+      return grpc::StatusCode::RESOURCE_EXHAUSTED;
+    case Code::kTooLarge:
+      return grpc::StatusCode::FAILED_PRECONDITION;
+    case Code::kUnavailable:
+      return grpc::StatusCode::UNAVAILABLE;
+    case Code::kDeadlineExceeded:
+      return grpc::StatusCode::DEADLINE_EXCEEDED;
+    case Code::kCancelled:
+      return grpc::StatusCode::CANCELLED;
+    case Code::kAborted:
+      return grpc::StatusCode::ABORTED;
+    case Code::kInternal:
+      return grpc::StatusCode::INTERNAL;
+  }
+  return grpc::StatusCode::INTERNAL;
+}
+
+grpc::Status StatusFrom(const Ending& ending) {
+  if (!ending.error) return grpc::Status::OK;
+  const Error& error = *ending.error;
+  const grpc::StatusCode code = StatusCodeOf(error.code);
+  const std::string message = Shortened(error.message);
+
+  google::rpc::Status status;
+  status.set_code(code);
+  status.set_message(message);
+  google::rpc::ErrorInfo info;
+  info.set_reason(error.reason);
+  info.set_domain("octavo");
+  if (!error.node.empty()) (*info.mutable_metadata())["node"] = Shortened(error.node);
+  if (!error.field.empty()) (*info.mutable_metadata())["field"] = Shortened(error.field);
+  status.add_details()->PackFrom(info);
+  if (code == grpc::StatusCode::INVALID_ARGUMENT && !error.field.empty()) {
+    google::rpc::BadRequest bad_request;
+    auto& violation = *bad_request.add_field_violations();
+    violation.set_field(Shortened(error.field));
+    violation.set_description(message);
+    status.add_details()->PackFrom(bad_request);
+  }
+  if (ending.retry_after) {
+    const int64_t millis = ending.retry_after->count();
+    google::rpc::RetryInfo retry;
+    retry.mutable_retry_delay()->set_seconds(millis / 1000);
+    retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(millis % 1000) * 1'000'000);
+    status.add_details()->PackFrom(retry);
+  }
+  return {code, message, status.SerializeAsString()};
+}
+
+}  // namespace octavo::server

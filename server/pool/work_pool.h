@@ -1,0 +1,40 @@
+// Threads for work that blocks: disk, hashing and jobs.  A Serial runs its pieces one after
+// another in the order in which they came, on whichever thread is free, so that what only it
+// touches needs no lock.  Pieces must not throw.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+namespace octavo::server {
+
+using Work = std::function<void()>;
+
+class Serial {
+ public:
+  void Post(Work work) const;
+
+ private:
+  friend class WorkPool;
+  struct State;
+  explicit Serial(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  std::shared_ptr<State> state_;
+};
+
+class WorkPool {
+ public:
+  explicit WorkPool(int threads);
+  // Runs what was posted, then ends the threads.
+  ~WorkPool();
+  WorkPool(const WorkPool&) = delete;
+  WorkPool& operator=(const WorkPool&) = delete;
+
+  void Post(Work work);
+  Serial MakeSerial();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octavo::server

@@ -1,0 +1,24 @@
+// Capabilities.Get: what this build knows and takes.
+#pragma once
+
+#include "octavo/v1/capabilities.grpc.pb.h"
+#include "server/service/catalog.h"
+#include "server/service/rpc_probe.h"
+#include "server/session/limits.h"
+
+namespace octavo::server {
+
+class CapabilitiesService : public v1::Capabilities::CallbackService {
+ public:
+  CapabilitiesService(const Catalog& catalog, const Limits& limits, RpcProbe& probe);
+
+  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context,
+                                const v1::GetCapabilitiesRequest* request,
+                                v1::GetCapabilitiesResponse* response) override;
+
+ private:
+  v1::GetCapabilitiesResponse answer_;
+  RpcProbe& probe_;
+};
+
+}  // namespace octavo::server

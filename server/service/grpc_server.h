@@ -1,0 +1,40 @@
+// The gRPC side of octavod: both services, health and reflection on one port.
+#pragma once
+
+#include <grpcpp/server.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "core/base/status.h"
+#include "server/service/capabilities_service.h"
+#include "server/service/optimizer_service.h"
+
+namespace octavo::server {
+
+class GrpcServer {
+ public:
+  // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be had.
+  static Result<std::unique_ptr<GrpcServer>> Start(const std::string& listen, House& house,
+                                                   const Catalog& catalog, RpcProbe& probe);
+  ~GrpcServer();
+
+  // HOST:PORT as served.
+  const std::string& address() const { return address_; }
+  // What health checks answer, for every service.
+  void SetServing(bool serving);
+  // Tells clients to go away and waits for their calls; at the deadline cancels them.  Must not be
+  // called from a reactor.
+  void Shutdown(std::chrono::system_clock::time_point deadline);
+
+ private:
+  GrpcServer(House& house, const Catalog& catalog, RpcProbe& probe);
+
+  OptimizerService optimizer_;
+  CapabilitiesService capabilities_;
+  std::string address_;
+  std::unique_ptr<grpc::Server> server_;
+};
+
+}  // namespace octavo::server

@@ -1,0 +1,100 @@
+#include "server/service/optimizer_service.h"
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "server/convert/spec.h"
+#include "server/convert/status.h"
+
+namespace octavo::server {
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// "ipv4:10.0.0.7:51234" and "ipv6:%5B::1%5D:51234" without the port: one client, many calls.
+std::string ClientOf(const grpc::CallbackServerContext& context) {
+  const std::string peer = context.peer();
+  return peer.substr(0, peer.rfind(':'));
+}
+
+std::optional<SteadyClock::time_point> DeadlineOf(const grpc::CallbackServerContext& context) {
+  const auto deadline = context.deadline();
+  if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
+  return SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                  deadline - std::chrono::system_clock::now());
+}
+
+// Lives until OnDone, which comes after Finish and all that was under way.
+class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>,
+                        public Transport {
+ public:
+  OptimizeReactor(House& house, RpcProbe& probe, grpc::CallbackServerContext* context)
+      : probe_(probe), context_(context) {
+    probe_.RpcStarted(kOptimizeRpc);
+    session_ = Session::Start(house, *this,
+                              {.client = ClientOf(*context), .deadline = DeadlineOf(*context)});
+  }
+
+  // From the session.
+  void Read() override { StartRead(&request_); }
+  void Write(Event event) override {
+    event_ = EventToWire(std::move(event));
+    StartWrite(&event_);
+  }
+  void Finish(Ending ending) override {
+    const grpc::Status status = StatusFrom(ending);
+    code_ = status.error_code();
+    ServerBidiReactor::Finish(status);
+  }
+  void Abort() override { context_->TryCancel(); }
+
+  // From gRPC.
+  void OnReadDone(bool ok) override {
+    if (!ok) {
+      // A broken call ends its input too; OnCancel tells the session of that.
+      if (!context_->IsCancelled()) session_->InputEnded();
+      return;
+    }
+    switch (request_.request_case()) {
+      case v1::OptimizeRequest::kSpec:
+        return session_->SpecArrived(SpecFromWire(request_.spec()));
+      case v1::OptimizeRequest::kChunk: {
+        v1::Chunk& chunk = *request_.mutable_chunk();
+        return session_->ChunkArrived(chunk.blob(), chunk.offset(),
+                                      std::move(*chunk.mutable_data()));
+      }
+      case v1::OptimizeRequest::REQUEST_NOT_SET:
+        break;
+    }
+    session_->SpecArrived(Fail(Code::kInvalidArgument, "a request holds neither a spec nor a chunk")
+                              .Field("request")
+                              .Reason("INVALID_SPEC"));
+  }
+  void OnWriteDone(bool ok) override { session_->Written(ok); }
+  void OnCancel() override { session_->Cancelled(); }
+  void OnDone() override {
+    const std::chrono::duration<double> took = SteadyClock::now() - begin_;
+    probe_.RpcHandled(kOptimizeRpc, code_, took.count());
+    delete this;
+  }
+
+ private:
+  RpcProbe& probe_;
+  grpc::CallbackServerContext* context_;
+  const SteadyClock::time_point begin_ = SteadyClock::now();
+  std::shared_ptr<Session> session_;
+  v1::OptimizeRequest request_;
+  v1::OptimizeEvent event_;
+  grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
+};
+
+}  // namespace
+
+grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>* OptimizerService::Optimize(
+    grpc::CallbackServerContext* context) {
+  return new OptimizeReactor(house_, probe_, context);
+}
+
+}  // namespace octavo::server

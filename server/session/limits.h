@@ -1,0 +1,26 @@
+// How much one job, and all jobs together, may take.  Each has a flag of its name.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace octavo::server {
+
+struct Limits {
+  uint64_t message_bytes = 4ull << 20;
+  uint64_t model_bytes = 4ull << 30;    // model and external data together
+  uint64_t samples_bytes = 1ull << 30;  // samples and profile together
+  uint64_t nodes = 200'000;
+  uint64_t blobs = 4096;
+  uint64_t jobs_queued = 32;             // admitted beyond those that run
+  uint64_t bytes_reserved = 8ull << 30;  // of all admitted jobs, by estimate
+  int workers = 1;
+  int job_threads = 1;  // most that one job may use
+  std::chrono::milliseconds job_timeout = std::chrono::hours(1);
+  std::chrono::milliseconds upload_idle_timeout = std::chrono::seconds(30);
+  uint64_t upload_min_rate = 1024;  // bytes a second
+  std::string state_dir = {};       // where uploads lie; empty: in memory
+};
+
+}  // namespace octavo::server

@@ -1,0 +1,40 @@
+// The latest progress of a job, between the thread that works and the session that tells: a new
+// one replaces the old one, so a slow reader costs nothing.  Also times the stages.  Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "core/job/job.h"
+#include "server/session/event.h"
+#include "server/session/job_probe.h"
+
+namespace octavo::server {
+
+class ProgressSlot {
+ public:
+  // `wake` is called when something is there for Take and nothing was before.
+  ProgressSlot(JobProbe& probe, std::function<void()> wake)
+      : probe_(probe), wake_(std::move(wake)) {}
+
+  void Put(const job::Progress& progress);
+  // Ends the last stage.
+  void Close();
+  std::optional<ProgressEvent> Take();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void EndStage(Clock::time_point now);
+
+  JobProbe& probe_;
+  const std::function<void()> wake_;
+  std::mutex mutex_;
+  std::optional<ProgressEvent> latest_;
+  std::string stage_;
+  Clock::time_point stage_begun_ = {};
+};
+
+}  // namespace octavo::server
