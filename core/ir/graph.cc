@@ -184,6 +184,30 @@ NodeId Graph::DefineAsNode(ValueId constant, Definition definition) {
   return id;
 }
 
+ValueId Graph::Interpose(ValueId id, std::string inner_name, Type inner_type,
+                         Definition definition) {
+  const NodeId producer = value(id).producer;
+  assert(producer && definition.results.empty());
+  const int result = value(id).result;
+  const ValueId inner{static_cast<int32_t>(values_.size())};
+  by_name_.emplace(inner_name, inner);
+  values_.push_back({.name = std::move(inner_name),
+                     .type = std::move(inner_type),
+                     .producer = producer,
+                     .result = result});
+  nodes_[producer.index].results[result] = inner;
+  definition.inputs.insert(definition.inputs.begin(), inner);
+  if (definition.name.empty()) {
+    definition.name = UniqueNodeName(fmt::format("{}_{}", name(id), definition.op->name));
+  }
+  const NodeId between = Create(std::move(definition));
+  Link(between, node(producer).next);
+  nodes_[between.index].results = {id};
+  values_[id.index].producer = between;
+  values_[id.index].result = 0;
+  return inner;
+}
+
 void Graph::Forward(ValueId from, ValueId to) {
   assert(!IsOutput(from) && from != to);
   const std::vector<Use> uses = value(from).uses;

@@ -136,6 +136,11 @@ class Graph {
   void DefineAsConstant(ValueId id, PayloadPtr payload, Type type);
   // Turns a constant into the result of a new node, placed before its first reader.
   NodeId DefineAsNode(ValueId constant, Definition definition);
+  // Puts a new node between a value and its readers: the producer computes a new value
+  // `inner_name` of `inner_type`, and `id`, with its name and its readers, becomes the result of
+  // `definition` (one input, the inner value, is added in front; no results).  Returns the inner
+  // value.  Not for graph inputs and constants.
+  ValueId Interpose(ValueId id, std::string inner_name, Type inner_type, Definition definition);
   // Every reader of `from` reads `to` instead, and `from`'s name becomes an alias of `to`.
   // `from` must not be a graph output.  Its producer stays until erased.
   void Forward(ValueId from, ValueId to);

@@ -112,6 +112,9 @@ struct OpDef {
   Status (*reference)(const EvalContext& context) = nullptr;
 
   bool commutative = false;
+  // The result is the data operand limited to a range (Relu, Clip): it may fuse into the clamp of
+  // the operand's producer.
+  bool clamps = false;
   // The results depend on the inputs' shapes alone (Shape): known as soon as types are.
   bool shape_only = false;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,9 +20,6 @@
 
 namespace octavo::passes {
 
-struct FloatNode {
-  std::string node = {}, op = {}, reason = {};
-};
 struct Warning {
   std::string code = {}, message = {}, node = {};
 };
@@ -46,7 +44,8 @@ struct Settings {
 struct Findings {
   std::vector<LedgerEntry> ledger = {};
   std::vector<Kept> kept = {};
-  std::vector<FloatNode> float_nodes = {};
+  // Why a node (by name) of reals stays float; the report lists those that are left at the end.
+  std::map<std::string, std::string, std::less<>> float_reasons = {};
   std::vector<Warning> warnings = {};
   std::vector<std::string> missing_values = {};
   int64_t ranges_from_payload = 0;
@@ -69,6 +68,7 @@ class Context {
   void Applied(const Rule& rule, Effect effect, std::string_view node,
                std::vector<std::string> values = {});
   void Keep(std::string_view node, std::string reason);
+  void KeepFloat(std::string_view node, std::string reason);
   void Warn(std::string_view code, std::string message, std::string_view node = {});
   int64_t applications() const { return applications_; }
 

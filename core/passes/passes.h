@@ -1,0 +1,22 @@
+// The rows of all passes, each defined in the file of its name.
+#pragma once
+
+#include "core/passes/pass.h"
+
+namespace octavo::passes {
+
+extern const Pass kFoldConstantsPass;
+extern const Pass kCanonicalizePass;
+extern const Pass kFoldBatchnormPass;
+extern const Pass kRecognizePass;
+extern const Pass kLowerPass;
+extern const Pass kQuantizePass;
+extern const Pass kMoveQuantizePass;
+extern const Pass kAbsorbRescalesPass;
+extern const Pass kPlaceRescalesPass;
+extern const Pass kFuseActivationsPass;
+extern const Pass kRemoveNoopsPass;
+extern const Pass kSpecializeBiasPass;
+extern const Pass kMergeConstantsPass;
+
+}  // namespace octavo::passes
