@@ -27,6 +27,8 @@ endif()
 if(OCTAVO_SANITIZE)
   add_compile_options(-fsanitize=${OCTAVO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
   add_link_options(-fsanitize=${OCTAVO_SANITIZE})
+  # A run that looks for errors keeps its assertions.
+  add_compile_options(-UNDEBUG)
 endif()
 # ccache and reproducible builds: no absolute path in an object file.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)

@@ -1,0 +1,95 @@
+#!/bin/sh
+# Everything that must hold before a change is good: from bare Debian 12 to the built image.
+#
+#   sh tests/run.sh                          all stages
+#   sh tests/run.sh --only release           one, or several as release,tidy
+#   sh tests/run.sh --list                   their names
+#
+# A stage is tests/stages/NAME.sh: exit 0 is good, 77 skipped (its last line says why), else failed.
+# Counts come from the JUnit files that ctest leaves in $OCTAVO_RESULTS; a failed stage that counted
+# no failed test counts as one.  The last line is the sum.
+#
+# OCTAVO_JOBS sets how many processes build and test at once (default: one per core).
+set -u
+exec </dev/null
+cd "$(dirname "$0")/.." || exit 1
+
+all="install release sanitize tidy tsan peers image"
+stages=$all
+
+usage() {
+  echo "usage: sh tests/run.sh [--only STAGE[,STAGE...]] [--list]   stages: $all" >&2
+  exit 2
+}
+
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only) [ $# -ge 2 ] || usage; stages=$(echo "$2" | tr ',' ' '); shift ;;
+    --only=*) stages=$(echo "${1#--only=}" | tr ',' ' ') ;;
+    --list) echo "$all" | tr ' ' '\n'; exit 0 ;;
+    *) usage ;;
+  esac
+  shift
+done
+for stage in $stages; do
+  case " $all " in *" $stage "*) ;; *) echo "run.sh: no stage '$stage'" >&2; usage ;; esac
+done
+
+OCTAVO_JOBS=${OCTAVO_JOBS:-$(nproc)}
+OCTAVO_RESULTS=$PWD/build/test-results
+CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
+export OCTAVO_JOBS OCTAVO_RESULTS CCACHE_MAXSIZE
+rm -rf "$OCTAVO_RESULTS"
+mkdir -p "$OCTAVO_RESULTS"
+
+passed=0
+failed=0
+skipped=0
+summary=
+
+# Attribute $2 of the <testsuite> of file $1.
+count() {
+  tr '\n\t' '  ' <"$1" | sed -n "s/.*<testsuite [^>]* $2=\"\([0-9]*\)\".*/\1/p"
+}
+
+# Adds the counts of stage $1, which ended with status $2.
+add_counts() {
+  before=$failed
+  for file in "$OCTAVO_RESULTS/$1".*.xml; do
+    [ -s "$file" ] || continue
+    tests=$(count "$file" tests)
+    bad=$(count "$file" failures)
+    idle=$(($(count "$file" skipped) + $(count "$file" disabled)))
+    passed=$((passed + tests - bad - idle))
+    failed=$((failed + bad))
+    skipped=$((skipped + idle))
+  done
+  case $2 in
+    0) ;;
+    77) skipped=$((skipped + 1)) ;;
+    *) [ "$failed" -gt "$before" ] || failed=$((failed + 1)) ;;
+  esac
+}
+
+began=$(date +%s)
+for stage in $stages; do
+  printf '\n== %s\n' "$stage"
+  start=$(date +%s)
+  sh -eu "tests/stages/$stage.sh"
+  status=$?
+  add_counts "$stage" $status
+  case $status in 0) word=passed ;; 77) word=skipped ;; *) word="FAILED (exit $status)" ;; esac
+  seconds=$(($(date +%s) - start))
+  printf '== %s: %s, %d s\n' "$stage" "$word" "$seconds"
+  summary="$summary$(printf '\n  %-10s %4d s  %s' "$stage" "$seconds" "$word")"
+  if [ "$stage" = install ] && [ $status -ne 0 ]; then
+    echo "nothing can be built without the packages"
+    break
+  fi
+done
+
+printf '\n== summary, %d s%s\n' $(($(date +%s) - began)) "$summary"
+line="$passed passed, $failed failed"
+[ $skipped -eq 0 ] || line="$line, $skipped skipped"
+echo "$line"
+[ $failed -eq 0 ]

@@ -1,0 +1,2 @@
+# clang-tidy on what a change touches.
+sh tests/lint/tidy_changed.sh

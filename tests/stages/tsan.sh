@@ -1,0 +1,19 @@
+# Job and server logic under ThreadSanitizer.  Without gRPC: Debian's is not instrumented, and
+# ThreadSanitizer over it reports races that are none.
+. tests/stages/common.sh
+
+# Test programs with threads in them; those that this checkout does not have are left out.
+wanted="base profile reference runtime job server_logic"
+
+build tsan help >"$OCTAVO_RESULTS/tsan-targets.log"
+targets=
+labels=
+for name in $wanted; do
+  if grep -q "^${name}_test:" "$OCTAVO_RESULTS/tsan-targets.log"; then
+    targets="$targets ${name}_test"
+    labels="$labels${labels:+|}$name"
+  fi
+done
+echo "-- under ThreadSanitizer:$targets"
+build tsan $targets
+run_tests tsan tsan -L "^($labels)\$"
