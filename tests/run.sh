@@ -14,7 +14,7 @@ set -u
 exec </dev/null
 cd "$(dirname "$0")/.." || exit 1
 
-all="install release sanitize tidy tsan peers image"
+all="install release quickstart sanitize tidy tsan peers image"
 stages=$all
 
 usage() {

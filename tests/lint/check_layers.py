@@ -20,7 +20,7 @@ LAYERS = {
     "core/data": ["core/ir"],
     "core/native": ["core/ir", "proto"],
     "core/reference": ["core/ops"],
-    "core/profile": ["core/reference"],
+    "core/profile": ["core/reference", "core/target"],
     "core/onnx": ["core/ops"],
     "core/passes": ["core/ops", "core/target", "core/profile", "core/text"],
     "core/runtime": ["core/ops", "core/reference"],
