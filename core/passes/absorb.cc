@@ -1,0 +1,279 @@
+//   cancelled        Rescale(x) : t(x)                ->  x                        exact
+//   pair-merged      Quantize(Dequantize(x)) : t      ->  x, or Rescale(x) : t     exact
+//   merged           Rescale(Rescale(x))              ->  Rescale(x)               fewer roundings
+//   into-quantize    Rescale(Quantize(x)) : t         ->  Quantize(x) : t          fewer roundings
+//   into-dequantize  Dequantize(Rescale(x))           ->  Dequantize(x)            fewer roundings
+//   combined-up      Rescale(Op(..)) : t              ->  Op(..) : t               fewer roundings
+//   combined-down    Op(Rescale(x), ..)               ->  Op(x, ..)                fewer roundings
+//   clamp-absorbed   Clamp(Rescale(x) : t) : t        ->  Clamp(x) : t             exact
+// Each loses a clamp where the omitted type is too narrow for the reals that matter, and then
+// counts as fewer clamps.
+#include "core/passes/absorb.h"
+
+#include <algorithm>
+
+#include "core/ops/op_table.h"
+#include "core/passes/bias_rescale.h"
+#include "core/passes/type_range.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+using AtInput = ir::RescaleRule::AtInput;
+using AtOutput = ir::RescaleRule::AtOutput;
+
+constexpr Rule kCancelled = {"cancelled", "Rescale(x) : t(x) -> x", Effect::kExact,
+                             "same parameters"};
+constexpr Rule kPairMerged = {"pair-merged", "Quantize(Dequantize(x)) : t -> x or Rescale(x) : t",
+                              Effect::kExact, "modes where a Rescale is defined as that pair"};
+constexpr Rule kMerged = {"merged", "Rescale(Rescale(x) : t2) : t3 -> Rescale(x) : t3",
+                          Effect::kFewerRoundings,
+                          "range(t1) and range(t3) meet inside range(t2); else fewer-clamps"};
+constexpr Rule kIntoQuantize = {"into-quantize", "Rescale(Quantize(x) : t1) : t -> Quantize(x) : t",
+                                Effect::kFewerRoundings,
+                                "one reader; range(t) inside range(t1), else fewer-clamps"};
+constexpr Rule kIntoDequantize = {"into-dequantize", "Dequantize(Rescale(x) : t2) -> Dequantize(x)",
+                                  Effect::kFewerRoundings,
+                                  "range(t1) inside range(t2), else fewer-clamps"};
+constexpr Rule kCombinedUp = {"combined-up", "Rescale(Op(..) : t1) : t3 -> Op(..) : t3",
+                              Effect::kFewerRoundings,
+                              "Op's result parameters are free; one reader; range(t3) inside "
+                              "range(t1), else fewer-clamps"};
+constexpr Rule kCombinedDown = {"combined-down", "Op(Rescale(x : t1) : t2, ..) -> Op(x, ..)",
+                                Effect::kFewerRoundings,
+                                "Op scales that operand itself; range(t1) inside range(t2), else "
+                                "fewer-clamps; a bias is re-expressed at the new scales"};
+constexpr Rule kClampAbsorbed = {"clamp-absorbed", "Clamp(Rescale(x) : t) : t -> Clamp(x) : t",
+                                 Effect::kExact, "the clamp's result has the Rescale's own type"};
+constexpr Rule kRules[] = {kCancelled,      kPairMerged, kMerged,       kIntoQuantize,
+                           kIntoDequantize, kCombinedUp, kCombinedDown, kClampAbsorbed};
+
+bool Is(const Node& node, std::string_view op) {
+  return node.op->domain == "octavo" && node.op->name == op;
+}
+
+bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
+
+class Absorber {
+ public:
+  Absorber(Graph& graph, Context& context) : graph_(graph), context_(context) {}
+
+  int64_t Run() {
+    int64_t total = 0;
+    for (int64_t applied = 1; applied > 0; total += applied) {
+      applied = 0;
+      for (const NodeId id : graph_.nodes()) applied += Visit(id);
+    }
+    for (const NodeId id : graph_.nodes()) {
+      if (IsRescale(graph_.node(id))) context_.Keep(graph_.node(id).name, WhyKept(id));
+    }
+    return total;
+  }
+
+ private:
+  int Visit(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (Is(node, "Quantize")) return MergePair(id);
+    if (Is(node, "Dequantize")) return IntoDequantize(id);
+    if (!IsRescale(node)) return 0;
+    why_[id] = {};
+    return Cancel(id) || Merge(id) || IntoQuantize(id) || CombineUp(id) || CombineDown(id);
+  }
+
+  const Node* ProducerOf(const Node& node) const { return graph_.Producer(node.inputs[0]); }
+
+  bool Allowed(NodeId rescale, Effect effect, std::string_view law) {
+    if (context_.Allows(effect)) return true;
+    why_[rescale] = fmt::format("{} would have the effect {}, past the limit {}", law, Name(effect),
+                                Name(context_.settings().limit));
+    return false;
+  }
+
+  // Readers of the Rescale's result read `to`; the Rescale goes.
+  void Replace(NodeId id, ValueId to) {
+    graph_.Forward(graph_.node(id).result(), to);
+    graph_.Erase(id);
+  }
+
+  bool Cancel(NodeId id) {
+    const Node& node = graph_.node(id);
+    const ValueId x = node.inputs[0];
+    const ValueId r = node.result();
+    if (!SameType(graph_.type(x), graph_.type(r))) return false;
+    if (graph_.IsOutput(r)) {
+      why_[id] = "it carries a graph output's name";
+      return false;
+    }
+    context_.Applied(kCancelled, node.name, {graph_.name(r), graph_.name(x)});
+    Replace(id, x);
+    return true;
+  }
+
+  int MergePair(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !Is(*producer, "Dequantize")) return 0;
+    const ValueId x = producer->inputs[0];
+    const ValueId dequantized = node.inputs[0];
+    context_.Applied(kPairMerged, node.name,
+                     {graph_.name(dequantized), graph_.name(node.result())});
+    const NodeId dequantize = graph_.value(dequantized).producer;
+    graph_.Redefine(id, ops::FindOp("Rescale", "octavo"), {x}, {});
+    if (graph_.CountUses(dequantized) == 0) graph_.Erase(dequantize);
+    return 1;
+  }
+
+  int IntoDequantize(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !IsRescale(*producer)) return 0;
+    const NodeId rescale = graph_.value(node.inputs[0]).producer;
+    const ValueId x = producer->inputs[0];
+    const Effect effect = EffectOfOmitting(graph_.type(x), graph_.type(node.inputs[0]));
+    if (!Allowed(rescale, effect, kIntoDequantize.name)) return 0;
+    context_.Applied(kIntoDequantize, effect, node.name,
+                     {graph_.name(node.inputs[0]), graph_.name(x)});
+    graph_.SetInput(id, 0, x);
+    EraseIfUnread(rescale);
+    return 1;
+  }
+
+  void EraseIfUnread(NodeId id) {
+    if (graph_.CountUses(graph_.node(id).result()) == 0) graph_.Erase(id);
+  }
+
+  bool Merge(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !IsRescale(*producer)) return false;
+    const ValueId middle = node.inputs[0];
+    const ValueId x = producer->inputs[0];
+    const bool keeps_clamps =
+        IntersectionInside(graph_.type(x), graph_.type(node.result()), graph_.type(middle));
+    const Effect effect = keeps_clamps ? Effect::kFewerRoundings : Effect::kFewerClamps;
+    if (!Allowed(id, effect, kMerged.name)) return false;
+    const NodeId first = graph_.value(middle).producer;
+    context_.Applied(kMerged, effect, node.name, {graph_.name(middle), graph_.name(node.result())});
+    graph_.SetInput(id, 0, x);
+    EraseIfUnread(first);
+    return true;
+  }
+
+  bool IntoQuantize(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !Is(*producer, "Quantize")) return false;
+    return TakeResultType(id, kIntoQuantize);
+  }
+
+  bool CombineUp(NodeId id) {
+    const Node* producer = ProducerOf(graph_.node(id));
+    if (producer == nullptr || producer->op->rescale.at_output != AtOutput::kAbsorbed) return false;
+    if (IsRescale(*producer) || Is(*producer, "Quantize")) return false;
+    const Type& from = graph_.type(graph_.node(id).inputs[0]);
+    const Type& to = graph_.type(graph_.node(id).result());
+    if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
+      why_[id] =
+          fmt::format("{} '{}' cannot give a per-channel type", producer->op->name, producer->name);
+      return false;
+    }
+    const auto& dtypes = context_.settings().target.activations;
+    if (std::ranges::find(dtypes, to.dtype) == dtypes.end()) {
+      why_[id] = fmt::format("the target has no {} activations", Name(to.dtype));
+      return false;
+    }
+    return TakeResultType(id, kCombinedUp);
+  }
+
+  // The producer of the Rescale's operand computes the Rescale's type at once.
+  bool TakeResultType(NodeId id, const Rule& rule) {
+    const Node& node = graph_.node(id);
+    const ValueId x = node.inputs[0];
+    const ValueId r = node.result();
+    if (graph_.CountUses(x) > 1) {
+      why_[id] = fmt::format("'{}' has other readers", graph_.name(x));
+      return false;
+    }
+    if (graph_.IsOutput(r)) {
+      why_[id] = "it carries a graph output's name";
+      return false;
+    }
+    const Effect effect = EffectOfOmitting(graph_.type(r), graph_.type(x));
+    if (!Allowed(id, effect, rule.name)) return false;
+    context_.Applied(rule, effect, node.name, {graph_.name(x), graph_.name(r)});
+    graph_.SetType(x, graph_.type(r));
+    Replace(id, x);
+    return true;
+  }
+
+  bool CombineDown(NodeId id) {
+    const ValueId r = graph_.node(id).result();
+    bool any = false;
+    const std::vector<ir::Use> uses = graph_.value(r).uses;
+    for (const ir::Use& use : uses) any |= PullThrough(id, use);
+    if (graph_.CountUses(r) > 0) return any;
+    graph_.Erase(id);
+    return true;
+  }
+
+  bool PullThrough(NodeId id, const ir::Use& use) {
+    const Node& reader = graph_.node(use.node);
+    const ValueId x = graph_.node(id).inputs[0];
+    const ValueId r = graph_.node(id).result();
+    const Type from = graph_.type(x);
+    const Type to = graph_.type(r);
+    if (reader.op->rescale.at_input != AtInput::kAbsorbed ||
+        reader.op->RoleOf(use.input) != ir::Role::kData) {
+      if (why_[id].empty()) {
+        why_[id] = fmt::format("{} '{}' needs its operand's type", reader.op->name, reader.name);
+      }
+      return false;
+    }
+    if (!from.quant->per_tensor()) {
+      why_[id] =
+          fmt::format("{} '{}' cannot take a per-channel operand", reader.op->name, reader.name);
+      return false;
+    }
+    if (reader.op->rescale.why_not) {
+      why_[id] = reader.op->rescale.why_not(graph_, reader, from, to);
+      if (!why_[id].empty()) return false;
+    }
+    const bool clamped_again = reader.op->clamps && graph_.type(reader.result()).quantized() &&
+                               SameType(graph_.type(reader.result()), to);
+    const Effect effect = clamped_again ? Effect::kExact : EffectOfOmitting(from, to);
+    const Rule& rule = clamped_again ? kClampAbsorbed : kCombinedDown;
+    if (!Allowed(id, effect, rule.name)) return false;
+    if (const std::string why = ReexpressBias(graph_, use.node, from); !why.empty()) {
+      why_[id] = why;
+      return false;
+    }
+    context_.Applied(rule, effect, reader.name, {graph_.name(r), graph_.name(x)});
+    graph_.SetInput(use.node, use.input, x);
+    return true;
+  }
+
+  std::string WhyKept(NodeId id) const {
+    const auto at = why_.find(id);
+    if (at != why_.end() && !at->second.empty()) return at->second;
+    return "no law applies to its neighbours";
+  }
+
+  Graph& graph_;
+  Context& context_;
+  std::unordered_map<NodeId, std::string> why_;
+};
+
+}  // namespace
+
+std::span<const Rule> AbsorbRules() { return kRules; }
+
+int64_t AbsorbRescales(Graph& graph, Context& context) { return Absorber(graph, context).Run(); }
+
+bool IsRescale(const Node& node) { return Is(node, "Rescale"); }
+
+}  // namespace octavo::passes

@@ -1,0 +1,16 @@
+// What becomes of a quantized bias when the type of the data operand changes: it is re-expressed
+// at the new s_x * s_w, or the change is refused.  A float bias has nothing to re-express; its
+// scale is chosen last.
+#pragma once
+
+#include <string>
+
+#include "core/ir/graph.h"
+
+namespace octavo::passes {
+
+// Re-expresses the bias of `reader` for data of type `data`.  "" when done (or nothing to do),
+// else the reason why it cannot be and nothing has changed.
+std::string ReexpressBias(ir::Graph& graph, ir::NodeId reader, const ir::Type& data);
+
+}  // namespace octavo::passes

@@ -1,0 +1,249 @@
+// Gives values the types that profile and target say, with Quantize and Dequantize where float
+// and integers meet.  Weights become Quantize of their float payload and stay so until
+// merge-constants; biases stay float until specialize-bias.
+//
+//   node in integers    Op(x, w)          ->  Op(Q(x), Q(w)) : t    the job itself
+//   border in           x (float)         ->  Quantize(x)
+//   border out          y (codes)         ->  Dequantize(y)
+//   another type        Op wants t2       ->  Op(Rescale(x) : t2)
+#include <map>
+
+#include "core/ops/op_table.h"
+#include "core/passes/passes.h"
+#include "core/passes/quantize_plan.h"
+#include "core/passes/weight_type.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Role;
+using ir::ValueId;
+
+constexpr Rule kQuantized = {
+    .name = "quantized",
+    .law = "Op(x, w) -> Op(Quantize(x), Quantize(w)) : t",
+    .effect = Effect::kExact,
+    .condition =
+        "the job itself, not a rewrite: the op has an integer form on the target and the "
+        "profile has its ranges",
+};
+constexpr Rule kRules[] = {kQuantized};
+
+class Quantizer {
+ public:
+  Quantizer(Graph& graph, Context& context, const QuantizePlan& plan)
+      : graph_(graph), context_(context), plan_(plan) {
+    const target::Target& target = context.settings().target;
+    scheme_ = {.schema = target.schema, .dtype = target.activations.front()};
+  }
+
+  void Run() {
+    std::vector<NodeId> order;
+    for (const NodeId id : graph_.nodes()) order.push_back(id);
+    for (const NodeId id : order) {
+      if (plan_.IsInteger(id)) {
+        MakeInteger(id);
+      } else {
+        FeedFloat(id);
+      }
+    }
+  }
+
+ private:
+  static const ir::OpDef* Op(std::string_view name) { return ops::FindOp(name, "octavo"); }
+
+  ir::Type WithShape(const ir::Type& type, ValueId id) const {
+    ir::Type copy = type;
+    copy.shape = graph_.type(id).shape;
+    return copy;
+  }
+
+  void MakeInteger(NodeId id) {
+    for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+      if (IsRealOperand(graph_, graph_.node(id), i)) TakeCodes(id, i);
+    }
+    const std::vector<ValueId> results = graph_.node(id).results;
+    std::vector<std::string> names;
+    for (const ValueId result : results) {
+      if (graph_.type(result).dtype != ir::DType::kF32) continue;
+      names.push_back(graph_.name(result));
+      const ir::Type& type = *plan_.types[result.index];
+      if (graph_.IsOutput(result) && !context_.settings().integer_io) {
+        const ValueId inner = graph_.Interpose(
+            result, graph_.UniqueName(graph_.name(result) + ".q"), type, {.op = Op("Dequantize")});
+        codes_[result] = inner;
+        floats_[inner] = result;
+      } else {
+        graph_.SetType(result, type);
+        codes_[result] = result;
+      }
+    }
+    context_.Applied(kQuantized, graph_.node(id).name, std::move(names));
+  }
+
+  void TakeCodes(NodeId id, size_t input) {
+    const Node& node = graph_.node(id);
+    const ValueId value = node.inputs[input];
+    const Role role = node.op->RoleOf(input);
+    if (role == Role::kBias) return;
+    const bool keeps = node.op->QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameAsInput;
+    if (graph_.IsConstant(value) || weights_.count(value)) {
+      ir::Type type;
+      const ir::Tensor& payload = PayloadOf(value);
+      if (role == Role::kWeight) {
+        const int axis =
+            node.op->weight_axis ? node.op->weight_axis(graph_, node, static_cast<int>(input)) : -1;
+        type = WeightType(payload, axis < 0 ? std::nullopt : std::optional(axis),
+                          context_.settings().target);
+      } else if (keeps) {
+        type = WithShape(*plan_.types[node.result().index], value);
+      } else {
+        type = ConstantType(payload, scheme_);
+      }
+      graph_.SetInput(id, input, QuantizedConstant(value, type));
+      return;
+    }
+    ValueId codes = CodesBefore(id, value);
+    if (keeps) {
+      const ir::Type wanted = WithShape(*plan_.types[node.result().index], value);
+      if (wanted != graph_.type(codes)) codes = Rescaled(id, codes, wanted);
+    }
+    graph_.SetInput(id, input, codes);
+  }
+
+  const ir::Tensor& PayloadOf(ValueId value) const {
+    const auto at = weights_.find(value);
+    return graph_.value(at == weights_.end() ? value : at->second).constant->tensor;
+  }
+
+  // The constant `value` read as `type`: Quantize of its float payload.  The first type takes the
+  // name; a constant that is read under several has numbered siblings.
+  ValueId QuantizedConstant(ValueId value, const ir::Type& type) {
+    auto& known = constants_[value];
+    for (const ValueId sibling : known) {
+      if (graph_.type(sibling) == type) return sibling;
+    }
+    ++context_.findings().ranges_from_payload;
+    if (known.empty()) {
+      const ir::Value& constant = graph_.value(value);
+      const ValueId payload = graph_.AddConstant(graph_.UniqueName(constant.name + ".float"),
+                                                 constant.constant, constant.type);
+      weights_[value] = payload;
+      const NodeId node = graph_.DefineAsNode(value, {.op = Op("Quantize"), .inputs = {payload}});
+      graph_.SetType(value, type);
+      // Float readers go on reading the float payload.
+      const std::vector<ir::Use> uses = graph_.value(value).uses;
+      for (const ir::Use& use : uses) {
+        if (!plan_.IsInteger(use.node) ||
+            !IsRealOperand(graph_, graph_.node(use.node), use.input) ||
+            graph_.node(use.node).op->RoleOf(use.input) == Role::kBias) {
+          graph_.SetInput(use.node, use.input, payload);
+        }
+      }
+      known.push_back(value);
+      first_[value] = node;
+      return value;
+    }
+    const std::string name = graph_.UniqueName(graph_.name(value));
+    const NodeId node = graph_.InsertAfter(
+        first_[value],
+        {.op = Op("Quantize"), .inputs = {weights_[value]}, .results = {{name, type}}});
+    known.push_back(graph_.node(node).result());
+    return known.back();
+  }
+
+  // The codes of a value that float nodes or the caller compute, or an integer node did.
+  ValueId CodesBefore(NodeId reader, ValueId value) {
+    if (const auto at = codes_.find(value); at != codes_.end()) return at->second;
+    const std::string name = graph_.UniqueName(graph_.name(value) + ".q");
+    const ir::Type type = WithShape(*plan_.types[value.index], value);
+    const NodeId node = graph_.InsertBefore(
+        reader, {.op = Op("Quantize"), .inputs = {value}, .results = {{name, type}}});
+    return codes_[value] = graph_.node(node).result();
+  }
+
+  ValueId Rescaled(NodeId reader, ValueId codes, const ir::Type& type) {
+    auto& known = rescaled_[codes];
+    for (const ValueId rescaled : known) {
+      if (graph_.type(rescaled) == type) return rescaled;
+    }
+    std::string base = graph_.name(codes);
+    if (base.ends_with(".q")) base.resize(base.size() - 2);
+    const std::string name = graph_.UniqueName(base + ".r");
+    const NodeId node = graph_.InsertBefore(
+        reader, {.op = Op("Rescale"), .inputs = {codes}, .results = {{name, type}}});
+    known.push_back(graph_.node(node).result());
+    return known.back();
+  }
+
+  // A float node reads floats; where integer nodes read its result, the name goes to the codes.
+  void FeedFloat(NodeId id) {
+    for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+      const ValueId input = graph_.node(id).inputs[i];
+      if (!input || !graph_.type(input).quantized()) continue;
+      if (plan_.types.size() <= static_cast<size_t>(input.index) || !codes_.count(input)) continue;
+      graph_.SetInput(id, i, FloatBefore(id, input));
+    }
+    const std::vector<ValueId> results = graph_.node(id).results;
+    for (const ValueId result : results) {
+      if (graph_.type(result).dtype != ir::DType::kF32 || graph_.IsOutput(result)) continue;
+      std::vector<ir::Use> float_uses;
+      bool integer_use = false;
+      for (const ir::Use& use : graph_.value(result).uses) {
+        const bool integer =
+            plan_.IsInteger(use.node) && IsRealOperand(graph_, graph_.node(use.node), use.input);
+        integer_use |= integer;
+        if (!integer) float_uses.push_back(use);
+      }
+      if (!integer_use) continue;
+      const ir::Type float_type = graph_.type(result);
+      const ValueId inner =
+          graph_.Interpose(result, graph_.UniqueName(graph_.name(result) + ".float"), float_type,
+                           {.op = Op("Quantize")});
+      graph_.SetType(result, *plan_.types[result.index]);
+      codes_[result] = result;
+      for (const ir::Use& use : float_uses) graph_.SetInput(use.node, use.input, inner);
+    }
+  }
+
+  ValueId FloatBefore(NodeId reader, ValueId codes) {
+    if (const auto at = floats_.find(codes); at != floats_.end()) return at->second;
+    const std::string name = graph_.UniqueName(graph_.name(codes) + ".dq");
+    const ir::Type type{ir::DType::kF32, graph_.type(codes).shape, {}, {}};
+    const NodeId node = graph_.InsertBefore(
+        reader, {.op = Op("Dequantize"), .inputs = {codes}, .results = {{name, type}}});
+    return floats_[codes] = graph_.node(node).result();
+  }
+
+  Graph& graph_;
+  Context& context_;
+  const QuantizePlan& plan_;
+  profile::Scheme scheme_;
+  std::map<ValueId, ValueId> codes_, floats_;  // a value's codes, and the float form of codes
+  std::map<ValueId, ValueId> weights_;         // a quantized constant's float payload
+  std::map<ValueId, NodeId> first_;
+  std::map<ValueId, std::vector<ValueId>> constants_, rescaled_;
+};
+
+Status Run(Graph& graph, Context& context) {
+  const Settings& settings = context.settings();
+  if (settings.no_quantize || settings.profile == nullptr) return {};
+  OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, context));
+  Quantizer(graph, context, plan).Run();
+  for (const auto& [id, reason] : plan.reasons) context.KeepFloat(graph.node(id).name, reason);
+  return {};
+}
+
+}  // namespace
+
+const Pass kQuantizePass = {
+    .name = "quantize",
+    .promise = "every node that target and profile allow computes in integers",
+    .rules = kRules,
+    .run = &Run,
+};
+
+}  // namespace octavo::passes

@@ -1,0 +1,288 @@
+#include "core/passes/quantize_plan.h"
+
+#include <algorithm>
+#include <numeric>
+#include <ranges>
+#include <set>
+
+#include "core/passes/weight_type.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::QuantRule;
+using ir::Role;
+using ir::ValueId;
+using Kind = ir::QuantRule::Kind;
+
+bool IsReal(const ir::Type& type) { return type.dtype == ir::DType::kF32 || type.quantized(); }
+
+// Values that must have one type, as a forest.
+class Groups {
+ public:
+  explicit Groups(size_t values) : parent_(values) { std::iota(parent_.begin(), parent_.end(), 0); }
+  int32_t Of(ValueId id) {
+    int32_t at = id.index;
+    while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
+    return at;
+  }
+  void Join(ValueId a, ValueId b) { parent_[Of(a)] = Of(b); }
+
+ private:
+  std::vector<int32_t> parent_;
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, Context& context)
+      : graph_(graph), context_(context), groups_(graph.value_bound()) {
+    plan_.integer.assign(graph.node_bound(), false);
+    plan_.types.resize(graph.value_bound());
+    const target::Target& target = context.settings().target;
+    scheme_ = {.schema = target.schema, .dtype = target.activations.front()};
+  }
+
+  Result<QuantizePlan> Make() {
+    for (const NodeId id : graph_.nodes()) Consider(id);
+    DropLoneMovers();
+    for (const NodeId id : graph_.nodes()) {
+      if (plan_.IsInteger(id)) JoinTypes(id);
+    }
+    OCTAVO_CHECK(ChooseTypes());
+    return std::move(plan_);
+  }
+
+ private:
+  const profile::Entry* EntryOf(ValueId id) const {
+    const profile::Profile* profile = context_.settings().profile;
+    if (profile == nullptr) return nullptr;
+    const auto at = profile->values.find(graph_.name(id));
+    return at == profile->values.end() ? nullptr : &at->second;
+  }
+  const profile::Entry* EntryOrMissing(ValueId id) {
+    const profile::Entry* entry = EntryOf(id);
+    if (entry == nullptr) missing_.insert(graph_.name(id));
+    return entry;
+  }
+  QuantRule RuleOf(const Node& node) const { return node.op->QuantOf(graph_, node); }
+
+  // Whether the value's range will be known: measured, computed, or carried over.
+  bool HasRange(ValueId id) {
+    if (graph_.IsConstant(id) || EntryOf(id) != nullptr) return true;
+    const Node* producer = graph_.Producer(id);
+    if (producer == nullptr || !plan_.IsInteger(graph_.value(id).producer)) return false;
+    const Kind kind = RuleOf(*producer).kind;
+    return kind == Kind::kFixed || kind == Kind::kSameAsInput;
+  }
+
+  // Empty if the node can run in integers, else the sentence that says why not.
+  std::string WhyFloat(const Node& node) {
+    const Settings& settings = context_.settings();
+    const QuantRule rule = RuleOf(node);
+    const auto kept = [&](const std::string& name) {
+      return std::ranges::find(settings.keep_float, name) != settings.keep_float.end();
+    };
+    if (kept(node.name) || kept(std::string(node.op->name)) ||
+        std::ranges::any_of(node.results, [&](ValueId r) { return kept(graph_.name(r)); })) {
+      return "kept in float on request";
+    }
+    if (settings.target.StaysFloat(node.op->name)) {
+      return fmt::format("target {} keeps {} in float", settings.target.name, node.op->name);
+    }
+    if (rule.kind == Kind::kFloatOnly) return std::string(rule.why);
+    if (rule.kind == Kind::kNotReal) return "its results are not real numbers";
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId input = node.inputs[i];
+      if (!input || graph_.type(input).dtype != ir::DType::kF32) continue;
+      const Role role = node.op->RoleOf(i);
+      if (role == Role::kBias) {
+        if (!graph_.IsConstant(input)) return "its bias is not constant";
+        if (graph_.type(input).shape.size() != 1) return "its bias is not one value a channel";
+      } else if (role != Role::kParameter && !HasRange(input)) {
+        missing_.insert(graph_.name(input));
+        return fmt::format("the profile has no range for '{}'", graph_.name(input));
+      }
+    }
+    if (rule.kind == Kind::kFree) {
+      for (const ValueId result : node.results) {
+        if (graph_.type(result).dtype == ir::DType::kF32 && !EntryOrMissing(result)) {
+          return fmt::format("the profile has no range for '{}'", graph_.name(result));
+        }
+      }
+    }
+    return {};
+  }
+
+  void Consider(NodeId id) {
+    const Node& node = graph_.node(id);
+    bool computes = false;  // has a float result of its own
+    bool quantized = false;
+    for (const ValueId result : node.results) {
+      computes |= graph_.type(result).dtype == ir::DType::kF32;
+      quantized |= graph_.type(result).quantized();
+    }
+    bool reads = false;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i]) continue;
+      reads |= IsRealOperand(graph_, node, i);
+      quantized |= graph_.type(node.inputs[i]).quantized();
+    }
+    if (quantized || !reads) return;  // an imported quantized node, or one of shapes
+    const std::string why = WhyFloat(node);
+    if (why.empty() && computes) {
+      plan_.integer[id.index] = true;
+    } else {
+      plan_.reasons[id] = why.empty() ? "its results are not real numbers" : why;
+    }
+  }
+
+  bool Moves(NodeId id) const {
+    return plan_.IsInteger(id) && RuleOf(graph_.node(id)).kind == Kind::kSameAsInput;
+  }
+
+  // Moving codes is no gain by itself: a mover runs in integers only next to one that computes.
+  void DropLoneMovers() {
+    std::vector<bool> fed(graph_.node_bound()), feeds(graph_.node_bound());
+    std::vector<NodeId> order;
+    for (const NodeId id : graph_.nodes()) order.push_back(id);
+    for (const NodeId id : order) {
+      for (const ValueId input : graph_.node(id).inputs) {
+        const NodeId producer = input ? graph_.value(input).producer : NodeId{};
+        if (!producer || !plan_.IsInteger(producer)) continue;
+        if (!Moves(producer) || fed[producer.index]) fed[id.index] = true;
+      }
+    }
+    for (size_t k = order.size(); k-- > 0;) {
+      for (const ValueId result : graph_.node(order[k]).results) {
+        for (const ir::Use& use : graph_.value(result).uses) {
+          if (!plan_.IsInteger(use.node)) continue;
+          if (!Moves(use.node) || feeds[use.node.index]) feeds[order[k].index] = true;
+        }
+      }
+    }
+    for (const NodeId id : order) {
+      if (!Moves(id) || fed[id.index] || feeds[id.index]) continue;
+      plan_.integer[id.index] = false;
+      plan_.reasons[id] = "it only moves values between float nodes";
+    }
+  }
+
+  void JoinTypes(NodeId id) {
+    const Node& node = graph_.node(id);
+    const QuantRule rule = RuleOf(node);
+    const bool clamp_of_one = node.op->clamps && graph_.CountUses(node.inputs[0]) == 1;
+    if (rule.kind != Kind::kSameAsInput) {
+      // A clamp narrows the range; its producer may as well store the narrowed one.
+      if (clamp_of_one && graph_.Producer(node.inputs[0]) &&
+          plan_.IsInteger(graph_.value(node.inputs[0]).producer)) {
+        before_clamp_.insert(node.inputs[0]);
+        groups_.Join(node.inputs[0], node.result());
+      }
+      return;
+    }
+    if (clamp_of_one) before_clamp_.insert(node.inputs[0]);
+    const auto operands = std::ranges::count_if(std::views::iota(size_t{0}, node.inputs.size()),
+                                                [&](size_t i) { return IsData(node, i); });
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!IsData(node, i)) continue;
+      const ValueId input = node.inputs[i];
+      if (graph_.IsConstant(input)) {
+        payload_ranges_.push_back({node.result(), RangeOf(graph_.value(input).constant->tensor)});
+      } else if (operands == 1 || graph_.CountUses(input) == 1) {
+        groups_.Join(input, node.result());
+      }
+    }
+    for (const ValueId result : node.results) {
+      if (graph_.type(result).dtype == ir::DType::kF32) groups_.Join(result, node.result());
+    }
+  }
+
+  bool IsData(const Node& node, size_t input) const {
+    return node.inputs[input] && node.op->RoleOf(input) == Role::kData &&
+           graph_.type(node.inputs[input]).dtype == ir::DType::kF32;
+  }
+
+  Result<ir::Range> RangeFor(ValueId id, const profile::Entry* entry) {
+    const Node* producer = graph_.Producer(id);
+    if (producer && plan_.IsInteger(graph_.value(id).producer)) {
+      const QuantRule rule = RuleOf(*producer);
+      if (rule.kind == Kind::kFixed) return rule.range;
+    }
+    OCTAVO_TRY(const profile::CalibratedRange range,
+               profile::Calibrate(*entry, context_.settings().calibration, scheme_));
+    if (range.used_min_max) {
+      context_.Warn("no_histogram", fmt::format("'{}' has no histogram; its min and max are used",
+                                                graph_.name(id)));
+    }
+    return ir::Range{range.min, range.max};
+  }
+
+  // One range a group: the widest of its members' measured ones.
+  Status ChooseTypes() {
+    std::unordered_map<int32_t, ir::Range> ranges;
+    const auto widen = [&](int32_t group, const ir::Range& range) {
+      const auto [at, added] = ranges.emplace(group, range);
+      if (!added && range.max - range.min > at->second.max - at->second.min) at->second = range;
+    };
+    for (size_t i = 0; i < graph_.value_bound(); ++i) {
+      const ValueId id{static_cast<int32_t>(i)};
+      const ir::Value& value = graph_.value(id);
+      if (value.erased || value.constant || value.type.dtype != ir::DType::kF32) continue;
+      if (before_clamp_.count(id)) continue;
+      const profile::Entry* entry = EntryOf(id);
+      const bool fixed = value.producer && plan_.IsInteger(value.producer) &&
+                         RuleOf(graph_.node(value.producer)).kind == Kind::kFixed;
+      if (entry == nullptr && !fixed) continue;
+      OCTAVO_TRY(const ir::Range range, RangeFor(id, entry));
+      widen(groups_.Of(id), range);
+    }
+    for (const auto& [id, range] : payload_ranges_) widen(groups_.Of(id), range);
+
+    for (size_t i = 0; i < graph_.value_bound(); ++i) {
+      const ValueId id{static_cast<int32_t>(i)};
+      const ir::Value& value = graph_.value(id);
+      if (value.erased || value.constant || value.type.dtype != ir::DType::kF32) continue;
+      const auto range = ranges.find(groups_.Of(id));
+      if (range == ranges.end()) continue;
+      const profile::Params params =
+          profile::ChooseParams(range->second.min, range->second.max, scheme_);
+      if (params.floored) {
+        context_.Warn("scale_floored", fmt::format("the range of '{}' is so small that its scale "
+                                                   "was raised to {}",
+                                                   value.name, params.scale));
+      }
+      plan_.types[i] = ir::Type{scheme_.dtype,
+                                value.type.shape,
+                                ir::Quant::PerTensor(params.scale, params.zero_point),
+                                {}};
+    }
+    std::vector<std::string>& missing = context_.findings().missing_values;
+    missing.assign(missing_.begin(), missing_.end());
+    return {};
+  }
+
+  const Graph& graph_;
+  Context& context_;
+  Groups groups_;
+  QuantizePlan plan_;
+  profile::Scheme scheme_;
+  std::set<ValueId> before_clamp_;
+  std::set<std::string> missing_;
+  std::vector<std::pair<ValueId, ir::Range>> payload_ranges_;
+};
+
+}  // namespace
+
+bool IsRealOperand(const Graph& graph, const Node& node, size_t input) {
+  return node.inputs[input] && IsReal(graph.type(node.inputs[input])) &&
+         node.op->RoleOf(input) != Role::kParameter;
+}
+
+Result<QuantizePlan> PlanQuantization(const Graph& graph, Context& context) {
+  return Planner(graph, context).Make();
+}
+
+}  // namespace octavo::passes

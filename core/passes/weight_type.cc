@@ -1,0 +1,70 @@
+#include "core/passes/weight_type.h"
+
+#include <algorithm>
+
+namespace octavo::passes {
+namespace {
+
+// Least and greatest element of each channel along the axis.
+std::vector<ir::Range> ChannelRanges(const ir::Tensor& tensor, int axis) {
+  const ir::Shape& shape = tensor.shape();
+  const int64_t channels = shape[axis];
+  const int64_t stride = ir::StridesOf(shape)[axis];
+  const std::span<const float> values = tensor.values<float>();
+  std::vector<ir::Range> ranges(channels, ir::Range{0, 0});
+  for (int64_t begin = 0; begin < tensor.size(); begin += stride) {
+    ir::Range& range = ranges[(begin / stride) % channels];
+    for (int64_t i = begin; i < begin + stride; ++i) {
+      range.min = std::min(range.min, values[i]);
+      range.max = std::max(range.max, values[i]);
+    }
+  }
+  return ranges;
+}
+
+}  // namespace
+
+ir::Range RangeOf(const ir::Tensor& tensor) {
+  if (tensor.size() == 0) return {};
+  const auto [min, max] = std::ranges::minmax(tensor.values<float>());
+  return {min, max};
+}
+
+ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis,
+                    const target::Target& target) {
+  const target::WeightRule& rule = target.weights;
+  const profile::Scheme scheme{.schema = target.pow2_scales ? target::Schema::kPow2
+                                         : rule.symmetric   ? target::Schema::kSymmetric
+                                                            : target::Schema::kAsymmetric,
+                               .dtype = rule.dtype,
+                               .narrow_range = rule.narrow_range};
+  if (!axis || !rule.per_channel) return ConstantType(weight, scheme);
+
+  ir::Quant quant{.scales = {}, .zero_points = {}, .axis = axis};
+  std::vector<size_t> zero_channels;
+  double sum = 0;
+  for (const ir::Range& range : ChannelRanges(weight, *axis)) {
+    const profile::Params params = profile::ChooseParams(range.min, range.max, scheme);
+    if (params.all_zero) {
+      zero_channels.push_back(quant.scales.size());
+    } else {
+      sum += params.scale;
+    }
+    quant.scales.push_back(params.scale);
+    quant.zero_points.push_back(params.zero_point);
+  }
+  const size_t others = quant.scales.size() - zero_channels.size();
+  for (const size_t channel : zero_channels) {
+    if (others > 0) quant.scales[channel] = static_cast<float>(sum / static_cast<double>(others));
+  }
+  return {scheme.dtype, weight.shape(), std::move(quant), {}};
+}
+
+ir::Type ConstantType(const ir::Tensor& constant, const profile::Scheme& scheme) {
+  const ir::Range range = RangeOf(constant);
+  const profile::Params params = profile::ChooseParams(range.min, range.max, scheme);
+  return {
+      scheme.dtype, constant.shape(), ir::Quant::PerTensor(params.scale, params.zero_point), {}};
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,21 @@
+// The quantized type of a constant, from its own elements and the target's rule.
+#pragma once
+
+#include "core/ir/graph.h"
+#include "core/profile/choose_params.h"
+#include "core/target/target.h"
+
+namespace octavo::passes {
+
+// The type of a weight whose output channels lie along `axis`; per-tensor without an axis or
+// where the target wants it.  A channel of zeros gets the mean scale of the others.
+ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis,
+                    const target::Target& target);
+
+// The type of a constant that takes part as data (an addend, a table): per-tensor.
+ir::Type ConstantType(const ir::Tensor& constant, const profile::Scheme& scheme);
+
+// Least and greatest element; {0, 0} for an empty tensor.
+ir::Range RangeOf(const ir::Tensor& tensor);
+
+}  // namespace octavo::passes
