@@ -49,15 +49,20 @@ function fromTensor(tensor, name) {
   return {dtype: tensor.type, shape: [...tensor.dims], data: tensor.data};
 }
 
+// Map of output name -> array, for one batch.
+export async function runFeed(session, feed) {
+  const tensors = Object.entries(feed).map(([name, array]) => [name, toTensor(array)]);
+  const results = await session.run(Object.fromEntries(tensors));
+  return new Map(session.outputNames.map((name) => [name, fromTensor(results[name], name)]));
+}
+
 // Map of output name -> array over all samples.
 export async function runSamples(session, arrays, {batch = 1} = {}) {
   const {feeds, batch: size} = cutSamples(session.inputMetadata, arrays, batch);
   if (feeds.length === 0) throw new Error('there are no samples');
   const parts = new Map(session.outputNames.map((name) => [name, []]));
   for (const feed of feeds) {
-    const tensors = Object.entries(feed).map(([name, array]) => [name, toTensor(array)]);
-    const results = await session.run(Object.fromEntries(tensors));
-    for (const [name, list] of parts) list.push(fromTensor(results[name], name));
+    for (const [name, array] of await runFeed(session, feed)) parts.get(name).push(array);
   }
   return new Map([...parts].map(([name, list]) => [name, joinParts(list, size)]));
 }

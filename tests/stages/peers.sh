@@ -1,10 +1,12 @@
-# Real models through Octavo and ONNX Runtime, compared step by step.
+# Real models through Octavo and ONNX Runtime, compared step by step, then one of them operator by
+# operator.
 . tests/stages/common.sh
-octavo=build/release/client/octavo
-[ -x $octavo ] || skip "$octavo is not built"
+[ -x build/release/client/octavo ] || skip "build/release/client/octavo is not built"
 cd tests/peers
 # npm notes in this file what it installed.
 if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
   npm ci --ignore-scripts --no-audit --no-fund
 fi
-node models_table.mjs
+work=$OCTAVO_RESULTS/models
+node models_table.mjs --work "$work"
+node node_by_node.mjs "$work/digits/digits.int8.onnx" ../data/digits/heldout.npz
