@@ -1,0 +1,282 @@
+#include "core/reference/kernels/conv.h"
+
+#include <algorithm>
+
+#include "core/reference/kernels/field.h"
+#include "core/reference/kernels/gemm.h"
+
+namespace octavo::reference {
+namespace {
+
+int64_t OutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
+  const int64_t room = in + pads - dilation * (kernel - 1) - 1;
+  return room < 0 ? 0 : room / stride + 1;
+}
+
+int64_t TransposeOutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride,
+                         int64_t extra) {
+  return std::max<int64_t>(0, stride * (in - 1) + extra + dilation * (kernel - 1) + 1 - pads);
+}
+
+}  // namespace
+
+using internal::ColumnPacker;
+using internal::Field;
+using internal::Product;
+using internal::Range;
+using internal::Scratch;
+using internal::Tiles;
+
+int64_t ConvOutHeight(const ConvShape& s) {
+  return OutSize(s.in_height, s.pad_top + s.pad_bottom, s.kernel_height, s.dilation_height,
+                 s.stride_height);
+}
+int64_t ConvOutWidth(const ConvShape& s) {
+  return OutSize(s.in_width, s.pad_left + s.pad_right, s.kernel_width, s.dilation_width,
+                 s.stride_width);
+}
+int64_t ConvTransposeOutHeight(const ConvShape& s) {
+  return TransposeOutSize(s.in_height, s.pad_top + s.pad_bottom, s.kernel_height, s.dilation_height,
+                          s.stride_height, s.output_padding_height);
+}
+int64_t ConvTransposeOutWidth(const ConvShape& s) {
+  return TransposeOutSize(s.in_width, s.pad_left + s.pad_right, s.kernel_width, s.dilation_width,
+                          s.stride_width, s.output_padding_width);
+}
+
+struct ConvDriver {
+  // Sizes that both directions share.
+  static PackedConv Begin(const ConvShape& shape, int64_t out_height, int64_t out_width) {
+    PackedConv conv;
+    conv.shape_ = shape;
+    conv.out_height_ = out_height;
+    conv.out_width_ = out_width;
+    conv.tiles_ = &internal::CurrentTiles();
+    conv.depthwise_ = shape.in_channels == shape.groups && shape.groups > 1;
+    return conv;
+  }
+
+  static PackedConv Forward(const ConvShape& shape) {
+    PackedConv conv = Begin(shape, ConvOutHeight(shape), ConvOutWidth(shape));
+    conv.top_ = shape.pad_top;
+    conv.left_ = shape.pad_left;
+    conv.step_height_ = shape.stride_height;
+    conv.step_width_ = shape.stride_width;
+    return conv;
+  }
+
+  static PackedConv Transposed(const ConvShape& shape) {
+    PackedConv conv = Begin(shape, ConvTransposeOutHeight(shape), ConvTransposeOutWidth(shape));
+    conv.top_ = (shape.kernel_height - 1) * shape.dilation_height - shape.pad_top;
+    conv.left_ = (shape.kernel_width - 1) * shape.dilation_width - shape.pad_left;
+    conv.stuff_height_ = shape.stride_height;
+    conv.stuff_width_ = shape.stride_width;
+    return conv;
+  }
+
+  static int64_t Taps(const ConvShape& s) {
+    return s.in_channels / s.groups * s.kernel_height * s.kernel_width;
+  }
+
+  // `weights` as [out_channels, taps].
+  static void SetWeights(PackedConv& conv, const float* weights) {
+    const ConvShape& s = conv.shape_;
+    const int64_t taps = Taps(s), rows = s.out_channels / s.groups;
+    if (conv.depthwise_) {
+      auto copy = Scratch(s.out_channels * taps);
+      std::copy_n(weights, s.out_channels * taps, copy.get());
+      conv.weights_ = std::move(copy);
+      return;
+    }
+    const int64_t size = internal::PackedRowsSize(*conv.tiles_, rows, taps);
+    auto packed = Scratch(s.groups * size);
+    const int64_t panels = (rows + conv.tiles_->rows - 1) / conv.tiles_->rows;
+    for (int64_t g = 0; g < s.groups; ++g) {
+      internal::PackRows(*conv.tiles_, {weights + g * rows * taps, rows, taps, taps, 1},
+                         {0, panels}, packed.get() + g * size);
+    }
+    conv.weights_ = std::move(packed);
+  }
+
+  // A 1x1 kernel with stride 1 and no padding reads the input where it lies.
+  static bool IsProduct(const PackedConv& conv) {
+    const ConvShape& s = conv.shape_;
+    return s.kernel_height == 1 && s.kernel_width == 1 && conv.step_height_ == 1 &&
+           conv.step_width_ == 1 && conv.stuff_height_ == 1 && conv.stuff_width_ == 1 &&
+           conv.top_ == 0 && conv.left_ == 0 && conv.out_height_ == s.in_height &&
+           conv.out_width_ == s.in_width;
+  }
+
+  static Field FieldOf(const PackedConv& conv) {
+    const ConvShape& s = conv.shape_;
+    return {.rows = (conv.out_height_ - 1) * conv.step_height_ +
+                    (s.kernel_height - 1) * s.dilation_height + 1,
+            .phases = conv.step_width_,
+            .width = conv.out_width_ + (s.kernel_width - 1) * s.dilation_width / conv.step_width_,
+            .step_height = conv.step_height_,
+            .out_height = conv.out_height_,
+            .out_width = conv.out_width_};
+  }
+
+  // Where the taps of one output channel lie, relative to its group's first plane.
+  static std::vector<int64_t> TapOffsets(const PackedConv& conv, const Field& field) {
+    const ConvShape& s = conv.shape_;
+    std::vector<int64_t> offsets;
+    offsets.reserve(static_cast<size_t>(Taps(s)));
+    for (int64_t c = 0; c < s.in_channels / s.groups; ++c) {
+      for (int64_t i = 0; i < s.kernel_height; ++i) {
+        for (int64_t j = 0; j < s.kernel_width; ++j) {
+          offsets.push_back(c * field.plane() +
+                            field.Tap(i * s.dilation_height, j * s.dilation_width));
+        }
+      }
+    }
+    return offsets;
+  }
+
+  static std::unique_ptr<float[]> MakeField(const PackedConv& conv, const Field& field,
+                                            const float* x, ThreadPool& pool) {
+    const ConvShape& s = conv.shape_;
+    const int64_t planes = s.batch * s.in_channels;
+    auto data = Scratch(planes * field.plane() + internal::kFieldSlack);
+    std::fill_n(data.get() + planes * field.plane(), internal::kFieldSlack, 0.0f);
+    const internal::Placement placement{s.in_height, s.in_width,         conv.top_,
+                                        conv.left_,  conv.stuff_height_, conv.stuff_width_};
+    pool.For(planes, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        internal::FillPlane(field, placement, x + i * s.in_height * s.in_width,
+                            data.get() + i * field.plane());
+      }
+    });
+    return data;
+  }
+
+  static void RunDepthwisePlane(const PackedConv& conv, const Field& field, internal::RowCall call,
+                                const float* plane, float* y) {
+    const int64_t lanes = conv.tiles_->lanes;
+    const int64_t whole = field.out_width / lanes * lanes;
+    float tail[16];
+    for (int64_t row = 0; row < field.out_height; ++row, y += field.out_width) {
+      call.x = plane + field.Pixel(row, 0);
+      call.y = y;
+      call.width = whole;
+      conv.tiles_->row(call);
+      if (whole == field.out_width) continue;
+      call.x += whole;
+      call.y = tail;
+      call.width = lanes;
+      conv.tiles_->row(call);
+      std::copy_n(tail, field.out_width - whole, y + whole);
+    }
+  }
+
+  static void RunDepthwise(const PackedConv& conv, const float* x, const float* bias, float* y,
+                           ThreadPool& pool) {
+    const ConvShape& s = conv.shape_;
+    const Field field = FieldOf(conv);
+    const auto data = MakeField(conv, field, x, pool);
+    const std::vector<int64_t> offsets = TapOffsets(conv, field);
+    const int64_t taps = Taps(s), multiple = s.out_channels / s.groups;
+    pool.For(s.batch * s.out_channels, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t channel = i % s.out_channels, image = i / s.out_channels;
+        const float* plane =
+            data.get() + (image * s.in_channels + channel / multiple) * field.plane();
+        RunDepthwisePlane(conv, field,
+                          {.offsets = offsets.data(),
+                           .weights = conv.weights_.get() + channel * taps,
+                           .taps = taps,
+                           .bias = bias == nullptr ? nullptr : bias + channel},
+                          plane, y + i * field.out_height * field.out_width);
+      }
+    });
+  }
+
+  static void RunDense(const PackedConv& conv, const float* x, const float* bias, float* y,
+                       ThreadPool& pool) {
+    const ConvShape& s = conv.shape_;
+    const Tiles& tiles = *conv.tiles_;
+    const bool in_place = IsProduct(conv);
+    const Field field = FieldOf(conv);
+    std::unique_ptr<float[]> data;
+    std::vector<int64_t> offsets;
+    if (!in_place) {
+      data = MakeField(conv, field, x, pool);
+      offsets = TapOffsets(conv, field);
+    }
+    const int64_t pixels = conv.out_height_ * conv.out_width_, taps = Taps(s);
+    const int64_t rows = s.out_channels / s.groups;
+    const int64_t packed = internal::PackedRowsSize(tiles, rows, taps);
+    const int64_t plane = in_place ? pixels : field.plane();
+    const float* planes = in_place ? x : data.get();
+    std::vector<ColumnPacker> packers;
+    for (int64_t i = 0; i < s.batch * s.groups; ++i) {
+      const float* input = planes + i * (s.in_channels / s.groups) * plane;
+      packers.push_back([&, input](Range k, Range columns, float* out) {
+        if (in_place) {
+          internal::PackColumns(tiles, {input, taps, pixels, pixels, 1}, k, columns, out);
+        } else {
+          internal::PackPixels(tiles, field, input, offsets, k, columns, out);
+        }
+      });
+    }
+    const Product shape{
+        .tiles = &tiles, .m = rows, .n = pixels, .k = taps, .c = y, .c_stride = pixels};
+    const auto make = [&](int64_t i) {
+      Product product = shape;
+      const int64_t group = i % s.groups;
+      product.packed_a = conv.weights_.get() + group * packed;
+      product.pack_b = &packers[static_cast<size_t>(i)];
+      product.c = y + i * rows * pixels;
+      if (bias != nullptr) product.bias.per_row = bias + group * rows;
+      return product;
+    };
+    internal::RunProducts(s.batch * s.groups, shape, make, pool);
+  }
+
+  static void Run(const PackedConv& conv, const float* x, const float* bias, float* y,
+                  ThreadPool& pool) {
+    if (conv.depthwise_) return RunDepthwise(conv, x, bias, y, pool);
+    RunDense(conv, x, bias, y, pool);
+  }
+};
+
+PackedConv PackConv2d(const ConvShape& shape, const float* weights) {
+  PackedConv conv = ConvDriver::Forward(shape);
+  ConvDriver::SetWeights(conv, weights);
+  return conv;
+}
+
+PackedConv PackConvTranspose2d(const ConvShape& shape, const float* weights) {
+  PackedConv conv = ConvDriver::Transposed(shape);
+  const int64_t ins = shape.in_channels / shape.groups, outs = shape.out_channels / shape.groups;
+  const int64_t area = shape.kernel_height * shape.kernel_width;
+  auto mirrored = Scratch(shape.out_channels * ins * area);
+  for (int64_t o = 0; o < shape.out_channels; ++o) {
+    const int64_t group = o / outs;
+    for (int64_t c = 0; c < ins; ++c) {
+      const float* from = weights + ((group * ins + c) * outs + o % outs) * area;
+      std::reverse_copy(from, from + area, mirrored.get() + (o * ins + c) * area);
+    }
+  }
+  ConvDriver::SetWeights(conv, mirrored.get());
+  return conv;
+}
+
+void Convolve(const PackedConv& conv, const float* x, const float* bias, float* y,
+              ThreadPool& pool) {
+  if (conv.out_height() <= 0 || conv.out_width() <= 0) return;
+  ConvDriver::Run(conv, x, bias, y, pool);
+}
+
+void Conv2d(const ConvShape& shape, const float* x, const float* weights, const float* bias,
+            float* y, ThreadPool& pool) {
+  Convolve(PackConv2d(shape, weights), x, bias, y, pool);
+}
+
+void ConvTranspose2d(const ConvShape& shape, const float* x, const float* weights,
+                     const float* bias, float* y, ThreadPool& pool) {
+  Convolve(PackConvTranspose2d(shape, weights), x, bias, y, pool);
+}
+
+}  // namespace octavo::reference

@@ -1,0 +1,46 @@
+// The input of a convolution laid out so that the pixels of one output row under one tap are
+// adjacent: padded with zeros, and its columns sorted by their remainder modulo the stride.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/reference/kernels/conv.h"
+#include "core/reference/kernels/gemm.h"
+
+namespace octavo::reference::internal {
+
+struct Field {
+  int64_t rows = 0;
+  int64_t phases = 1;  // the horizontal stride
+  int64_t width = 0;   // columns of one phase
+  int64_t step_height = 1;
+  int64_t out_height = 0, out_width = 0;
+
+  int64_t plane() const { return rows * phases * width; }
+  // Where output pixel (row, column) begins, and what a tap adds to that.
+  int64_t Pixel(int64_t row, int64_t column) const {
+    return row * step_height * phases * width + column;
+  }
+  int64_t Tap(int64_t row, int64_t column) const {
+    return (row * phases + column % phases) * width + column / phases;
+  }
+};
+
+// Floats that readers may read beyond the last plane.
+inline constexpr int64_t kFieldSlack = 64;
+
+// How one plane of the input is placed in the field.
+struct Placement {
+  int64_t in_height = 0, in_width = 0;
+  int64_t top = 0, left = 0;
+  int64_t stuff_height = 1, stuff_width = 1;
+};
+void FillPlane(const Field& field, const Placement& placement, const float* x, float* plane);
+
+// Writes columns [columns) of the matrix [tap][output pixel], rows [k), in the panels of
+// PackColumns.  offsets[tap] is where a tap lies in `field_data`.
+void PackPixels(const Tiles& tiles, const Field& field, const float* field_data,
+                const std::vector<int64_t>& offsets, Range k, Range columns, float* out);
+
+}  // namespace octavo::reference::internal

@@ -1,0 +1,188 @@
+#include "core/reference/kernels/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/cpu.h"
+
+namespace octavo::reference::internal {
+namespace {
+
+// Columns of k that stay in the caches at once: a panel of B then takes 48 KiB.  The chain of an
+// output rests in C between two blocks, which changes no bit.
+constexpr int64_t kDepth = 256;
+constexpr int64_t kPanelsPerBlock = 10;
+
+int64_t RoundUp(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
+
+// The width of the panel that begins at `column`.
+int64_t PanelWidth(const Tiles& tiles, int64_t column, int64_t columns) {
+  return std::min<int64_t>(tiles.panel(), RoundUp(columns - column, tiles.lanes));
+}
+
+void AddBias(const Product& p, Range rows, Range columns) {
+  for (int64_t r = rows.begin; r < rows.end; ++r) {
+    float* c = p.c + r * p.c_stride;
+    if (p.bias.per_row != nullptr) {
+      for (int64_t n = columns.begin; n < columns.end; ++n) c[n] += p.bias.per_row[r];
+    }
+    if (p.bias.per_column != nullptr) {
+      for (int64_t n = columns.begin; n < columns.end; ++n) c[n] += p.bias.per_column[n];
+    }
+  }
+}
+
+// One tile of C; where the last vector is not whole it is computed aside.
+void RunTile(const Product& p, TileCall call, Range rows, Range columns) {
+  const Tiles& tiles = *p.tiles;
+  const int64_t height = rows.size(), width = columns.size();
+  const int64_t vectors = (width + tiles.lanes - 1) / tiles.lanes;
+  const TileFunction function = tiles.tile[height - 1][vectors - 1];
+  float* c = p.c + rows.begin * p.c_stride + columns.begin;
+  if (width == vectors * tiles.lanes) {
+    call.c = c;
+    call.c_stride = p.c_stride;
+    return function(call);
+  }
+  constexpr int64_t kStride = 16 * kMaxTileVectors;
+  float aside[kMaxTileRows * kStride] = {};
+  for (int64_t r = 0; call.accumulate && r < height; ++r) {
+    std::copy_n(c + r * p.c_stride, width, aside + r * kStride);
+  }
+  call.c = aside;
+  call.c_stride = kStride;
+  function(call);
+  for (int64_t r = 0; r < height; ++r) {
+    std::copy_n(aside + r * kStride, width, c + r * p.c_stride);
+  }
+}
+
+// The columns `panel` of the block `rows` for the part `k` of the sum; b points at row k.begin.
+void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b,
+              int64_t b_stride) {
+  const int64_t height = p.tiles->rows;
+  for (int64_t r = rows.begin; r < rows.end; r += height) {
+    const Range tile{r, std::min(r + height, rows.end)};
+    const float* a = p.packed_a + r / height * height * p.k + k.begin * height;
+    RunTile(p, {.a = a, .b = b, .b_stride = b_stride, .k = k.size(), .accumulate = k.begin > 0},
+            tile, panel);
+    if (k.end == p.k) AddBias(p, tile, panel);
+  }
+}
+
+// The block rows x columns of C.  columns.begin and rows.begin are multiples of the tile's.
+void RunBlock(const Product& p, Range rows, Range columns) {
+  const Tiles& tiles = *p.tiles;
+  std::unique_ptr<float[]> packed;
+  const bool pack = p.pack_b != nullptr;
+  if (pack) packed = Scratch(RoundUp(columns.size(), tiles.lanes) * kDepth + kPackSlack);
+  for (int64_t k0 = 0; k0 < std::max<int64_t>(p.k, 1); k0 += kDepth) {
+    const Range k{k0, std::min(k0 + kDepth, p.k)};
+    if (pack) (*p.pack_b)(k, columns, packed.get());
+    const float* block = packed.get();
+    for (int64_t n = columns.begin; n < columns.end; n += tiles.panel()) {
+      const int64_t width = PanelWidth(tiles, n, p.n);
+      const Range panel{n, std::min(n + width, columns.end)};
+      if (pack) {
+        RunPanel(p, rows, panel, k, block, width);
+        block += k.size() * width;
+      } else if (p.packed_b != nullptr) {
+        RunPanel(p, rows, panel, k, p.packed_b + n * p.k + k.begin * width, width);
+      } else if (panel.size() == width) {
+        RunPanel(p, rows, panel, k, p.direct_b + k.begin * p.b_stride + n, p.b_stride);
+      } else {
+        const auto tail = Scratch(width * kDepth);
+        PackColumns(tiles, {p.direct_b, p.k, p.n, p.b_stride, 1}, k, panel, tail.get());
+        RunPanel(p, rows, panel, k, tail.get(), width);
+      }
+    }
+  }
+}
+
+struct Cut {
+  int64_t columns = 0, rows = 0;  // of a block
+  int64_t column_blocks = 0, row_blocks = 0;
+};
+
+// First along n, which repeats no packing, then along m, until there are a few blocks a thread.
+Cut CutProduct(int64_t count, const Product& p, int threads) {
+  const int64_t panel = p.tiles->panel(), height = p.tiles->rows;
+  const int64_t wanted = threads == 1 ? 1 : 3 * threads;
+  const int64_t wanted_each = (wanted + count - 1) / count;
+  Cut cut;
+  const int64_t panels = (p.n + panel - 1) / panel;
+  const int64_t most = std::max<int64_t>(1, panels / wanted_each);
+  cut.columns = std::min(kPanelsPerBlock, most) * panel;
+  cut.column_blocks = (p.n + cut.columns - 1) / cut.columns;
+  const int64_t row_cuts = std::max<int64_t>(1, wanted_each / cut.column_blocks);
+  cut.rows = RoundUp((p.m + row_cuts - 1) / row_cuts, height);
+  cut.row_blocks = (p.m + cut.rows - 1) / cut.rows;
+  return cut;
+}
+
+}  // namespace
+
+const Tiles& CurrentTiles() {
+#if defined(__x86_64__)
+  const Isa isa = CurrentIsa();
+  if (isa >= Isa::kAvx512) return kAvx512Tiles;
+  if (isa >= Isa::kAvx2) return kAvx2Tiles;
+#endif
+  return kPortableTiles;
+}
+
+int64_t PackedRowsSize(const Tiles& tiles, int64_t rows, int64_t k) {
+  return RoundUp(rows, tiles.rows) * k;
+}
+
+void PackRows(const Tiles& tiles, const MatrixView& a, Range panels, float* out) {
+  const int64_t height = tiles.rows;
+  for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
+    float* to = out + panel * height * a.columns;
+    const int64_t rows = std::min(height, a.rows - panel * height);
+    const float* from = a.data + panel * height * a.row_stride;
+    for (int64_t k = 0; k < a.columns; ++k, to += height) {
+      for (int64_t r = 0; r < rows; ++r) to[r] = from[r * a.row_stride + k * a.column_stride];
+      for (int64_t r = rows; r < height; ++r) to[r] = 0;
+    }
+  }
+}
+
+int64_t PackedColumnsSize(const Tiles& tiles, int64_t columns, int64_t k) {
+  return RoundUp(columns, tiles.lanes) * k;
+}
+
+void PackColumns(const Tiles& tiles, const MatrixView& b, Range k, Range columns, float* out) {
+  for (int64_t n = columns.begin; n < columns.end; n += tiles.panel()) {
+    const int64_t width = PanelWidth(tiles, n, b.columns);
+    const int64_t valid = std::min(width, columns.end - n);
+    for (int64_t row = k.begin; row < k.end; ++row, out += width) {
+      const float* from = b.data + row * b.row_stride + n * b.column_stride;
+      if (b.column_stride == 1) {
+        std::memcpy(out, from, static_cast<size_t>(valid) * sizeof(float));
+      } else {
+        for (int64_t i = 0; i < valid; ++i) out[i] = from[i * b.column_stride];
+      }
+      for (int64_t i = valid; i < width; ++i) out[i] = 0;
+    }
+  }
+}
+
+void RunProducts(int64_t count, const Product& shape, const std::function<Product(int64_t)>& make,
+                 ThreadPool& pool) {
+  if (count == 0 || shape.m == 0 || shape.n == 0) return;
+  const Cut cut = CutProduct(count, shape, pool.threads());
+  const int64_t blocks = cut.column_blocks * cut.row_blocks;
+  pool.For(count * blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const Product product = make(task / blocks);
+      const int64_t block = task % blocks;
+      const int64_t row = block % cut.row_blocks * cut.rows;
+      const int64_t column = block / cut.row_blocks * cut.columns;
+      RunBlock(product, {row, std::min(row + cut.rows, shape.m)},
+               {column, std::min(column + cut.columns, shape.n)});
+    }
+  });
+}
+
+}  // namespace octavo::reference::internal

@@ -1,0 +1,62 @@
+// The blocked product that MatMul and Conv2d share: packed rows times columns that are packed
+// beforehand, packed block by block, or read where they lie.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "core/base/parallel.h"
+#include "core/reference/kernels/matmul.h"
+#include "core/reference/kernels/tiles.h"
+
+namespace octavo::reference::internal {
+
+// The tiles for CurrentIsa().
+const Tiles& CurrentTiles();
+
+// [begin, end)
+struct Range {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t size() const { return end - begin; }
+};
+
+// A left operand as panels of tiles.rows rows, [panel][k][tiles.rows], the last filled with 0.
+int64_t PackedRowsSize(const Tiles& tiles, int64_t rows, int64_t k);
+void PackRows(const Tiles& tiles, const MatrixView& a, Range panels, float* out);
+
+// A right operand as panels of tiles.panel() columns, [panel][k][width], where the last panel is
+// as wide as whole vectors need, filled with 0.  `columns.begin` is the first of a panel.
+int64_t PackedColumnsSize(const Tiles& tiles, int64_t columns, int64_t k);
+void PackColumns(const Tiles& tiles, const MatrixView& b, Range k, Range columns, float* out);
+
+// Floats that a ColumnPacker may write beyond the end of its block.
+inline constexpr int64_t kPackSlack = 16;
+using ColumnPacker = std::function<void(Range k, Range columns, float* out)>;
+
+// One product C[m, n]; exactly one of packed_b, pack_b and direct_b is set.
+struct Product {
+  const Tiles* tiles = nullptr;
+  int64_t m = 0, n = 0, k = 0;
+  const float* packed_a = nullptr;
+  const float* packed_b = nullptr;
+  const ColumnPacker* pack_b = nullptr;
+  const float* direct_b = nullptr;  // row-major with b_stride
+  int64_t b_stride = 0;
+  float* c = nullptr;
+  int64_t c_stride = 0;
+  MatMulBias bias = {};
+};
+
+// Computes `count` products of equal shape, where make(i) describes the i-th; cuts them into
+// blocks of C that threads take.
+void RunProducts(int64_t count, const Product& shape, const std::function<Product(int64_t)>& make,
+                 ThreadPool& pool);
+
+// Memory without initial values.
+inline std::unique_ptr<float[]> Scratch(int64_t floats) {
+  return std::make_unique_for_overwrite<float[]>(static_cast<size_t>(floats > 0 ? floats : 1));
+}
+
+}  // namespace octavo::reference::internal

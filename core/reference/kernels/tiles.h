@@ -1,0 +1,53 @@
+// The innermost loops of the float kernels, one table of functions per instruction set.  Each
+// output element is one chain of fused multiply-adds; vectors run across outputs, so every table
+// gives the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace octavo::reference::internal {
+
+// c[r][v] (+)= sum over k ascending of a[k][r] * b[k][v] for a tile of c.
+struct TileCall {
+  const float* a = nullptr;  // [k][tiles.rows], the rows of one panel side by side
+  const float* b = nullptr;  // [k][b_stride], of which vectors * lanes columns are read
+  int64_t b_stride = 0;
+  int64_t k = 0;
+  float* c = nullptr;  // [rows][c_stride], of which vectors * lanes columns are written
+  int64_t c_stride = 0;
+  bool accumulate = false;  // continue the chain in c; else it starts at +0
+};
+using TileFunction = void (*)(const TileCall&);
+
+// y[i] = bias + chain over t ascending of weights[t] * x[offsets[t] + i]; width is a multiple of
+// `lanes`.  Without a bias nothing is added.
+struct RowCall {
+  const float* x = nullptr;
+  const int64_t* offsets = nullptr;
+  const float* weights = nullptr;
+  int64_t taps = 0;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  int64_t width = 0;
+};
+using RowFunction = void (*)(const RowCall&);
+
+inline constexpr int kMaxTileRows = 8;
+inline constexpr int kMaxTileVectors = 3;
+
+struct Tiles {
+  int rows = 0;                                           // of a full tile
+  int lanes = 0;                                          // floats in a vector
+  TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};  // [rows - 1][vectors - 1]
+  RowFunction row = nullptr;
+
+  int panel() const { return lanes * kMaxTileVectors; }
+};
+
+extern const Tiles kPortableTiles;
+#if defined(__x86_64__)
+extern const Tiles kAvx2Tiles;
+extern const Tiles kAvx512Tiles;
+#endif
+
+}  // namespace octavo::reference::internal

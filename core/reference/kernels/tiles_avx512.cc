@@ -1,0 +1,28 @@
+// The float tiles for AVX-512.
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#include "core/reference/kernels/tiles_body.h"
+
+namespace octavo::reference::internal {
+namespace {
+
+struct Avx512 {
+  using Reg = __m512;
+  static constexpr int kLanes = 16;
+  static constexpr int kRows = 8;
+  static Reg Zero() { return _mm512_setzero_ps(); }
+  static Reg Load(const float* p) { return _mm512_loadu_ps(p); }
+  static void Store(float* p, Reg x) { _mm512_storeu_ps(p, x); }
+  static Reg Broadcast(float x) { return _mm512_set1_ps(x); }
+  static Reg Add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
+  static Reg Fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }
+};
+
+}  // namespace
+
+constexpr Tiles kAvx512TilesValue = MakeTiles<Avx512>();
+const Tiles kAvx512Tiles = kAvx512TilesValue;
+
+}  // namespace octavo::reference::internal
+#endif

@@ -1,0 +1,37 @@
+// The float tiles for any processor.  std::fma rounds once whether or not there is an instruction
+// for it, so this is slow on some machines and the same bits on all.
+#include <cmath>
+
+#include "core/reference/kernels/tiles_body.h"
+
+namespace octavo::reference::internal {
+namespace {
+
+struct Portable {
+  static constexpr int kLanes = 4;
+  static constexpr int kRows = 2;
+  struct Reg {
+    float x[kLanes];
+  };
+  static Reg Zero() { return {}; }
+  static Reg Load(const float* p) { return {{p[0], p[1], p[2], p[3]}}; }
+  static void Store(float* p, Reg r) {
+    for (int i = 0; i < kLanes; ++i) p[i] = r.x[i];
+  }
+  static Reg Broadcast(float x) { return {{x, x, x, x}}; }
+  static Reg Add(Reg a, Reg b) {
+    for (int i = 0; i < kLanes; ++i) a.x[i] += b.x[i];
+    return a;
+  }
+  static Reg Fma(Reg a, Reg b, Reg c) {
+    for (int i = 0; i < kLanes; ++i) c.x[i] = std::fma(a.x[i], b.x[i], c.x[i]);
+    return c;
+  }
+};
+
+}  // namespace
+
+constexpr Tiles kPortableTilesValue = MakeTiles<Portable>();
+const Tiles kPortableTiles = kPortableTilesValue;
+
+}  // namespace octavo::reference::internal
