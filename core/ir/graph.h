@@ -152,6 +152,8 @@ class Graph {
   // Nodes whose results nobody reads, and constants likewise, go.  Returns how many nodes.
   int EraseDead();
   void AddAlias(std::string name, ValueId id);
+  // For readers of saved graphs: a name that no value carries any more.
+  void AddRetired(std::string name) { retired_.insert(std::move(name)); }
   void AddOrigin(NodeId id, std::span<const std::string> origin);
   // Restores topological order, keeping the present order where it may.  kInvalidArgument with a
   // node's name if there is a cycle.

@@ -1,0 +1,49 @@
+// Cuts a text graph into words, names, strings and signs, one token at a time, so that memory does
+// not depend on how long a hostile text is.  A malformed token is a token of kind kError whose
+// text is the message.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace octavo::text {
+
+enum class TokenKind {
+  kWord,    // tensor, f32, -1.5e-3, 1x3x8xi8
+  kName,    // %x or %"out:0"; text is the name itself
+  kString,  // "..."; text is what it says
+  kSign,    // one of ( ) { } [ ] < > = : , @ and ->
+  kError,
+  kEnd,
+};
+
+struct Token {
+  TokenKind kind = TokenKind::kEnd;
+  std::string text = {};
+  int line = 1;
+};
+
+class Lexer {
+ public:
+  explicit Lexer(std::string_view text) : text_(text) {}
+
+  Token Next();
+
+ private:
+  void SkipBlanks();
+  Token Make(TokenKind kind, std::string text) const { return {kind, std::move(text), line_}; }
+  Token Quoted(TokenKind kind);
+  bool AtArrow() const { return text_.substr(at_, 2) == "->"; }
+  std::string TakeWord();
+
+  std::string_view text_;
+  size_t at_ = 0;
+  int line_ = 1;
+};
+
+// Whether a text may stand unquoted: [A-Za-z0-9_.-]+.
+bool IsWord(std::string_view text);
+// "..." with \" \\ \n \xNN, as the lexer reads it.
+std::string Quote(std::string_view text);
+
+}  // namespace octavo::text

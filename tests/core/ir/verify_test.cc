@@ -1,0 +1,191 @@
+// One broken graph per invariant; the message cites it and names the node.
+#include "core/ir/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/tiny_ops.h"
+
+namespace octavo::ir {
+namespace {
+
+using test::FindTinyOp;
+using test::TinyGraph;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const Type kFour{DType::kF32, {4}, {}, {}};
+Type Codes(Shape shape, float scale, DType dtype = DType::kI8) {
+  return {dtype, std::move(shape), Quant::PerTensor(scale, 0), {}};
+}
+
+Graph Chain() {
+  return TinyGraph(R"(graph(%x: tensor<4xf32>) -> (%b) {
+    %a = Move(%x) : tensor<4xf32>
+    %b = Plus(%a, %a) : tensor<4xf32>
+  })");
+}
+
+NodeId ProducerOf(const Graph& graph, std::string_view name) {
+  return graph.value(graph.Find(name)).producer;
+}
+
+std::string Complaint(const Graph& graph) {
+  const Status verified = Verify(graph);
+  if (verified) return "none";
+  EXPECT_EQ(verified.error().code, Code::kInternal);
+  return verified.error().message;
+}
+
+TEST(Verify, AWholeGraphPasses) { EXPECT_EQ(Complaint(Chain()), "none"); }
+
+TEST(Verify, G1ReadingAValueThatIsGone) {
+  Graph graph = Chain();
+  const ValueId unread = graph.AddConstant("c", Tensor::Of<float>({4}, {1, 2, 3, 4}));
+  graph.EraseConstant(unread);
+  graph.SetInput(ProducerOf(graph, "a"), 0, unread);
+  EXPECT_EQ(Complaint(graph), "(G1) Move 'a': input 0 is 'c', which is gone");
+}
+
+TEST(Verify, G1OutputThatIsGone) {
+  Graph graph = Chain();
+  const ValueId unread = graph.AddConstant("c", Tensor::Of<float>({4}, {1, 2, 3, 4}));
+  graph.EraseConstant(unread);
+  graph.AddOutput(unread);
+  EXPECT_EQ(Complaint(graph), "(G1) output 'c' is not computed");
+}
+
+TEST(Verify, G2ReadingBeforeItIsComputed) {
+  Graph graph = Chain();
+  graph.SetInput(ProducerOf(graph, "a"), 0, graph.Find("b"));
+  EXPECT_EQ(Complaint(graph), "(G2) Move 'a': reads 'b' before it is computed");
+}
+
+TEST(Verify, G3NamesOfValues) {
+  Graph graph = Chain();
+  graph.AddConstant("a", Tensor::Of<float>({1}, {1}));
+  EXPECT_EQ(Complaint(graph), "(G3) two values are named 'a'");
+  Graph nameless = Chain();
+  nameless.AddInput("", kFour);
+  EXPECT_EQ(Complaint(nameless), "(G3) a value has no name");
+}
+
+TEST(Verify, G3NamesOfNodes) {
+  Graph graph = Chain();
+  graph.AddNode({.name = "a",
+                 .op = FindTinyOp("Move", ""),
+                 .inputs = {graph.Find("x")},
+                 .results = {{"other", kFour}}});
+  EXPECT_EQ(Complaint(graph), "(G3) two nodes are named 'a'");
+}
+
+TEST(Verify, G4TypesThatTheOpDoesNotMake) {
+  Graph graph = Chain();
+  graph.SetType(graph.Find("b"), {DType::kF32, {5}, {}, {}});
+  EXPECT_EQ(Complaint(graph), "(G4) Plus 'b': result 'b' is 5xf32, but must be 4xf32");
+}
+
+TEST(Verify, G4AttributesThatTheOpDoesNotHave) {
+  Graph graph = Chain();
+  graph.Redefine(ProducerOf(graph, "a"), FindTinyOp("Move", ""), {graph.Find("x")},
+                 {{"pads", int64_t{1}}});
+  EXPECT_EQ(Complaint(graph), "(G4) Move 'a': unknown attribute 'pads'");
+}
+
+TEST(Verify, G5QuantizationIsWellFormed) {
+  const auto complaint = [](Type type) {
+    Graph graph = Chain();
+    graph.SetType(graph.Find("x"), std::move(type));
+    return Complaint(graph);
+  };
+  EXPECT_EQ(complaint(Codes({4}, -1)), "(G5) 'x': scale -1 must be positive and finite");
+  EXPECT_EQ(complaint(Codes({4}, 1, DType::kF32)), "(G5) 'x': f32 cannot store codes");
+  EXPECT_EQ(complaint(Codes({4}, 1, DType::kI64)), "(G5) 'x': i64 cannot store codes");
+  EXPECT_EQ(complaint({DType::kI8, {4}, Quant::PerTensor(1, 128), {}}),
+            "(G5) 'x': zero point 128 is outside of i8");
+  EXPECT_EQ(complaint({DType::kI8, {4}, Quant::PerAxis(1, {1}, {0}), {}}),
+            "(G5) 'x': axis 1 is outside of shape 4");
+  EXPECT_EQ(complaint({DType::kI8, {4}, Quant::PerAxis(0, {1, 1}, {0, 0}), {}}),
+            "(G5) 'x': 2 scales, but axis 0 has 4 channels");
+  EXPECT_EQ(complaint({DType::kI8, {4}, Quant{{1, 1}, {0, 0}, {}, 0}, {}}),
+            "(G5) 'x': 2 scales without an axis");
+  EXPECT_EQ(complaint({DType::kI8, {4}, Quant{{1, 1}, {0}, 0, 0}, {}}),
+            "(G5) 'x': 2 scales but 1 zero points");
+}
+
+Graph Moved(std::string_view op, Type from, Type to) {
+  Graph graph;
+  const ValueId x = graph.AddInput("x", std::move(from));
+  graph.AddNode({.op = FindTinyOp(op, ""), .inputs = {x}, .results = {{"y", std::move(to)}}});
+  graph.AddOutput(graph.Find("y"));
+  return graph;
+}
+
+TEST(Verify, G6AnOpThatKeepsItsTypeHasItAtItsResult) {
+  EXPECT_EQ(Complaint(Moved("Move", Codes({4}, 1), Codes({4}, 1))), "none");
+  EXPECT_THAT(Complaint(Moved("Move", Codes({4}, 1), Codes({4}, 2))), StartsWith("(G6) Move 'y'"));
+  EXPECT_THAT(Complaint(Moved("Move", Codes({4}, 1), Codes({4}, 1, DType::kU8))),
+              StartsWith("(G6) Move 'y'"));
+  EXPECT_THAT(Complaint(Moved("Move", Codes({4}, 1), kFour)),
+              HasSubstr("both must be quantized or none"));
+}
+
+TEST(Verify, G6ChannelsPassOnlyWhereTheOpSaysHow) {
+  const Type channels{DType::kI8, {2}, Quant::PerAxis(0, {1, 2}, {0, 0}), {}};
+  const Type other{DType::kI8, {2}, Quant::PerAxis(0, {1, 3}, {0, 0}), {}};
+  EXPECT_EQ(Complaint(Moved("Move", channels, channels)), "none");
+  EXPECT_EQ(Complaint(Moved("Move", channels, other)),
+            "(G6) Move 'y': result 'y' does not carry the channels of 'x'");
+  EXPECT_EQ(Complaint(Moved("Freeze", channels, channels)),
+            "(G6) Freeze 'y': a per-channel type does not pass through it");
+}
+
+TEST(Verify, G7FloatOpsAndParametersAreNotQuantized) {
+  EXPECT_EQ(Complaint(Moved("Sine", Codes({4}, 1), Codes({4}, 1))),
+            "(G7) Sine 'y': is quantized, but no integer form is defined");
+  Graph graph = TinyGraph(R"(graph(%x: tensor<4xf32>) -> (%y) {
+    const %shape = [4] : tensor<1xi64>
+    %y = Shaped(%x, %shape) : tensor<4xf32>
+  })");
+  const ValueId codes =
+      graph.AddConstant("codes", MakePayload(Tensor::Of<int8_t>({1}, {4})), Codes({1}, 1));
+  graph.SetInput(ProducerOf(graph, "y"), 1, codes);
+  // What a quantized parameter holds is not known, so types are the first to complain.
+  EXPECT_THAT(Complaint(graph), HasSubstr("shape depends on data"));
+}
+
+TEST(Verify, G8AConstantHoldsWhatItsTypeSays) {
+  Graph graph = Chain();
+  graph.AddConstant("c", MakePayload(Tensor::Of<float>({2}, {1, 2})), kFour);
+  EXPECT_EQ(Complaint(graph), "(G8) constant 'c' holds 2xf32, but its type is 4xf32");
+}
+
+Graph WithBias(float bias_scale, int32_t bias_zero_point) {
+  Graph graph;
+  const ValueId x = graph.AddInput("x", Codes({1, 2}, 0.5f));
+  const ValueId w =
+      graph.AddInput("w", {DType::kI8, {2, 2}, Quant::PerAxis(0, {0.25f, 2}, {0, 0}), {}});
+  const ValueId b = graph.AddInput(
+      "b", {DType::kI32, {2}, Quant::PerAxis(0, {0.125f, bias_scale}, {0, bias_zero_point}), {}});
+  graph.AddNode(
+      {.op = FindTinyOp("Affine", ""), .inputs = {x, w, b}, .results = {{"y", Codes({1, 2}, 1)}}});
+  graph.AddOutput(graph.Find("y"));
+  return graph;
+}
+
+TEST(Verify, G9ABiasHasTheAccumulatorsScale) {
+  EXPECT_EQ(Complaint(WithBias(1, 0)), "none");
+  EXPECT_EQ(Complaint(WithBias(1.5f, 0)),
+            "(G9) Affine 'y': bias 'b' has scale 1.5 and zero point 0 at channel 1, but must have "
+            "1 and 0");
+  EXPECT_THAT(Complaint(WithBias(1, 3)), StartsWith("(G9)"));
+}
+
+TEST(Verify, G9AQuantizedBiasNeedsQuantizedOperands) {
+  Graph graph = WithBias(1, 0);
+  graph.SetType(graph.Find("x"), {DType::kF32, {1, 2}, {}, {}});
+  EXPECT_EQ(Complaint(graph), "(G9) Affine 'y': bias is quantized, but 'x' or 'w' is not");
+}
+
+}  // namespace
+}  // namespace octavo::ir

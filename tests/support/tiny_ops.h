@@ -1,0 +1,26 @@
+// A few operators made for tests of core/ir and core/text, which know no real one: each has the
+// least that shows one kind of rule.
+#pragma once
+
+#include <string_view>
+
+#include "core/ir/graph.h"
+#include "core/text/parse.h"
+
+namespace octavo::test {
+
+//   Move(x)            same-as-input: moves codes; a per-channel type passes, its axis stays
+//   Freeze(x)          same-as-input: no per-channel type passes
+//   Plus(a, b)         free: elementwise on equal shapes, commutative
+//   Affine(x, w, b?)   free: data, weight, bias; x [n, k], w [m, k], b [m] -> [n, m]
+//   Sine(x)            float only
+//   Halves(x)          two results, each half of axis 0
+//   Shaped(x, shape)   the result has the shape that the parameter input holds
+//   Knobs(x)           attributes of every kind
+//   Quantize(x), Dequantize(q) of domain "octavo"
+const ir::OpDef* FindTinyOp(std::string_view name, std::string_view domain);
+
+// The graph of a text with tiny ops; the test fails with the message if it is wrong.
+ir::Graph TinyGraph(std::string_view text);
+
+}  // namespace octavo::test
