@@ -50,7 +50,7 @@ as_root() {
   elif command -v sudo >/dev/null 2>&1; then
     sudo "$@"
   else
-    echo "install_packages.sh: need root or sudo to install: $absent" >&2
+    echo "install_packages.sh: need root or sudo to install:" $absent >&2
     exit 1
   fi
 }
