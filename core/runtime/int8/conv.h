@@ -1,0 +1,53 @@
+// Integer convolutions on N,H,W,C activations, prepared once and run by any number of threads.
+// The value of output (pixel, channel c) is Finish of
+//   sum over taps of (x - zx) * (w - zw[c]) + bias[c]
+// in int32, padding contributing nothing; see types.h.  The bits do not depend on the number of
+// threads or on the instruction set.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/base/parallel.h"
+#include "core/base/status.h"
+#include "core/reference/kernels/conv.h"
+#include "core/runtime/int8/types.h"
+
+namespace octavo::runtime::int8 {
+
+using reference::ConvShape;
+
+// What a convolution is made of; nothing of it is kept but copies.
+struct ConvSpec {
+  ConvShape shape = {};
+  Activation input = {};
+  // Dense [out_channels, in_channels / groups, kernel_height, kernel_width].
+  Weights weights = {};
+  std::span<const int32_t> bias = {};  // empty or out_channels
+  Finish finish = {};
+};
+
+class ConvPlan {
+ public:
+  // Packs the weights for CurrentIsa().  kInvalidArgument where the spec contradicts itself.  The
+  // caller has proved FitsInt32.
+  static Result<ConvPlan> Prepare(const ConvSpec& spec);
+
+  int64_t out_height() const;
+  int64_t out_width() const;
+  // Bytes of `workspace` for Run; 0 for u8 activations.
+  int64_t workspace_bytes() const;
+
+  // input [batch, in_height, in_width, in_channels], output [batch, out_height, out_width,
+  // out_channels] of the type that Finish names; dense, not overlapping.  Each run that goes on
+  // at a time needs a workspace of its own.  Threads keep a little scratch memory of theirs.
+  void Run(const void* input, void* output, void* workspace, ThreadPool& pool) const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace octavo::runtime::int8

@@ -1,0 +1,75 @@
+// Packed dense weights, and the loop that multiplies rows of activations by them; what Conv and
+// Gemm share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "core/base/parallel.h"
+#include "core/runtime/int8/tiles.h"
+
+namespace octavo::runtime::int8::internal {
+
+// Byte k of a row's K meets weights.data[k * k_stride + n * n_stride].  K is cut into `segments`
+// of `segment` bytes each, every segment being padded to whole quads with weight 0.
+struct DenseSource {
+  Weights weights = {};
+  int64_t n = 0;
+  int64_t segments = 1;
+  int64_t segment = 0;
+  int64_t k_stride = 1, n_stride = 0;
+  std::span<const int32_t> bias = {};  // empty or n
+};
+
+// Immutable once packed; read by any number of threads.
+struct DenseWeights {
+  const Tiles* tiles = nullptr;
+  int64_t n = 0, k = 0;  // k without padding
+  int64_t segments = 0, quads = 0;
+  std::vector<int8_t> narrow = {};  // one of these two
+  std::vector<int16_t> wide = {};
+  std::vector<int32_t> bias = {};  // zero points folded; padded to whole vectors, as the others
+  std::vector<float> multipliers = {};
+  std::vector<int32_t> weight_zeros = {};  // empty: all 0
+  int32_t input_zero = 0;                  // of the activations as u8
+  Ending ending = {};
+};
+
+DenseWeights PackDense(const DenseSource& source, const Activation& input, const Finish& finish);
+
+// The zero point of codes read as u8, and what flips them so.
+inline int32_t ZeroAsU8(const Activation& input) {
+  return input.zero_point + (input.storage == Storage::kS8 ? 128 : 0);
+}
+inline uint8_t FlipOf(Storage storage) { return storage == Storage::kS8 ? 0x80 : 0; }
+// to[i] = from[i] ^ flip
+void CopyFlipped(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to);
+
+// Per-channel numbers: empty gives `otherwise`, one is repeated.
+template <class T>
+T ChannelValue(std::span<const T> values, int64_t channel, T otherwise) {
+  if (values.empty()) return otherwise;
+  return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
+}
+
+// Sets pointers[(tile * segments + s) * tiles.rows + r] for the rows [begin, end), begin being the
+// first of a tile; what lies beyond `end` is not read.  `bytes` is scratch memory of
+// scratch_per_row bytes for each of these rows.
+using RowFinder =
+    std::function<void(int64_t begin, int64_t end, uint8_t* bytes, const uint8_t** pointers)>;
+struct DenseRun {
+  const DenseWeights* weights = nullptr;
+  int64_t rows = 0;
+  RowFinder find = {};
+  int64_t scratch_per_row = 0;
+  void* out = nullptr;  // element (row, channel) at row * out_stride + channel
+  int64_t out_stride = 0;
+};
+void RunDense(const DenseRun& run, ThreadPool& pool);
+
+// Dense rows of `k` bytes `stride` apart, in place where that needs no change.
+void SetRows(DenseRun& run, const uint8_t* rows, int64_t stride, Storage storage);
+
+}  // namespace octavo::runtime::int8::internal

@@ -1,0 +1,72 @@
+// Integer matrix products: activations times constant weights, or times another activation.
+//   Finish of  sum over k of (a[m,k] - za) * (b[k,n] - zb[n]) + bias[n]   in int32, see types.h
+// The bits do not depend on the number of threads or on the instruction set.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/base/parallel.h"
+#include "core/base/status.h"
+#include "core/runtime/int8/types.h"
+
+namespace octavo::runtime::int8 {
+
+// How B lies in memory; dense.
+enum class Layout { kKn, kNk };
+
+struct GemmSpec {
+  int64_t n = 0, k = 0;
+  Activation input = {};
+  Weights weights = {};  // channels are the columns n
+  Layout layout = Layout::kKn;
+  std::span<const int32_t> bias = {};  // empty or n
+  Finish finish = {};
+};
+
+class GemmPlan {
+ public:
+  // Packs the weights for CurrentIsa().  kInvalidArgument where the spec contradicts itself.  The
+  // caller has proved FitsInt32 (of the weights as [n][k]).
+  static Result<GemmPlan> Prepare(const GemmSpec& spec);
+
+  // a [m, k] and out [m, n] dense and apart.  Any number of runs may go on at a time.
+  void Run(const void* a, int64_t m, void* out, ThreadPool& pool) const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+// Both operands are activations; B is packed anew in every run.
+struct MatMulSpec {
+  int64_t m = 0, n = 0, k = 0;
+  Activation a = {}, b = {};
+  Layout layout = Layout::kKn;  // of b
+  Finish finish = {};           // its multipliers: one, or n
+};
+
+// `count` products; item i reads a + a_offsets[i] and b + b_offsets[i] (equal offsets mean
+// broadcasting) and writes the i-th [m, n] of out.
+struct MatMulItems {
+  int64_t count = 1;
+  const int64_t* a_offsets = nullptr;
+  const int64_t* b_offsets = nullptr;
+};
+
+class MatMulPlan {
+ public:
+  // The caller has proved k * max|a - za| * max|b - zb| < 2^31.
+  static Result<MatMulPlan> Prepare(const MatMulSpec& spec);
+  void Run(const void* a, const void* b, void* out, const MatMulItems& items,
+           ThreadPool& pool) const;
+
+  struct State;
+
+ private:
+  std::shared_ptr<const State> state_;
+};
+
+}  // namespace octavo::runtime::int8

@@ -1,0 +1,19 @@
+// Moves 8-bit images between N,C,H,W and N,H,W,C.  Both are dense and do not overlap.
+#pragma once
+
+#include <cstdint>
+
+#include "core/base/parallel.h"
+
+namespace octavo::runtime::int8 {
+
+struct ImageShape {
+  int64_t batch = 1;
+  int64_t channels = 0;
+  int64_t pixels = 0;  // height * width
+};
+
+void NchwToNhwc(const ImageShape& shape, const void* from, void* to, ThreadPool& pool);
+void NhwcToNchw(const ImageShape& shape, const void* from, void* to, ThreadPool& pool);
+
+}  // namespace octavo::runtime::int8

@@ -1,0 +1,95 @@
+// What the tiles_*.cc files share in plain C++.  All of it has internal linkage, because each of
+// them is compiled for another instruction set.
+#pragma once
+
+#include "core/runtime/int8/tiles.h"
+
+#if defined(__clang__)
+#define OCTAVO_UNROLL _Pragma("unroll")
+#else
+#define OCTAVO_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+namespace octavo::runtime::int8::internal {
+namespace {
+
+// Rounds to even for |x| < 2^22: the sum's last mantissa bit is worth 1.
+inline int32_t RoundToEven(float x) {
+  constexpr float kShift = 0x1.8p23f;
+  const float shifted = x + kShift;
+  return __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kShift);
+}
+
+inline int32_t Requantize(int32_t acc, float multiplier, const Ending& ending) {
+  const float low = static_cast<float>(ending.lowest - ending.zero_point);
+  const float high = static_cast<float>(ending.highest - ending.zero_point);
+  float x = static_cast<float>(acc) * multiplier;
+  x = x < low ? low : x;
+  x = x > high ? high : x;
+  return RoundToEven(x) + ending.zero_point;
+}
+
+// Writes `count` sums as the ending says.  s8 codes are the low byte too.
+inline void Finish(const int32_t* acc, const float* multipliers, const Ending& ending,
+                   int64_t count, void* out, int64_t offset) {
+  switch (ending.output) {
+    case Output::kU8:
+    case Output::kS8: {
+      uint8_t* codes = static_cast<uint8_t*>(out) + offset;
+      for (int64_t i = 0; i < count; ++i) {
+        codes[i] = static_cast<uint8_t>(Requantize(acc[i], multipliers[i], ending));
+      }
+      return;
+    }
+    case Output::kInt32: {
+      int32_t* sums = static_cast<int32_t*>(out) + offset;
+      for (int64_t i = 0; i < count; ++i) sums[i] = acc[i];
+      return;
+    }
+    case Output::kFloat: {
+      float* reals = static_cast<float*>(out) + offset;
+      for (int64_t i = 0; i < count; ++i) reals[i] = static_cast<float>(acc[i]) * multipliers[i];
+      return;
+    }
+  }
+}
+
+inline int32_t WrappingSubtractProduct(int32_t a, int32_t b, int32_t c) {
+  return static_cast<int32_t>(static_cast<uint32_t>(a) -
+                              static_cast<uint32_t>(b) * static_cast<uint32_t>(c));
+}
+
+// Ends a tile whose sums lie in acc[row][width].
+inline void FinishTile(const TileCall& call, int32_t* acc, int64_t width, int rows) {
+  for (int r = 0; r < rows; ++r) {
+    int32_t* sums = acc + r * width;
+    for (int64_t c = 0; call.weight_zeros != nullptr && c < call.columns; ++c) {
+      sums[c] = WrappingSubtractProduct(sums[c], call.weight_zeros[c], call.row_sums[r]);
+    }
+    Finish(sums, call.multipliers, call.ending, call.columns, call.out, r * call.out_stride);
+  }
+}
+
+inline void Depthwise(const DepthwiseCall& call) {
+  constexpr int64_t kChunk = 32;
+  const int16_t* weights = static_cast<const int16_t*>(call.weights);
+  for (int64_t c = 0; c < call.channels; c += kChunk) {
+    const int64_t count = call.channels - c < kChunk ? call.channels - c : kChunk;
+    uint32_t acc[kChunk];  // may wrap on the way to a sum that fits
+    for (int64_t i = 0; i < count; ++i) acc[i] = static_cast<uint32_t>(call.bias[c + i]);
+    for (int64_t t = 0; t < 4 * call.groups; ++t) {
+      const uint8_t* x = call.taps[t] + c;
+      const int16_t* w = weights + t * call.channels + c;
+      if (count == kChunk) {
+        for (int64_t i = 0; i < kChunk; ++i) acc[i] += static_cast<uint32_t>(x[i] * w[i]);
+      } else {
+        for (int64_t i = 0; i < count; ++i) acc[i] += static_cast<uint32_t>(x[i] * w[i]);
+      }
+    }
+    Finish(reinterpret_cast<const int32_t*>(acc), call.multipliers + c, call.ending, count,
+           call.out, c);
+  }
+}
+
+}  // namespace
+}  // namespace octavo::runtime::int8::internal

@@ -1,0 +1,42 @@
+// The int8 tiles in plain C++, for any processor; also what SSE4 machines run.
+#include "core/runtime/int8/tiles_body.h"
+
+namespace octavo::runtime::int8::internal {
+namespace {
+
+constexpr int kTileRows = 4;
+
+template <int kRows>
+void Tile(const TileCall& call) {
+  // Unsigned: sums of 128-shifted operands may wrap on the way to a result that fits.
+  uint32_t acc[kRows][kVector];
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kVector; ++c) acc[r][c] = static_cast<uint32_t>(call.bias[c]);
+  }
+  const int8_t* weights = static_cast<const int8_t*>(call.weights);
+  for (int64_t s = 0; s < call.segments; ++s) {
+    const uint8_t* const* rows = call.rows + s * kTileRows;
+    for (int64_t q = 0; q < call.quads; ++q, weights += 4 * kVector) {
+      for (int r = 0; r < kRows; ++r) {
+        const uint8_t* x = rows[r] + 4 * q;
+        for (int c = 0; c < kVector; ++c) {
+          const int8_t* w = weights + 4 * c;
+          acc[r][c] += static_cast<uint32_t>(x[0] * w[0] + x[1] * w[1] + x[2] * w[2] + x[3] * w[3]);
+        }
+      }
+    }
+  }
+  FinishTile(call, reinterpret_cast<int32_t*>(acc), kVector, kRows);
+}
+
+}  // namespace
+
+const Tiles kPortableTiles = {
+    .rows = kTileRows,
+    .vectors = 1,
+    .wide = false,
+    .tile = {{&Tile<1>}, {&Tile<2>}, {&Tile<3>}, {&Tile<4>}},
+    .depthwise = &Depthwise,
+};
+
+}  // namespace octavo::runtime::int8::internal

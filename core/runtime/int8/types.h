@@ -1,0 +1,50 @@
+// What every int8 kernel is told about its operands and about what becomes of its sums.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace octavo::runtime::int8 {
+
+enum class Storage { kU8, kS8 };
+
+// An activation: codes of `storage` that stand for scale * (code - zero_point).
+struct Activation {
+  Storage storage = Storage::kU8;
+  int32_t zero_point = 0;  // within the range of `storage`
+};
+
+// Constant weights, read while a plan is prepared and not after.  `zero_points` is empty (all 0),
+// one number, or one per output channel, within the range of `storage`.
+struct Weights {
+  const void* data = nullptr;
+  Storage storage = Storage::kS8;
+  std::span<const int32_t> zero_points = {};
+};
+
+// What is written for an int32 sum `acc` of output channel c:
+//   kU8, kS8  clamp(rne(float(acc) * multiplier[c]) + zero_point, lowest, highest), the clamp being
+//             made in float before the conversion (mode `onnx`)
+//   kInt32    acc
+//   kFloat    float(acc) * multiplier[c]
+enum class Output { kU8, kS8, kInt32, kFloat };
+
+struct Finish {
+  Output output = Output::kU8;
+  std::span<const float> multipliers = {};  // one, or one per output channel; unused for kInt32
+  int32_t zero_point = 0;                   // of the result's codes
+  int32_t lowest = 0, highest = 255;        // codes; a fused Relu or Clip narrows them
+};
+
+// Bytes of one element.
+inline int64_t OutputSize(Output output) {
+  return output == Output::kU8 || output == Output::kS8 ? 1 : 4;
+}
+
+// True if no partial sum of any channel can leave int32, whatever the activation:
+// sum|w - zw| * max|x - zx| + |bias| < 2^31.  `weights` is [channels][taps] and dense, `bias` is
+// empty or one per channel.  Kernels require this of their caller.
+bool FitsInt32(const Weights& weights, int64_t channels, int64_t taps, const Activation& input,
+               std::span<const int32_t> bias);
+
+}  // namespace octavo::runtime::int8

@@ -1,0 +1,203 @@
+// Integer convolutions, bit for bit against int64 loops on every instruction set of this machine
+// and several thread counts.
+#include "core/runtime/int8/conv.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/base/cpu.h"
+#include "tests/core/runtime/int8/oracle.h"
+
+namespace octavo::runtime::int8 {
+namespace {
+
+using test::Drawn;
+using test::Kind;
+
+// sum of (x - zx) * (w - zw) + bias for one output.
+int64_t Sum(const ConvSpec& spec, const uint8_t* image, int64_t row, int64_t column, int64_t o) {
+  const ConvShape& s = spec.shape;
+  const int64_t ins = s.in_channels / s.groups, first = o / (s.out_channels / s.groups) * ins;
+  const int64_t zero = test::PerChannel(spec.weights.zero_points, o, 0);
+  int64_t sum = spec.bias[size_t(o)];
+  for (int64_t c = 0; c < ins; ++c) {
+    for (int64_t i = 0; i < s.kernel_height; ++i) {
+      for (int64_t j = 0; j < s.kernel_width; ++j) {
+        const int64_t y = row * s.stride_height - s.pad_top + i * s.dilation_height;
+        const int64_t x = column * s.stride_width - s.pad_left + j * s.dilation_width;
+        if (y < 0 || y >= s.in_height || x < 0 || x >= s.in_width) continue;
+        const int64_t at = (y * s.in_width + x) * s.in_channels + first + c;
+        const int64_t w = ((o * ins + c) * s.kernel_height + i) * s.kernel_width + j;
+        sum += (test::CodeAt(image, spec.input.storage, at) - spec.input.zero_point) *
+               (test::CodeAt(spec.weights.data, spec.weights.storage, w) - zero);
+      }
+    }
+  }
+  return sum;
+}
+
+std::vector<uint8_t> Naive(const ConvSpec& spec, const std::vector<uint8_t>& input) {
+  const ConvShape& s = spec.shape;
+  std::vector<uint8_t> out;
+  for (int64_t n = 0; n < s.batch; ++n) {
+    const uint8_t* image = input.data() + n * s.in_height * s.in_width * s.in_channels;
+    for (int64_t row = 0; row < reference::ConvOutHeight(s); ++row) {
+      for (int64_t column = 0; column < reference::ConvOutWidth(s); ++column) {
+        for (int64_t o = 0; o < s.out_channels; ++o) {
+          test::AppendFinished(Sum(spec, image, row, column, o), spec.finish, o, out);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+ConvShape Square(int64_t ins, int64_t outs, int64_t size, int64_t kernel, int64_t pad,
+                 int64_t stride = 1, int64_t groups = 1) {
+  return {.in_channels = ins,
+          .out_channels = outs,
+          .groups = groups,
+          .in_height = size,
+          .in_width = size,
+          .kernel_height = kernel,
+          .kernel_width = kernel,
+          .stride_height = stride,
+          .stride_width = stride,
+          .pad_top = pad,
+          .pad_left = pad,
+          .pad_bottom = pad,
+          .pad_right = pad};
+}
+
+std::vector<ConvShape> Shapes() {
+  std::vector<ConvShape> shapes;
+  for (const int64_t channels : {1, 3, 5, 63, 64, 65}) {
+    shapes.push_back(Square(channels, 65 - channels % 4, 5, 1, 0));      // pointwise
+    shapes.push_back(Square(channels, channels, 4, 3, 1));               // same
+    shapes.push_back(Square(channels, channels, 6, 3, 1, 2, channels));  // depthwise, strided
+  }
+  shapes.push_back(Square(4, 130, 1, 1, 0));            // a 1x1 image
+  shapes.push_back(Square(8, 16, 1, 3, 1));             // of which most is padding
+  shapes.push_back(Square(4, 6, 2, 5, 2));              // a kernel larger than the image
+  shapes.push_back(Square(3, 17, 15, 7, 3, 2));         // a stem
+  shapes.push_back(Square(12, 20, 5, 3, 1, 1, 2));      // groups by gathering
+  shapes.push_back(Square(16, 8, 5, 3, 1, 1, 4));       // groups by pointers
+  shapes.push_back(Square(6, 12, 5, 3, 1, 1, 6));       // two outputs for each channel
+  shapes.push_back(Square(16, 20, 7, 1, 0, 2));         // strided pointwise
+  shapes.push_back(Square(130, 130, 5, 5, 2, 1, 130));  // depthwise 5x5
+  ConvShape crooked = Square(8, 9, 9, 3, 0);
+  crooked.batch = 2;
+  crooked.kernel_width = 2;
+  crooked.stride_width = 3;
+  crooked.dilation_height = 2;
+  crooked.dilation_width = 3;
+  crooked.pad_top = 1;
+  crooked.pad_right = 4;
+  shapes.push_back(crooked);
+  crooked.in_channels = crooked.out_channels = crooked.groups = 33;
+  shapes.push_back(crooked);
+  crooked.in_channels = 5;
+  crooked.groups = 1;
+  shapes.push_back(crooked);
+  return shapes;
+}
+
+std::string Describe(const ConvShape& s, const Kind& kind, Isa isa, int threads) {
+  return fmt::format("{} -> {} in {} groups, {}x{}, kernel {}x{}; {}; {}, {} threads",
+                     s.in_channels, s.out_channels, s.groups, s.in_height, s.in_width,
+                     s.kernel_height, s.kernel_width, kind.name, IsaName(isa), threads);
+}
+
+void ExpectEqualsNaive(const ConvShape& s, const Kind& kind) {
+  const int64_t taps = s.in_channels / s.groups * s.kernel_height * s.kernel_width;
+  const Drawn drawn(kind, s.out_channels, taps);
+  const ConvSpec spec{.shape = s,
+                      .input = kind.input,
+                      .weights = drawn.View(kind),
+                      .bias = drawn.bias,
+                      .finish = drawn.End(kind)};
+  ASSERT_TRUE(FitsInt32(spec.weights, s.out_channels, taps, spec.input, spec.bias));
+  const auto input = test::RandomBytes(s.batch * s.in_height * s.in_width * s.in_channels, 4);
+  const auto want = Naive(spec, input);
+  ASSERT_FALSE(want.empty());
+  for (const Isa isa : MachineIsas()) {
+    const ScopedIsaLimit limit(isa);
+    const auto plan = ConvPlan::Prepare(spec);
+    ASSERT_TRUE(plan.has_value()) << plan.error().message;
+    std::vector<uint8_t> workspace(static_cast<size_t>(plan->workspace_bytes()));
+    for (const int threads : {1, 2, 3}) {
+      ThreadPool pool(threads);
+      std::vector<uint8_t> output(want.size(), 0xee);
+      plan->Run(input.data(), output.data(), workspace.data(), pool);
+      ASSERT_EQ(output, want) << Describe(s, kind, isa, threads);
+    }
+  }
+}
+
+TEST(Int8Conv, IsTheInt64LoopBitForBitOnEveryIsaAndThreadCount) {
+  for (const ConvShape& shape : Shapes()) {
+    for (const Kind& kind : test::kKinds) {
+      ExpectEqualsNaive(shape, kind);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Int8Conv, ManyRowsAndPanelsAreCutAmongThreadsWithoutChange) {
+  ExpectEqualsNaive(Square(64, 200, 23, 3, 1), test::kKinds[0]);
+  ExpectEqualsNaive(Square(64, 200, 23, 3, 1), test::kKinds[3]);
+  ExpectEqualsNaive(Square(512, 192, 3, 3, 1), test::kKinds[1]);
+}
+
+TEST(Int8Conv, MultipliersThatOverflowOrVanishSaturateOnTheRightSide) {
+  const std::vector<int8_t> weights = {127, -127, 1, 0};
+  const std::vector<uint8_t> input = {255};
+  for (const float multiplier : {1e30f, 1e9f, 1e-30f}) {
+    const float multipliers[] = {multiplier};
+    const std::vector<int32_t> bias = {0, 0, -300, 0};
+    const ConvSpec spec{.shape = {.in_channels = 1, .out_channels = 4},
+                        .weights = {weights.data()},
+                        .bias = bias,
+                        .finish = {Output::kU8, multipliers, 100, 10, 250}};
+    const auto want = Naive(spec, input);
+    for (const Isa isa : MachineIsas()) {
+      const ScopedIsaLimit limit(isa);
+      ThreadPool pool(1);
+      std::vector<uint8_t> output(4);
+      ConvPlan::Prepare(spec)->Run(input.data(), output.data(), nullptr, pool);
+      EXPECT_EQ(output, want) << IsaName(isa) << " " << multiplier;
+    }
+  }
+}
+
+TEST(Int8Conv, AContradictoryDescriptionIsRefusedWithItsNumbers) {
+  const std::vector<int8_t> weights(9);
+  const float multiplier[] = {1};
+  ConvSpec spec{.shape = {.in_channels = 1, .out_channels = 1},
+                .weights = {weights.data()},
+                .finish = {Output::kU8, multiplier}};
+  ASSERT_TRUE(ConvPlan::Prepare(spec).has_value());
+  spec.input.zero_point = -1;
+  EXPECT_THAT(ConvPlan::Prepare(spec).error().message, testing::HasSubstr("-1"));
+  spec.input.zero_point = 0;
+  spec.finish.highest = 256;
+  EXPECT_THAT(ConvPlan::Prepare(spec).error().message, testing::HasSubstr("256"));
+  spec.finish.highest = 255;
+  spec.shape.groups = 2;
+  EXPECT_EQ(ConvPlan::Prepare(spec).error().code, Code::kInvalidArgument);
+}
+
+TEST(FitsInt32, HoldsUpToTheLastSumThatFits) {
+  // 255 * 127 * 66311 = 2147481735 leaves 1912 for the bias.
+  const std::vector<int8_t> weights(66311, 127);
+  const Weights view{weights.data()};
+  const auto fits = [&](int32_t bias) {
+    return FitsInt32(view, 1, 66311, {}, std::span<const int32_t>(&bias, 1));
+  };
+  EXPECT_TRUE(fits(1912));
+  EXPECT_FALSE(fits(1913));
+  EXPECT_FALSE(fits(-1913));
+}
+
+}  // namespace
+}  // namespace octavo::runtime::int8
