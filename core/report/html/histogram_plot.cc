@@ -1,0 +1,151 @@
+#include "core/report/html/histogram_plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "fmt/format.h"
+
+namespace octavo::report::html {
+namespace {
+
+constexpr double kWidth = 560;
+constexpr double kStepsWidth = 340;
+constexpr double kTop = 8;
+constexpr double kHeight = 120;
+constexpr double kBase = kTop + kHeight;
+
+std::vector<double> Counts(const Json& list) {
+  std::vector<double> counts;
+  if (!list.is_array()) return counts;
+  for (const Json& count : list) counts.push_back(std::max(0.0, Real(count).value_or(0)));
+  return counts;
+}
+
+double Sum(const std::vector<double>& counts) {
+  double sum = 0;
+  for (const double count : counts) sum += count;
+  return sum;
+}
+
+double Greatest(const std::vector<double>& counts) {
+  return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
+}
+
+// Activations crowd at zero, so heights are logarithmic: a bin with one element still shows.
+double Height(double count, double greatest) {
+  return greatest > 0 ? kHeight * std::log2(1 + count) / std::log2(1 + greatest) : 0;
+}
+
+std::string Outline(const std::vector<double>& counts, double greatest) {
+  std::string path = fmt::format("M0 {:.0f}", kBase);
+  const double width = kWidth / static_cast<double>(counts.size());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    path += fmt::format("V{:.1f}H{:.1f}", kBase - Height(counts[i], greatest),
+                        width * static_cast<double>(i + 1));
+  }
+  return path + fmt::format("V{:.0f}", kBase);
+}
+
+struct CodeRange {
+  std::string_view dtype = {};
+  double low = 0;
+  double high = 0;
+};
+constexpr CodeRange kCodes[] = {
+    {"i8", -128, 127},   {"u8", 0, 255},    {"i16", -32768, 32767},   {"u16", 0, 65535},
+    {"int8", -128, 127}, {"uint8", 0, 255}, {"int16", -32768, 32767}, {"uint16", 0, 65535}};
+
+// A mark at real `real`, if the plot of [low, high] has it.
+std::string Mark(double real, double low, double high, std::string_view css,
+                 std::string_view caption) {
+  if (!(real >= low && real <= high)) return {};
+  const double x = kWidth * (real - low) / (high - low);
+  return fmt::format(
+      "<line class=\"{}\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"><title>{} "
+      "{:.4g}</title></line>",
+      css, x, x, kTop, kBase, caption, real);
+}
+
+std::string TypeEnds(const Json& value, double low, double high) {
+  const std::optional<double> scale = Real(Member(value, "scale"));
+  const std::optional<double> zero_point = Real(Member(value, "zero_point"));
+  if (!scale || !zero_point) return {};
+  for (const CodeRange& codes : kCodes) {
+    if (codes.dtype != String(Member(value, "dtype"))) continue;
+    return Mark((codes.low - *zero_point) * *scale, low, high, "limit", "least of the type:") +
+           Mark((codes.high - *zero_point) * *scale, low, high, "limit", "greatest of the type:");
+  }
+  return {};
+}
+
+std::string Head(std::string_view id, double width, std::string_view title,
+                 std::string_view description) {
+  return fmt::format(
+      "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-labelledby=\"{}-title {}-desc\">"
+      "<title id=\"{}-title\">{}</title><desc id=\"{}-desc\">{}</desc>\n",
+      width, kBase + 22, id, id, id, title, id, description);
+}
+
+}  // namespace
+
+std::string HistogramPlot(const Json& value, size_t index) {
+  const Json& histogram = Member(value, "histogram");
+  const std::vector<double> floats = Counts(Member(histogram, "float"));
+  const std::vector<double> integers = Counts(Member(histogram, "integer"));
+  const std::optional<double> low = Real(Member(histogram, "low"));
+  const std::optional<double> high = Real(Member(histogram, "high"));
+  if (floats.empty() || integers.empty() || !low || !high || !(*low < *high)) return {};
+
+  const double greatest = std::max(Greatest(floats), Greatest(integers));
+  std::string svg =
+      Head(fmt::format("histogram-{}", index), kWidth,
+           fmt::format("Distribution of {}", Escape(String(Member(value, "name")))),
+           fmt::format("Counts, on a logarithmic scale, of the float and of the integer values "
+                       "between {:.4g} and {:.4g}.",
+                       *low, *high));
+  svg += fmt::format("<path class=\"float-area\" d=\"{}\"/>", Outline(floats, greatest));
+  svg += fmt::format("<path class=\"float-line\" d=\"{}\"/>", Outline(floats, greatest));
+  svg += fmt::format("<path class=\"integer-line\" d=\"{}\"/>\n", Outline(integers, greatest));
+  svg += TypeEnds(value, *low, *high);
+  svg += Mark(0, *low, *high, "grid", "zero:");
+  svg += fmt::format(
+      "<line class=\"axis\" x1=\"0\" x2=\"{:.0f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>"
+      "<text x=\"0\" y=\"{:.0f}\">{:.4g}</text>"
+      "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{:.4g}</text></svg>\n",
+      kWidth, kBase, kBase, kBase + 17, *low, kWidth, kBase + 17, *high);
+  return svg;
+}
+
+std::string StepsPlot(const Json& value, size_t index) {
+  const std::vector<double> steps = Counts(Member(value, "steps_histogram"));
+  const double sum = Sum(steps);
+  if (steps.size() < 2 || sum <= 0) return {};
+  std::string svg =
+      Head(fmt::format("steps-{}", index), kStepsWidth,
+           fmt::format("Steps away from float, {}", Escape(String(Member(value, "name")))),
+           fmt::format("{} of the elements are equal, {} are one step away.",
+                       Percent(steps[0] / sum), Percent(steps[1] / sum)));
+  const double width = kStepsWidth / static_cast<double>(steps.size());
+  const double greatest = Greatest(steps);
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const double height = kHeight * steps[i] / greatest;
+    const double x = width * static_cast<double>(i);
+    const bool last = i + 1 == steps.size();
+    svg += fmt::format(
+        "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>"
+        "{}{}: {}</title></rect>",
+        x + 1, kBase - height, width - 2, height, last ? "more than " : "", last ? i - 1 : i,
+        Percent(steps[i] / sum));
+    if (i % 4 == 0) {
+      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
+                         x + width / 2, kBase + 17, last ? "more" : std::to_string(i));
+    }
+  }
+  return svg + fmt::format(
+                   "<line class=\"axis\" x1=\"0\" x2=\"{:.0f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>"
+                   "</svg>\n",
+                   kStepsWidth, kBase, kBase);
+}
+
+}  // namespace octavo::report::html

@@ -1,0 +1,159 @@
+#include "core/report/html/text.h"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "fmt/format.h"
+
+namespace octavo::report::html {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+
+bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+// The bytes of the well-formed character at the start of `text`, 0 if there is none.
+size_t CharacterLength(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text[0]);
+  size_t length = 0;
+  if (lead < 0x80) {
+    length = 1;
+  } else if (lead >= 0xC2 && lead < 0xE0) {
+    length = 2;
+  } else if (lead >= 0xE0 && lead < 0xF0) {
+    length = 3;
+  } else if (lead >= 0xF0 && lead < 0xF5) {
+    length = 4;
+  }
+  if (length == 0 || length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i) {
+    if (!IsContinuation(text[i])) return 0;
+  }
+  return length;
+}
+
+std::string_view Entity(char c) {
+  switch (c) {
+    case '&':
+      return "&amp;";
+    case '<':
+      return "&lt;";
+    case '>':
+      return "&gt;";
+    case '"':
+      return "&quot;";
+    case '\'':
+      return "&#39;";
+  }
+  return {};
+}
+
+// A control character that no page may hold.
+bool IsForbidden(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte == 0x7F || (byte < 0x20 && c != '\t' && c != '\n');
+}
+
+}  // namespace
+
+const Json& Member(const Json& object, std::string_view key) {
+  static const Json kNull = nullptr;
+  if (!object.is_object()) return kNull;
+  const auto found = object.find(std::string(key));
+  return found == object.end() ? kNull : *found;
+}
+
+std::optional<double> Real(const Json& value) {
+  if (!value.is_number()) return std::nullopt;
+  const double number = value.get<double>();
+  if (!std::isfinite(number)) return std::nullopt;
+  return number;
+}
+
+int64_t Integer(const Json& value) {
+  if (value.is_number_integer()) return value.get<int64_t>();
+  const std::optional<double> number = Real(value);
+  return number && std::abs(*number) < 9e18 ? static_cast<int64_t>(*number) : 0;
+}
+
+std::string_view String(const Json& text) {
+  if (!text.is_string()) return {};
+  return text.get_ref<const std::string&>();
+}
+
+std::string Escape(std::string_view text) {
+  std::string escaped;
+  escaped.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = CharacterLength(text);
+    if (length == 0 || IsForbidden(text[0])) {
+      escaped += kReplacement;
+    } else if (const std::string_view entity = Entity(text[0]); !entity.empty()) {
+      escaped += entity;
+    } else {
+      escaped += text.substr(0, length);
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return escaped;
+}
+
+std::string Shorten(std::string_view text, size_t most) {
+  if (text.size() <= most) return std::string(text);
+  size_t head = most / 2;
+  size_t tail = text.size() - (most - head - 1);
+  while (head > 0 && IsContinuation(text[head])) --head;
+  while (tail < text.size() && IsContinuation(text[tail])) ++tail;
+  return fmt::format("{}…{}", text.substr(0, head), text.substr(tail));
+}
+
+std::string Count(int64_t count) {
+  std::string digits = fmt::format("{}", count);
+  const int64_t first = count < 0 ? 1 : 0;
+  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > first; at -= 3) {
+    digits.insert(static_cast<size_t>(at), ",");
+  }
+  return digits;
+}
+
+std::string Bytes(int64_t count) {
+  if (count < 1024) return fmt::format("{} B", count);
+  double size = static_cast<double>(count);
+  std::string_view unit;
+  for (const std::string_view next : {"KiB", "MiB", "GiB", "TiB"}) {
+    unit = next;
+    size /= 1024;
+    if (size < 1000) break;
+  }
+  return fmt::format("{:.{}f} {}", size, size < 100 ? 1 : 0, unit);
+}
+
+std::string Figure(std::optional<double> figure, int digits) {
+  if (!figure) return std::string(kDash);
+  return fmt::format("{:.{}g}", *figure, digits);
+}
+
+std::string Decibel(std::optional<double> figure) {
+  if (!figure) return std::string(kDash);
+  return fmt::format("{:.1f} dB", *figure);
+}
+
+std::string Percent(std::optional<double> ratio) {
+  if (!ratio) return std::string(kDash);
+  const double percent = *ratio * 100;
+  if (percent == 0) return "0 %";
+  if (percent < 0.01) return "< 0.01 %";
+  return fmt::format("{:.{}f} %", percent, percent >= 99.995 || percent < 10 ? 2 : 1);
+}
+
+std::string SqnrOf(const Json& value, std::string_view key) {
+  const std::optional<double> sqnr = Real(Member(value, key));
+  if (!sqnr && key == "sqnr_db" && Real(Member(value, "max_abs")) == 0.0) return "exact";
+  return Decibel(sqnr);
+}
+
+std::string Plural(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", Count(count), noun, count == 1 ? "" : "s");
+}
+
+}  // namespace octavo::report::html

@@ -1,0 +1,245 @@
+// The page says what the report says, whatever names and gaps the report has.
+#include "core/report/render_html.h"
+
+#include <string>
+
+#include "core/report/html/histogram_plot.h"
+#include "core/report/html/sqnr_plot.h"
+#include "core/report/html/text.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+
+namespace octavo::report {
+namespace {
+
+using html::Json;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+size_t CountOf(std::string_view text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != text.npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+Json Value(const std::string& name) {
+  return Json{
+      {"name", name},
+      {"sqnr_db", 31.25},
+      {"cosine", 0.9995},
+      {"max_abs", 0.5},
+      {"mean_abs", 0.01},
+      {"max_steps", 7},
+      {"steps_histogram", {60, 30, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}},
+      {"saturated_ratio", 0.125},
+      {"local_sqnr_db", 40.5},
+      {"worst_channel", {{"axis", 1}, {"index", 5}, {"sqnr_db", 22.5}}},
+      {"top1_agreement", 0.975},
+      {"dtype", "u8"},
+      {"scale", 0.0235},
+      {"zero_point", 3},
+      {"histogram", {{"low", -1.5}, {"high", 4.5}, {"float", {1, 5, 2}}, {"integer", {2, 4, 2}}}}};
+}
+
+Json Report() {
+  return Json{
+      {"octavo_version", "0.1.0"},
+      {"action_digest", "sha256:abc"},
+      {"numerics_mode", "onnx"},
+      {"target", "cpu-int8"},
+      {"options", {{"emit", "qdq"}, {"opset", 13}}},
+      {"model",
+       {{"nodes_before", 1200},
+        {"nodes_after", 80},
+        {"ops_before", {{"Conv", 52}}},
+        {"ops_after", {{"Conv", 51}}},
+        {"bytes_before", 4096000},
+        {"bytes_after", 1024000}}},
+      {"profile",
+       {{"matched", 9}, {"unmatched_entries", {"old:0"}}, {"missing_values", Json::array()}}},
+      {"rescales",
+       {{"before", 14},
+        {"after", 1},
+        {"greedy_after", 4},
+        {"kept", {{{"node", "add.r"}, {"reason", "the other input has its own scale"}}}}}},
+      {"passes", {{{"name", "lower"}, {"seconds", 0.25}, {"changed", true}, {"nodes_after", 80}}}},
+      {"ledger",
+       {{{"pass", "absorb-rescales"},
+         {"rule", "merged"},
+         {"effect", "fewer-roundings"},
+         {"node", "a"},
+         {"values", {"a.r"}},
+         {"count", 2}},
+        {{"pass", "absorb-rescales"},
+         {"rule", "merged"},
+         {"effect", "fewer-roundings"},
+         {"node", "b"},
+         {"values", Json::array()},
+         {"count", 3}}}},
+      {"float_nodes", {{{"node", "s"}, {"op", "Softmax"}, {"reason", "kept by request"}}}},
+      {"numerics",
+       {{"samples", 8},
+        {"samples_source", "data"},
+        {"outputs", {Value("logits")}},
+        {"values", {Value("conv1"), Value("logits")}}}},
+      {"warnings", {{{"code", "c1"}, {"message", "look at this"}, {"node", "n"}}}}};
+}
+
+TEST(RenderHtml, ShowsEachFigureOfTheSummary) {
+  const std::string page = RenderHtml(Report());
+  for (const std::string_view text :
+       {"4.00×", "3.9 MiB → 1.0 MiB", "1,200 → 80", "1,120 fewer", "14 → 1",
+        "13 removed, greedy would leave 4", "31.2 dB", "97.5 %", "on 8 samples", "cpu-int8",
+        "look at this", "the other input has its own scale", "kept by request", "sha256:abc",
+        "5 of axis 1 (22.5 dB)"}) {
+    EXPECT_THAT(page, HasSubstr(text));
+  }
+}
+
+TEST(RenderHtml, GroupsTheLedgerByRuleAndAddsItsCounts) {
+  const std::string page = RenderHtml(Report());
+  EXPECT_EQ(CountOf(page, "<strong>merged</strong>"), 1u);
+  EXPECT_THAT(page, HasSubstr("<span class=\"number\">5</span>"));
+  EXPECT_THAT(page, HasSubstr("5 applications of 1 law,"));
+}
+
+TEST(RenderHtml, LoadsNothingAndRunsNothing) {
+  const std::string page = RenderHtml(Report());
+  for (const std::string_view text : {"<script", "src=", "url(", "http:", "https:", "@import"}) {
+    EXPECT_THAT(page, Not(HasSubstr(text)));
+  }
+}
+
+TEST(RenderHtml, IsTheSameForTheSameReport) {
+  EXPECT_EQ(RenderHtml(Report()), RenderHtml(Report()));
+}
+
+// Replaces every text of `json` by `text`, keys of objects included.
+Json WithTexts(const Json& json, const std::string& text) {
+  if (json.is_string()) return text;
+  if (json.is_array()) {
+    Json list = Json::array();
+    for (const Json& item : json) list.push_back(WithTexts(item, text));
+    return list;
+  }
+  if (!json.is_object()) return json;
+  Json object = Json::object();
+  for (const auto& [key, item] : json.items()) object[key] = WithTexts(item, text);
+  return object;
+}
+
+TEST(RenderHtml, EscapesEveryTextOfTheReport) {
+  Json report = WithTexts(Report(), "\"><img onerror='x'>&");
+  report["options"]["<i>key"] = Json{{"<b>", "</code>"}};
+  report["model"]["ops_before"]["<u>op"] = 1;
+  const std::string page = RenderHtml(report);
+  for (const std::string_view text : {"<img", "onerror='", "<i>key", "<b>", "<u>op", "\"><img"}) {
+    EXPECT_THAT(page, Not(HasSubstr(text)));
+  }
+  EXPECT_THAT(page, HasSubstr("&quot;&gt;&lt;img onerror=&#39;x&#39;&gt;&amp;"));
+}
+
+TEST(RenderHtml, ReplacesBytesThatAreNoText) {
+  Json report = Report();
+  report["numerics"]["values"][0]["name"] = std::string("a\xff\xc3(\x01z", 6);
+  report["options"]["emit"] = Json::array({std::string("\xfe")});
+  const std::string page = RenderHtml(report);
+  EXPECT_THAT(page, HasSubstr("a\xEF\xBF\xBD\xEF\xBF\xBD(\xEF\xBF\xBDz"));
+  EXPECT_THAT(page, Not(HasSubstr("\xff")));
+  EXPECT_THAT(page, Not(HasSubstr("\xfe")));
+}
+
+// Every place where one thing of `json` is null instead.
+void EachWithANull(const Json& whole, const Json::json_pointer& at, std::vector<Json>& found) {
+  const Json& here = whole[at];
+  if (!here.is_structured()) return;
+  for (const auto& [key, item] : here.items()) {
+    const Json::json_pointer place = here.is_array() ? at / std::stoul(key) : at / key;
+    Json changed = whole;
+    changed[place] = nullptr;
+    found.push_back(std::move(changed));
+    EachWithANull(whole, place, found);
+  }
+}
+
+TEST(RenderHtml, TakesANullInEveryPlace) {
+  std::vector<Json> reports = {Json(nullptr), Json::object(), Json::array()};
+  EachWithANull(Report(), Json::json_pointer(), reports);
+  ASSERT_GT(reports.size(), 100u);
+  for (const Json& report : reports) {
+    const std::string page = RenderHtml(report);
+    EXPECT_THAT(page, HasSubstr("</html>"));
+    EXPECT_THAT(page, Not(HasSubstr(">null<")));
+    EXPECT_THAT(page, Not(HasSubstr("nan")));
+    EXPECT_THAT(page, Not(HasSubstr(">inf")));
+  }
+}
+
+TEST(RenderHtml, CallsAValueWithoutAnyErrorExact) {
+  Json report = Report();
+  Json& output = report["numerics"]["outputs"][0];
+  output["sqnr_db"] = nullptr;
+  output["max_abs"] = 0.0;
+  EXPECT_THAT(RenderHtml(report), HasSubstr("<div class=\"figure good\">exact</div>"));
+  output["max_abs"] = 0.5;
+  EXPECT_THAT(RenderHtml(report), HasSubstr("not defined"));
+}
+
+TEST(SqnrPlot, LeavesAGapWhereAFigureIsNull) {
+  Json values = Json::array();
+  for (int i = 0; i < 5; ++i) values.push_back(Value("v" + std::to_string(i)));
+  EXPECT_EQ(CountOf(html::SqnrPlot(values), "<path class=\"accumulated\""), 1u);
+  values[2]["sqnr_db"] = nullptr;
+  const std::string plot = html::SqnrPlot(values);
+  EXPECT_EQ(CountOf(plot, "<path class=\"accumulated\""), 2u);
+  EXPECT_EQ(CountOf(plot, "class=\"dot-accumulated\""), 4u);
+  EXPECT_EQ(CountOf(plot, "class=\"dot-local\""), 5u);
+}
+
+TEST(SqnrPlot, OfNoFiguresIsEmpty) {
+  EXPECT_EQ(html::SqnrPlot(Json::array()), "");
+  EXPECT_EQ(html::SqnrPlot(nullptr), "");
+  EXPECT_EQ(html::SqnrPlot(Json::array({Json{{"name", "a"}, {"sqnr_db", nullptr}}})), "");
+}
+
+TEST(SqnrPlot, NumbersTheAxisWhereNamesHaveNoRoom) {
+  Json values = Json::array();
+  for (int i = 0; i < 500; ++i) values.push_back(Value("layer"));
+  const std::string plot = html::SqnrPlot(values);
+  EXPECT_THAT(plot, HasSubstr(">451</text>"));
+  EXPECT_THAT(plot, Not(HasSubstr("<circle class=\"dot")));
+}
+
+TEST(HistogramPlot, MarksTheEndsOfTheTypeWithinThePlot) {
+  Json value = Value("v");
+  EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 1u);  // -0.07; 5.9 is out
+  value["scale"] = 0.0117;
+  EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 2u);
+}
+
+TEST(HistogramPlot, OfAnEmptyRangeIsEmpty) {
+  Json value = Value("v");
+  value["histogram"]["high"] = -1.5;
+  EXPECT_EQ(html::HistogramPlot(value, 0), "");
+}
+
+TEST(StepsPlot, TellsTheShares) {
+  EXPECT_THAT(html::StepsPlot(Value("v"), 0),
+              HasSubstr("60.0 % of the elements are equal, 30.0 % are one step away."));
+}
+
+TEST(Text, FormatsFigures) {
+  EXPECT_EQ(html::Count(0), "0");
+  EXPECT_EQ(html::Count(-1234567), "-1,234,567");
+  EXPECT_EQ(html::Count(-123), "-123");
+  EXPECT_EQ(html::Bytes(1023), "1023 B");
+  EXPECT_EQ(html::Bytes(5 << 20), "5.0 MiB");
+  EXPECT_EQ(html::Percent(1.0), "100.00 %");
+  EXPECT_EQ(html::Percent(0.00001), "< 0.01 %");
+  EXPECT_EQ(html::Percent(std::nullopt), "–");
+  EXPECT_EQ(html::Shorten("abcdefghij", 5), "ab…ij");
+  EXPECT_EQ(html::Shorten("äöüäöü", 5), "ä…ü");
+}
+
+}  // namespace
+}  // namespace octavo::report

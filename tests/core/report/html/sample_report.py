@@ -1,0 +1,105 @@
+"""A report as a job on a small classifier writes it: every key, with figures that make sense."""
+
+import math
+
+BINS = 64
+
+
+def _bell(center, width, total, rectified):
+    counts = []
+    for k in range(BINS):
+        x = (k + 0.5) / BINS
+        counts.append(int(total * math.exp(-((x - center) / width) ** 2)))
+    if rectified:
+        counts[0] += total * 6
+    return counts
+
+
+def _value(index, name, accumulated, local, dtype="u8"):
+    rectified = dtype == "u8"
+    floats = _bell(0.3 if rectified else 0.5, 0.16 + 0.01 * (index % 5), 4000, rectified)
+    integers = [count + (37 * k + index) % 60 - 30 if count > 200 else count // 2
+                for k, count in enumerate(floats)]
+    steps = [int(90000 * 0.45 ** k) + (3 if k < 9 else 0) for k in range(16)] + [4]
+    low, high = (0.0, 6.0) if rectified else (-4.2, 4.1)
+    scale = (high - low) / 255
+    return {
+        "name": name, "sqnr_db": accumulated, "cosine": 1 - 10 ** (-accumulated / 10) / 2,
+        "max_abs": 0.31, "mean_abs": 0.012, "max_steps": 9 + index, "steps_histogram": steps,
+        "saturated_ratio": 0.0004 * (index % 7), "local_sqnr_db": local,
+        "worst_channel": {"axis": 1, "index": 3 * index % 32, "sqnr_db": accumulated - 6.5},
+        "top1_agreement": None, "dtype": dtype, "scale": scale * 0.92,
+        "zero_point": 0 if rectified else 1,
+        "histogram": {"low": low, "high": high, "float": floats, "integer": integers},
+    }
+
+
+def sample_report():
+    names = ["image"]
+    for block in range(1, 8):
+        names += [f"block{block}/conv", f"block{block}/depthwise", f"block{block}/add"]
+    names += ["pool", "features", "logits"]
+    values = []
+    for i, name in enumerate(names):
+        local = 47 - 5 * math.sin(1.3 * i) - 0.12 * i - (14 if name == "block4/depthwise" else 0)
+        accumulated = 46 - 9 * math.log2(1 + i / 3) / 1.6 + 1.1 * math.sin(2.1 * i) - (
+            4 if i > 11 else 0)
+        values.append(_value(i, name, round(accumulated, 2), round(local, 2),
+                             "i8" if name.endswith(("add", "logits")) else "u8"))
+    values[0]["local_sqnr_db"] = None
+    flat = values[len(values) - 3]  # a value that integers represent without an error
+    flat.update(sqnr_db=None, local_sqnr_db=None, cosine=None, max_abs=0.0, mean_abs=0.0)
+    output = dict(values[-1], top1_agreement=0.984)
+    return {
+        "octavo_version": "0.1.0", "action_digest": "sha256:" + "3f9a" * 16,
+        "numerics_mode": "onnx", "target": "cpu-int8",
+        "options": {"activations": "u8", "calibration": "minmax", "emit": "qdq",
+                    "keep_float": [], "numerics_limit": "fewer-roundings", "opset": 0,
+                    "granularity": "per-channel", "shape": {"image": [1, 3, 224, 224]}},
+        "model": {"nodes_before": 128, "nodes_after": 74,
+                  "ops_before": {"Conv": 22, "BatchNormalization": 21, "Relu": 21, "Add": 7,
+                                 "GlobalAveragePool": 1, "Gemm": 1},
+                  "ops_after": {"Conv": 22, "Add": 7, "GlobalAveragePool": 1, "Gemm": 1,
+                                "QuantizeLinear": 21, "DequantizeLinear": 22},
+                  "bytes_before": 14_214_144, "bytes_after": 3_727_360},
+        "profile": {"matched": 118, "unmatched_entries": ["old/branch:0"],
+                    "missing_values": ["scores"], "from_payload": 44},
+        "rescales": {"before": 31, "after": 4, "greedy_after": 9, "elements_before": 4_816_896,
+                     "elements_after": 301_056,
+                     "kept": [{"node": "block3/add.r", "reason":
+                               "Add reads it at the scale of its other input"},
+                              {"node": "block5/add.r", "reason":
+                               "Add reads it at the scale of its other input"},
+                              {"node": "block6/conv.r", "reason":
+                               "block6/conv has 2 readers, which need different types"},
+                              {"node": "pool.r", "reason": "the graph output keeps its type"}]},
+        "passes": [{"name": name, "seconds": seconds, "changed": changed, "nodes_after": nodes}
+                   for name, seconds, changed, nodes in [
+                       ("fold-constants", 0.0021, True, 126), ("canonicalize", 0.0009, True, 126),
+                       ("fold-batchnorm", 0.0112, True, 105), ("recognize", 0.0007, False, 105),
+                       ("lower", 0.0004, False, 105), ("quantize", 0.0130, True, 214),
+                       ("absorb-rescales", 0.0041, True, 190), ("place-rescales", 0.0093, True, 171),
+                       ("fuse-activations", 0.0017, True, 150), ("remove-noops", 0.0006, True, 149),
+                       ("merge-constants", 0.0170, True, 105)]],
+        "ledger": [{"pass": "fold-batchnorm", "rule": "into-conv", "effect": "real-exact",
+                    "node": f"block{k}/conv", "values": [f"block{k}/bn", f"block{k}/conv"],
+                    "count": 3} for k in range(1, 8)] +
+                  [{"pass": "absorb-rescales", "rule": "absorbed", "effect": "fewer-roundings",
+                    "node": f"block{k}/depthwise", "values": [f"block{k}/conv.r"], "count": 1}
+                   for k in range(1, 8)] +
+                  [{"pass": "place-rescales", "rule": "sunk", "effect": "exact",
+                    "node": f"block{k}/add", "values": [f"block{k}/add.r"], "count": 1}
+                   for k in range(1, 5)] +
+                  [{"pass": "fuse-activations", "rule": "relu-into-range", "effect":
+                    "new-parameters", "node": "block2/relu", "values": ["block2/conv"],
+                    "count": 2}],
+        "float_nodes": [{"node": "softmax", "op": "Softmax",
+                         "reason": "value 'scores' has no profile entry"}],
+        "numerics": {"reference": "float", "samples": 64, "samples_source": "data",
+                     "outputs": [output], "values": values},
+        "warnings": [{"code": "unmatched_entries", "node": "",
+                      "message": "1 profile entry names a value that the model does not have"},
+                     {"code": "ort_double_qdq", "node": "block3/add.r", "message":
+                      "ONNX Runtime rewrites this Rescale unless "
+                      "session.disable_double_qdq_remover is 1"}],
+    }
