@@ -1,0 +1,84 @@
+// Cast(input) {to, saturate}: another element type.  Reals become integers by truncation and
+// saturate, NaN becomes 0; integers wrap among each other; anything but 0 is true.
+#include <cmath>
+#include <limits>
+
+#include "core/ops/data_op.h"
+
+namespace octavo::ops {
+namespace {
+
+// `to` is a TensorProto.DataType number; `saturate` concerns 8-bit floats alone.
+constexpr ir::AttrSpec kAttributes[] = {{"to", ir::AttrKind::kInt, true},
+                                        {"saturate", ir::AttrKind::kInt}};
+
+Status Infer(ir::InferContext& context) {
+  const auto dtype = DTypeOfNumber(context.node().attributes.Int("to", 0));
+  if (!dtype || !HasCType(*dtype)) {
+    return context.Unsupported("to = {} is no supported type",
+                               context.node().attributes.Int("to", 0));
+  }
+  context.SetResult(0, *dtype, context.shape(0));
+  return {};
+}
+
+template <class To>
+To Truncated(double x) {
+  if (std::isnan(x)) return 0;
+  // 2^bits as a double is exact, where the greatest integer may not be.
+  const double end = std::ldexp(1.0, std::numeric_limits<To>::digits);
+  if (x >= end) return std::numeric_limits<To>::max();
+  if (x <= static_cast<double>(std::numeric_limits<To>::min())) {
+    return std::numeric_limits<To>::min();
+  }
+  return static_cast<To>(x);
+}
+
+template <class To, class From>
+To Converted(From x) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return x != From(0);
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
+    return Truncated<To>(x);
+  } else {
+    return static_cast<To>(x);
+  }
+}
+
+template <class To, class From>
+void Convert(const ir::Tensor& from, ir::Tensor& to) {
+  const auto source = from.values<From>();
+  const auto target = to.mutable_values<To>();
+  for (size_t i = 0; i < target.size(); ++i) target[i] = Converted<To>(source[i]);
+}
+
+Status Reference(const ir::EvalContext& context) {
+  const ir::Tensor& input = context.in(0);
+  ir::Tensor& result = context.out();
+  VisitDType(result.dtype(), [&]<class To>(To) {
+    const bool done =
+        VisitDType(input.dtype(), [&]<class From>(From) { Convert<To, From>(input, result); });
+    if (done) return;
+    const auto target = result.mutable_values<To>();  // half-width floats
+    for (size_t i = 0; i < target.size(); ++i) target[i] = Converted<To>(input.FloatAt(i));
+  });
+  return {};
+}
+
+ir::QuantRule QuantOf(const ir::Graph&, const ir::Node& node) {
+  const auto dtype = DTypeOfNumber(node.attributes.Int("to", 0));
+  if (dtype && ir::IsFloat(*dtype)) return {.why = "its result is what it converts to"};
+  return {.kind = ir::QuantRule::Kind::kNotReal};
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kCast{
+    .name = "Cast",
+    .attributes = kAttributes,
+    .quant_of = &QuantOf,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

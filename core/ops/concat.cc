@@ -1,0 +1,87 @@
+// Concat(inputs...) {axis}: the inputs one after another along an axis.
+#include "core/ops/data_op.h"
+#include "core/ops/strided_copy.h"
+
+namespace octavo::ops {
+namespace {
+
+constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt, true}};
+
+Status Infer(ir::InferContext& context) {
+  ir::Shape shape = context.shape(0);
+  OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", 0),
+                                         static_cast<int>(shape.size())));
+  for (size_t i = 1; i < context.input_count(); ++i) {
+    if (!context.Has(i)) return context.Invalid("input {} must be given", i);
+    if (context.dtype(i) != context.dtype(0)) {
+      return context.Invalid("input {} is {}, but input 0 is {}", i, Name(context.dtype(i)),
+                             Name(context.dtype(0)));
+    }
+    ir::Shape other = context.shape(i);
+    if (other.size() == shape.size()) {
+      const int64_t extent = std::exchange(other[axis], shape[axis]);
+      if (other == shape) {
+        shape[axis] += extent;
+        continue;
+      }
+    }
+    return context.Invalid("input {} has shape {}, which differs from {} outside of axis {}", i,
+                           ir::ToString(context.shape(i)), ir::ToString(context.shape(0)), axis);
+  }
+  context.SetResult(0, context.dtype(0), std::move(shape));
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  ir::Tensor& result = context.out();
+  const int axis = FrontAxis(context.node.attributes.Int("axis", 0), result.rank());
+  const ir::Shape to_strides = ir::StridesOf(result.shape());
+  const int element = ir::SizeOf(result.dtype());
+  std::byte* to = result.mutable_raw();
+  for (const ir::Tensor* input : context.inputs) {
+    Copy({input->shape(), ir::StridesOf(input->shape()), to_strides}, element, input->raw(), to,
+         context.pool);
+    to += input->shape()[axis] * to_strides[axis] * element;
+  }
+  return {};
+}
+
+// Along the axis the channels of all inputs follow one another; off it they must agree.
+std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int input,
+                                  const ir::Quant& from) {
+  if (from.per_tensor()) return from;
+  const int rank = static_cast<int>(graph.type(node.input(0)).shape.size());
+  const int axis = FrontAxis(node.attributes.Int("axis", 0), rank);
+  ir::Quant joined{{}, {}, axis, 0};
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const std::optional<ir::Quant>& own = graph.type(node.inputs[i]).quant;
+    const ir::Quant* quant = static_cast<int>(i) == input ? &from : own ? &*own : nullptr;
+    if (quant == nullptr) return std::nullopt;
+    if (from.axis != axis) {
+      if (*quant != from) return std::nullopt;
+      continue;
+    }
+    if (!quant->per_tensor() && quant->axis != axis) return std::nullopt;
+    for (int64_t c = 0; c < graph.type(node.inputs[i]).shape[axis]; ++c) {
+      joined.scales.push_back(quant->scale(c));
+      joined.zero_points.push_back(quant->zero_point(c));
+    }
+  }
+  return from.axis == axis ? joined : from;
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kConcat{
+    .name = "Concat",
+    .inputs = {1, ir::kManyInputs},
+    .attributes = kAttributes,
+    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
+                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .map_quant = &MapQuant,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

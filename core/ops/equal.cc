@@ -1,0 +1,22 @@
+// Equal(a, b): whether a = b, element by element.
+#include "core/ops/comparison.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return CompareReference(context, [](auto a, auto b) { return a == b; });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kEqual{
+    .name = "Equal",
+    .inputs = {2, 2},
+    .quant = {.kind = ir::QuantRule::Kind::kNotReal},
+    .infer = &InferComparison,
+    .reference = &Reference,
+    .commutative = true,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,101 @@
+#include "core/ops/strided_copy.h"
+
+#include <cstring>
+
+namespace octavo::ops {
+namespace {
+
+// Below this many elements a loop is not worth cutting.
+constexpr int64_t kGrain = 1 << 15;
+
+// Drops extents of 1 and joins neighbours that both sides step through evenly.
+StridedCopy Simplify(const StridedCopy& copy) {
+  StridedCopy simple;
+  for (size_t i = 0; i < copy.extents.size(); ++i) {
+    const int64_t extent = copy.extents[i];
+    if (extent == 1) continue;
+    const int64_t from = copy.from_strides[i], to = copy.to_strides[i];
+    if (!simple.extents.empty() && simple.from_strides.back() == from * extent &&
+        simple.to_strides.back() == to * extent) {
+      simple.extents.back() *= extent;
+      simple.from_strides.back() = from;
+      simple.to_strides.back() = to;
+      continue;
+    }
+    simple.extents.push_back(extent);
+    simple.from_strides.push_back(from);
+    simple.to_strides.push_back(to);
+  }
+  while (simple.extents.size() < 2) {
+    simple.extents.insert(simple.extents.begin(), 1);
+    simple.from_strides.insert(simple.from_strides.begin(), 0);
+    simple.to_strides.insert(simple.to_strides.begin(), 0);
+  }
+  return simple;
+}
+
+template <class T>
+void CopyRow(int64_t count, const std::byte* from, int64_t from_stride, std::byte* to,
+             int64_t to_stride) {
+  const T* source = reinterpret_cast<const T*>(from);
+  T* target = reinterpret_cast<T*>(to);
+  if (from_stride == 1 && to_stride == 1) {
+    std::memcpy(target, source, count * sizeof(T));
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i) target[i * to_stride] = source[i * from_stride];
+}
+
+// The last two extents from the offsets given; the outer ones step on.
+template <class T>
+void CopyFrom(const StridedCopy& copy, size_t dim, const std::byte* from, std::byte* to) {
+  const int64_t from_step = copy.from_strides[dim] * static_cast<int64_t>(sizeof(T));
+  const int64_t to_step = copy.to_strides[dim] * static_cast<int64_t>(sizeof(T));
+  if (dim + 1 == copy.extents.size()) {
+    CopyRow<T>(copy.extents[dim], from, copy.from_strides[dim], to, copy.to_strides[dim]);
+    return;
+  }
+  for (int64_t i = 0; i < copy.extents[dim]; ++i) {
+    CopyFrom<T>(copy, dim + 1, from + i * from_step, to + i * to_step);
+  }
+}
+
+template <class T>
+void CopyAs(const StridedCopy& copy, const std::byte* from, std::byte* to, ThreadPool* pool) {
+  const int64_t inner = ir::NumElements(copy.extents) / copy.extents[0];
+  const auto part = [&](int64_t begin, int64_t end) {
+    StridedCopy slice = copy;
+    slice.extents[0] = end - begin;
+    CopyFrom<T>(slice, 0, from + begin * copy.from_strides[0] * static_cast<int64_t>(sizeof(T)),
+                to + begin * copy.to_strides[0] * static_cast<int64_t>(sizeof(T)));
+  };
+  if (pool == nullptr || inner * copy.extents[0] <= kGrain) {
+    part(0, copy.extents[0]);
+  } else {
+    pool->For(copy.extents[0], std::max<int64_t>(1, kGrain / inner), part);
+  }
+}
+
+}  // namespace
+
+void Copy(const StridedCopy& copy, int element_size, const std::byte* from, std::byte* to,
+          ThreadPool* pool) {
+  if (ir::NumElements(copy.extents) == 0) return;
+  const StridedCopy simple = Simplify(copy);
+  switch (element_size) {
+    case 1:
+      return CopyAs<uint8_t>(simple, from, to, pool);
+    case 2:
+      return CopyAs<uint16_t>(simple, from, to, pool);
+    case 4:
+      return CopyAs<uint32_t>(simple, from, to, pool);
+    default:
+      return CopyAs<uint64_t>(simple, from, to, pool);
+  }
+}
+
+void CopyAll(const ir::Tensor& from, ir::Tensor& to) {
+  if (from.bytes() > 0) std::memcpy(to.mutable_raw(), from.raw(), from.bytes());
+}
+
+}  // namespace octavo::ops
