@@ -108,7 +108,7 @@ std::string HistogramPlot(const Json& value, size_t index) {
   svg += fmt::format("<path class=\"float-line\" d=\"{}\"/>", Outline(floats, greatest));
   svg += fmt::format("<path class=\"integer-line\" d=\"{}\"/>\n", Outline(integers, greatest));
   svg += TypeEnds(value, *low, *high);
-  svg += Mark(0, *low, *high, "grid", "zero:");
+  svg += Mark(0, *low, *high, "zero", "zero:");
   svg += fmt::format(
       "<line class=\"axis\" x1=\"0\" x2=\"{:.0f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>"
       "<text x=\"0\" y=\"{:.0f}\">{:.4g}</text>"
@@ -138,8 +138,9 @@ std::string StepsPlot(const Json& value, size_t index) {
         x + 1, kBase - height, width - 2, height, last ? "more than " : "", last ? i - 1 : i,
         Percent(steps[i] / sum));
     if (i % 4 == 0) {
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>",
-                         x + width / 2, kBase + 17, last ? "more" : std::to_string(i));
+      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"{}\">{}</text>",
+                         last ? kStepsWidth : x + width / 2, kBase + 17, last ? "end" : "middle",
+                         last ? "more" : std::to_string(i));
     }
   }
   return svg + fmt::format(

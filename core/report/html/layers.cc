@@ -27,13 +27,6 @@ std::string WorstChannel(const Json& value) {
                      Integer(Member(channel, "axis")), Decibel(Real(Member(channel, "sqnr_db"))));
 }
 
-std::string Parameters(const Json& value) {
-  const std::optional<double> scale = Real(Member(value, "scale"));
-  if (!scale) return Escape(String(Member(value, "dtype")));
-  return fmt::format("{} · scale {:.6g} · zero point {}", Escape(String(Member(value, "dtype"))),
-                     *scale, Integer(Member(value, "zero_point")));
-}
-
 // The values whose `key` is defined, least first, `most` of them at most.
 std::vector<size_t> Least(const Json& values, std::string_view key, size_t most) {
   std::vector<size_t> order;
@@ -67,7 +60,9 @@ std::string Body(const Json& value, size_t index) {
         histogram, steps);
   }
   html += "<dl class=\"figures\">";
-  html += Term("Type", Parameters(value));
+  html += Term("Type", Escape(String(Member(value, "dtype"))));
+  html += Term("Scale", Figure(Real(Member(value, "scale")), 7));
+  html += Term("Zero point", Figure(Real(Member(value, "zero_point")), 7));
   html += Term("Cosine", Figure(Real(Member(value, "cosine")), 6));
   html += Term("Greatest error", Figure(Real(Member(value, "max_abs")), 4));
   html += Term("Mean error", Figure(Real(Member(value, "mean_abs")), 4));

@@ -9,8 +9,13 @@ namespace {
 
 std::string Names(std::string_view caption, const Json& list) {
   if (list.empty()) return {};
-  return fmt::format("<details><summary>{} {}</summary>{}</details>\n", list.size(), caption,
+  return fmt::format("<details><summary>{} ({})</summary>{}</details>\n", caption, list.size(),
                      CodeList(list));
+}
+
+std::string Seconds(const Json& seconds) {
+  const std::optional<double> figure = Real(seconds);
+  return figure ? fmt::format("{:.4f}", *figure) : std::string(kDash);
 }
 
 std::string OptionText(const Json& value) {
@@ -60,7 +65,7 @@ std::string Passes(const Json& report) {
         "<td class=\"number\">{}</td></tr>\n",
         Escape(String(Member(pass, "name"))),
         Member(pass, "changed") == true ? "yes" : "<span class=\"quiet\">no</span>",
-        Count(Integer(Member(pass, "nodes_after"))), Figure(Real(Member(pass, "seconds")), 3));
+        Count(Integer(Member(pass, "nodes_after"))), Seconds(Member(pass, "seconds")));
   }
   return html + "</tbody></table>";
 }
@@ -72,8 +77,8 @@ std::string Profile(const Json& report) {
   html += Term("Entries that matched", Count(Integer(Member(profile, "matched"))));
   html += Term("Ranges from constants", Count(Integer(Member(profile, "from_payload"))));
   html += "</dl>\n";
-  html += Names("entries that the model never had", List(profile, "unmatched_entries"));
-  html += Names("values without an entry, left in float", List(profile, "missing_values"));
+  html += Names("Entries that the model never had", List(profile, "unmatched_entries"));
+  html += Names("Values without an entry, left in float", List(profile, "missing_values"));
   return html;
 }
 

@@ -85,7 +85,7 @@ details.rule > summary { grid-template-columns: 14px minmax(0, 1fr) 150px 104px;
 .headrow.rule { grid-template-columns: 14px minmax(0, 1fr) 150px 104px; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); gap: 8px 36px; }
 .plots { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 3fr); gap: 8px 28px; }
-dl.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(150px, 1fr));
+dl.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(180px, 1fr));
   gap: 8px 16px; margin: 10px 0 0; }
 dl.figures dt { font-size: 12.5px; color: var(--quiet); }
 dl.figures dd { margin: 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
@@ -96,6 +96,7 @@ svg text { fill: var(--quiet); font-size: 12px; font-family: inherit; }
 svg .strong { fill: var(--ink); font-weight: 600; }
 .grid { stroke: var(--line); stroke-width: 1; }
 .axis { stroke: var(--quiet); stroke-width: 1; }
+.zero { stroke: var(--quiet); opacity: .45; }
 .limit { stroke: var(--quiet); stroke-dasharray: 3 3; }
 .float-line, .accumulated { fill: none; stroke: var(--float); stroke-width: 2; }
 .integer-line, .local { fill: none; stroke: var(--integer); stroke-width: 2; }
@@ -114,6 +115,13 @@ svg .strong { fill: var(--ink); font-weight: 600; }
   vertical-align: 4px; margin-right: 7px; border-top: 3px solid var(--float); }
 .legend li.integer::before { border-color: var(--integer); }
 .legend li.dotted::before { border-top-style: dotted; }
+@media (min-width: 900px) {
+  main { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); column-gap: 18px;
+    align-items: start; }
+  main > * { grid-column: 1 / -1; }
+  #operators, #passes { grid-column: auto; }
+  section { margin: 9px 0; }
+}
 footer { color: var(--quiet); font-size: 13px; padding-bottom: 40px; }
 @media (max-width: 700px) {
   .plots { grid-template-columns: 1fr; }

@@ -159,7 +159,7 @@ def check_layout(found, width):
     check(not found["spills"], f"at {width} figures spill over their cards: {found['spills']}")
     check(len(found["cards"]) == 5, "five cards")
     for one in found["sections"]:
-        check(one[2] > width * 0.8 and one[3] > 40, f"a section measures {one}")
+        check(one[2] > width * 0.4 and one[3] > 40, f"a section measures {one}")
 
 
 def check_content(found):
