@@ -18,7 +18,13 @@ stop_server() {
   [ -n "$server" ] || return 0
   kill -TERM "$server" 2>/dev/null || true
   # It drains by itself; after ten seconds it must not be left behind all the same.
-  (sleep 10 && kill -KILL "$server") 2>/dev/null &
+  (
+    nap=
+    trap 'kill $nap; exit' TERM
+    sleep 10 &
+    nap=$!
+    wait $nap && kill -KILL "$server"
+  ) >/dev/null 2>&1 &
   watchdog=$!
   wait "$server" 2>/dev/null || true
   kill "$watchdog" 2>/dev/null || true
