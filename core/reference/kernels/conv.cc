@@ -83,13 +83,13 @@ struct ConvDriver {
     const ConvShape& s = conv.shape_;
     const int64_t taps = Taps(s), rows = s.out_channels / s.groups;
     if (conv.depthwise_) {
-      auto copy = Scratch(s.out_channels * taps);
+      auto copy = internal::Memory(s.out_channels * taps);
       std::copy_n(weights, s.out_channels * taps, copy.get());
       conv.weights_ = std::move(copy);
       return;
     }
     const int64_t size = internal::PackedRowsSize(*conv.tiles_, rows, taps);
-    auto packed = Scratch(s.groups * size);
+    auto packed = internal::Memory(s.groups * size);
     const int64_t panels = (rows + conv.tiles_->rows - 1) / conv.tiles_->rows;
     for (int64_t g = 0; g < s.groups; ++g) {
       internal::PackRows(*conv.tiles_, {weights + g * rows * taps, rows, taps, taps, 1},
@@ -114,6 +114,8 @@ struct ConvDriver {
             .phases = conv.step_width_,
             .width = conv.out_width_ + (s.kernel_width - 1) * s.dilation_width / conv.step_width_,
             .step_height = conv.step_height_,
+            .used_phases = s.kernel_width == 1 ? 1 : conv.step_width_,
+            .used_row_step = s.kernel_height == 1 ? conv.step_height_ : 1,
             .out_height = conv.out_height_,
             .out_width = conv.out_width_};
   }
@@ -134,11 +136,11 @@ struct ConvDriver {
     return offsets;
   }
 
-  static std::unique_ptr<float[]> MakeField(const PackedConv& conv, const Field& field,
-                                            const float* x, ThreadPool& pool) {
+  static Scratch MakeField(const PackedConv& conv, const Field& field, const float* x,
+                           ThreadPool& pool) {
     const ConvShape& s = conv.shape_;
     const int64_t planes = s.batch * s.in_channels;
-    auto data = Scratch(planes * field.plane() + internal::kFieldSlack);
+    Scratch data(planes * field.plane() + internal::kFieldSlack);
     std::fill_n(data.get() + planes * field.plane(), internal::kFieldSlack, 0.0f);
     const internal::Placement placement{s.in_height, s.in_width,         conv.top_,
                                         conv.left_,  conv.stuff_height_, conv.stuff_width_};
@@ -198,12 +200,9 @@ struct ConvDriver {
     const Tiles& tiles = *conv.tiles_;
     const bool in_place = IsProduct(conv);
     const Field field = FieldOf(conv);
-    std::unique_ptr<float[]> data;
+    const Scratch data = in_place ? Scratch(0) : MakeField(conv, field, x, pool);
     std::vector<int64_t> offsets;
-    if (!in_place) {
-      data = MakeField(conv, field, x, pool);
-      offsets = TapOffsets(conv, field);
-    }
+    if (!in_place) offsets = TapOffsets(conv, field);
     const int64_t pixels = conv.out_height_ * conv.out_width_, taps = Taps(s);
     const int64_t rows = s.out_channels / s.groups;
     const int64_t packed = internal::PackedRowsSize(tiles, rows, taps);
@@ -251,7 +250,7 @@ PackedConv PackConvTranspose2d(const ConvShape& shape, const float* weights) {
   PackedConv conv = ConvDriver::Transposed(shape);
   const int64_t ins = shape.in_channels / shape.groups, outs = shape.out_channels / shape.groups;
   const int64_t area = shape.kernel_height * shape.kernel_width;
-  auto mirrored = Scratch(shape.out_channels * ins * area);
+  const Scratch mirrored(shape.out_channels * ins * area);
   for (int64_t o = 0; o < shape.out_channels; ++o) {
     const int64_t group = o / outs;
     for (int64_t c = 0; c < ins; ++c) {

@@ -21,10 +21,22 @@ void FillRow(const Field& field, const Placement& placement, const float* x, flo
     if (begin < end) std::copy(x + begin, x + end, row + begin + placement.left);
     return;
   }
-  for (int64_t i = 0; i < placement.in_width; ++i) {
-    const int64_t column = placement.left + i * placement.stuff_width;
-    if (column < 0 || column >= columns) continue;
-    row[column % field.phases * field.width + column / field.phases] = x[i];
+  for (int64_t phase = 0; phase < field.used_phases; ++phase) {
+    float* to = row + phase * field.width;
+    if (placement.stuff_width == 1) {
+      // Element i of the phase is column i * phases + phase of the field.
+      const int64_t shift = phase - placement.left;
+      const int64_t begin = shift >= 0 ? 0 : (-shift + field.phases - 1) / field.phases;
+      const int64_t room = placement.in_width - shift + field.phases - 1;
+      const int64_t end = std::min(field.width, room <= 0 ? 0 : room / field.phases);
+      for (int64_t i = begin; i < end; ++i) to[i] = x[i * field.phases + shift];
+      continue;
+    }
+    // Zeros are stuffed between elements only where the stride, and so `phases`, is 1.
+    for (int64_t i = 0; i < placement.in_width; ++i) {
+      const int64_t column = placement.left + i * placement.stuff_width;
+      if (column >= 0 && column < columns) to[column] = x[i];
+    }
   }
 }
 
@@ -46,7 +58,7 @@ void FillPlane(const Field& field, const Placement& placement, const float* x, f
   std::fill_n(plane, field.plane(), 0.0f);
   for (int64_t i = 0; i < placement.in_height; ++i) {
     const int64_t row = placement.top + i * placement.stuff_height;
-    if (row < 0 || row >= field.rows) continue;
+    if (row < 0 || row >= field.rows || row % field.used_row_step != 0) continue;
     FillRow(field, placement, x + i * placement.in_width, plane + row * field.phases * field.width);
   }
 }

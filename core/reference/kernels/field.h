@@ -15,6 +15,10 @@ struct Field {
   int64_t phases = 1;  // the horizontal stride
   int64_t width = 0;   // columns of one phase
   int64_t step_height = 1;
+  // A kernel of one column reads phase 0 alone, one of one row every step_height-th row: only
+  // those are filled.
+  int64_t used_phases = 1;
+  int64_t used_row_step = 1;
   int64_t out_height = 0, out_width = 0;
 
   int64_t plane() const { return rows * phases * width; }

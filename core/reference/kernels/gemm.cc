@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "core/base/cpu.h"
 
@@ -73,9 +74,9 @@ void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b
 // The block rows x columns of C.  columns.begin and rows.begin are multiples of the tile's.
 void RunBlock(const Product& p, Range rows, Range columns) {
   const Tiles& tiles = *p.tiles;
-  std::unique_ptr<float[]> packed;
   const bool pack = p.pack_b != nullptr;
-  if (pack) packed = Scratch(RoundUp(columns.size(), tiles.lanes) * kDepth + kPackSlack);
+  const Scratch packed(
+      pack ? RoundUp(columns.size(), tiles.lanes) * std::min(kDepth, p.k) + kPackSlack : 0);
   for (int64_t k0 = 0; k0 < std::max<int64_t>(p.k, 1); k0 += kDepth) {
     const Range k{k0, std::min(k0 + kDepth, p.k)};
     if (pack) (*p.pack_b)(k, columns, packed.get());
@@ -91,12 +92,19 @@ void RunBlock(const Product& p, Range rows, Range columns) {
       } else if (panel.size() == width) {
         RunPanel(p, rows, panel, k, p.direct_b + k.begin * p.b_stride + n, p.b_stride);
       } else {
-        const auto tail = Scratch(width * kDepth);
+        const Scratch tail(width * kDepth);
         PackColumns(tiles, {p.direct_b, p.k, p.n, p.b_stride, 1}, k, panel, tail.get());
         RunPanel(p, rows, panel, k, tail.get(), width);
       }
     }
   }
+}
+
+// memcpy for some tens of floats, without the call.
+void CopyFloats(const float* from, int64_t count, float* to) {
+  int64_t i = 0;
+  for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, 4 * sizeof(float));
+  for (; i < count; ++i) to[i] = from[i];
 }
 
 struct Cut {
@@ -120,7 +128,44 @@ Cut CutProduct(int64_t count, const Product& p, int threads) {
   return cut;
 }
 
+struct Block {
+  int64_t size = 0;
+  std::unique_ptr<float[]> data;
+};
+constexpr size_t kKeptBlocks = 4;
+
+std::vector<Block>& KeptBlocks() {
+  static thread_local std::vector<Block> blocks;
+  return blocks;
+}
+
 }  // namespace
+
+Scratch::Scratch(int64_t floats) : size_(floats) {
+  if (floats == 0) return;
+  std::vector<Block>& blocks = KeptBlocks();
+  // The smallest that is large enough.
+  auto best = blocks.end();
+  for (auto it = blocks.begin(); it != blocks.end(); ++it) {
+    if (it->size >= floats && (best == blocks.end() || it->size < best->size)) best = it;
+  }
+  if (best == blocks.end()) {
+    data_ = Memory(floats);
+    return;
+  }
+  size_ = best->size;
+  data_ = std::move(best->data);
+  blocks.erase(best);
+}
+
+Scratch::~Scratch() {
+  if (data_ == nullptr || size_ > kKept) return;
+  std::vector<Block>& blocks = KeptBlocks();
+  blocks.push_back({size_, std::move(data_)});
+  if (blocks.size() <= kKeptBlocks) return;
+  blocks.erase(std::min_element(blocks.begin(), blocks.end(),
+                                [](const Block& a, const Block& b) { return a.size < b.size; }));
+}
 
 const Tiles& CurrentTiles() {
 #if defined(__x86_64__)
@@ -159,7 +204,7 @@ void PackColumns(const Tiles& tiles, const MatrixView& b, Range k, Range columns
     for (int64_t row = k.begin; row < k.end; ++row, out += width) {
       const float* from = b.data + row * b.row_stride + n * b.column_stride;
       if (b.column_stride == 1) {
-        std::memcpy(out, from, static_cast<size_t>(valid) * sizeof(float));
+        CopyFloats(from, valid, out);
       } else {
         for (int64_t i = 0; i < valid; ++i) out[i] = from[i * b.column_stride];
       }

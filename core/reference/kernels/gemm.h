@@ -55,8 +55,26 @@ void RunProducts(int64_t count, const Product& shape, const std::function<Produc
                  ThreadPool& pool);
 
 // Memory without initial values.
-inline std::unique_ptr<float[]> Scratch(int64_t floats) {
+inline std::unique_ptr<float[]> Memory(int64_t floats) {
   return std::make_unique_for_overwrite<float[]>(static_cast<size_t>(floats > 0 ? floats : 1));
 }
+
+// The same for the time of a call.  Fresh pages cost more than a small product, so each thread
+// keeps a few blocks (at most kKept floats each) for its next calls.
+class Scratch {
+ public:
+  static constexpr int64_t kKept = 1 << 21;
+
+  explicit Scratch(int64_t floats);
+  ~Scratch();
+  Scratch(Scratch&&) = default;
+  Scratch& operator=(Scratch&&) = delete;
+
+  float* get() const { return data_.get(); }
+
+ private:
+  int64_t size_ = 0;
+  std::unique_ptr<float[]> data_;
+};
 
 }  // namespace octavo::reference::internal

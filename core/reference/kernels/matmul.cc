@@ -12,7 +12,7 @@ using internal::Tiles;
 
 PackedMatrix::PackedMatrix(const MatrixView& b)
     : rows_(b.rows), columns_(b.columns), tiles_(&internal::CurrentTiles()) {
-  auto data = Scratch(internal::PackedColumnsSize(*tiles_, b.columns, b.rows));
+  auto data = internal::Memory(internal::PackedColumnsSize(*tiles_, b.columns, b.rows));
   internal::PackColumns(*tiles_, b, {0, b.rows}, {0, b.columns}, data.get());
   data_ = std::move(data);
 }
@@ -21,8 +21,8 @@ struct MatMulDriver {
   static const Tiles& TilesOf(const PackedMatrix& b) { return *b.tiles_; }
   static const float* DataOf(const PackedMatrix& b) { return b.data_.get(); }
 
-  static std::unique_ptr<float[]> PackA(const Tiles& tiles, const MatrixView& a, ThreadPool& pool) {
-    auto packed = Scratch(internal::PackedRowsSize(tiles, a.rows, a.columns));
+  static Scratch PackA(const Tiles& tiles, const MatrixView& a, ThreadPool& pool) {
+    Scratch packed(internal::PackedRowsSize(tiles, a.rows, a.columns));
     pool.For((a.rows + tiles.rows - 1) / tiles.rows, 8, [&](int64_t begin, int64_t end) {
       internal::PackRows(tiles, a, {begin, end}, packed.get());
     });

@@ -30,7 +30,7 @@ struct ConvPlan::State {
   Path path = Path::kPointers;
   std::vector<DenseWeights> groups;
   DepthwiseWeights depthwise;
-  std::vector<uint8_t> padding;  // a pixel of zero points, as u8
+  std::vector<uint8_t> padding;  // zero points as u8, enough for a row of the kernel
 
   int64_t taps() const { return shape.kernel_height * shape.kernel_width; }
   int64_t group_ins() const { return shape.in_channels / shape.groups; }
@@ -107,34 +107,55 @@ DenseWeights PackGroup(const ConvSpec& spec, const ConvPlan::State& plan, int64_
                              spec.input, finish);
 }
 
+// An output pixel; counts on without dividing.
+struct Pixel {
+  Pixel(const ConvPlan::State& plan, int64_t index)
+      : width(plan.out_width), row(index / width), column(index % width) {}
+  void Next() {
+    if (++column == width) column = 0, ++row;
+  }
+
+  int64_t width;
+  int64_t row;
+  int64_t column;
+};
+
 // The pixels of one image under the taps of output pixels.
 class Window {
  public:
   // `image` begins at the first channel of the group; `padding` is a pixel of zero points.
-  Window(const ConvPlan::State& plan, const uint8_t* image, const uint8_t* padding)
-      : plan_(plan), shape_(plan.shape), image_(image), padding_(padding) {}
+  Window(const ConvShape& shape, const uint8_t* image, const uint8_t* padding)
+      : shape_(shape), image_(image), padding_(padding) {}
 
-  // Sets out[t * step] for every tap of output pixel `index`.
-  void Find(int64_t index, int64_t step, const uint8_t** out) const {
+  // Sets out[t * step] for every tap of the output pixel.
+  void Find(const Pixel& at, int64_t step, const uint8_t** out) const {
     const ConvShape& s = shape_;
-    const int64_t top = index / plan_.out_width * s.stride_height - s.pad_top;
-    const int64_t left = index % plan_.out_width * s.stride_width - s.pad_left;
-    const int64_t right = left + (s.kernel_width - 1) * s.dilation_width;
-    const bool inside_row = left >= 0 && right < s.in_width;
+    const int64_t top = at.row * s.stride_height - s.pad_top;
+    const int64_t left = at.column * s.stride_width - s.pad_left;
+    const bool inside_columns = InsideColumns(left);
     for (int64_t i = 0; i < s.kernel_height; ++i) {
       const int64_t row = top + i * s.dilation_height;
       const bool inside = row >= 0 && row < s.in_height;
       const int64_t first = row * s.in_width + left;
       for (int64_t j = 0; j < s.kernel_width; ++j, out += step) {
         const int64_t column = left + j * s.dilation_width;
-        const bool valid = inside && (inside_row || (column >= 0 && column < s.in_width));
+        const bool valid = inside && (inside_columns || (column >= 0 && column < s.in_width));
         *out = valid ? image_ + (first + j * s.dilation_width) * s.in_channels : padding_;
       }
     }
   }
 
+  // True if the taps of each kernel row are adjacent bytes of the image, wherever the row is.
+  bool IsWhole(const Pixel& at) const {
+    return shape_.dilation_width == 1 && shape_.groups == 1 &&
+           InsideColumns(at.column * shape_.stride_width - shape_.pad_left);
+  }
+
  private:
-  const ConvPlan::State& plan_;
+  bool InsideColumns(int64_t left) const {
+    return left >= 0 && left + (shape_.kernel_width - 1) * shape_.dilation_width < shape_.in_width;
+  }
+
   const ConvShape& shape_;
   const uint8_t* image_;
   const uint8_t* padding_;
@@ -143,24 +164,34 @@ class Window {
 void FindPointers(const ConvPlan::State& plan, const Window& window, int64_t height, int64_t begin,
                   int64_t end, const uint8_t** pointers) {
   const int64_t taps = plan.taps();
-  for (int64_t index = begin; index < end; ++index) {
-    const int64_t row = index - begin;
-    window.Find(index, height, pointers + row / height * height * taps + row % height);
+  Pixel pixel(plan, begin);
+  for (int64_t tile = begin; tile < end; tile += height, pointers += height * taps) {
+    const int64_t rows = std::min(height, end - tile);
+    for (int64_t r = 0; r < rows; ++r, pixel.Next()) window.Find(pixel, height, pointers + r);
   }
+}
+
+// Copies `count` bytes for each of `pixels`, which are `step` apart in that list.
+uint8_t* CopyPixels(const std::vector<const uint8_t*>& pixels, int64_t step, int64_t count,
+                    uint8_t flip, uint8_t* to) {
+  for (size_t i = 0; i < pixels.size(); i += static_cast<size_t>(step), to += count) {
+    const uint8_t* from = pixels[i];
+    for (int64_t c = 0; c < count; ++c) to[c] = static_cast<uint8_t>(from[c] ^ flip);
+  }
+  return to;
 }
 
 // The bytes of all taps side by side, as u8.
 void Gather(const ConvPlan::State& plan, const Window& window, int64_t begin, int64_t end,
             int64_t depth, uint8_t* bytes, const uint8_t** pointers) {
-  const int64_t taps = plan.taps(), ins = plan.group_ins();
+  const int64_t ins = plan.group_ins(), width = plan.shape.kernel_width;
   const uint8_t flip = internal::FlipOf(plan.storage);
-  std::vector<const uint8_t*> pixels(static_cast<size_t>(taps));
-  for (int64_t index = begin; index < end; ++index, bytes += depth) {
-    window.Find(index, 1, pixels.data());
-    uint8_t* to = bytes;
-    for (const uint8_t* pixel : pixels) {
-      for (int64_t c = 0; c < ins; ++c) *to++ = static_cast<uint8_t>(pixel[c] ^ flip);
-    }
+  std::vector<const uint8_t*> pixels(static_cast<size_t>(plan.taps()));
+  Pixel pixel(plan, begin);
+  for (int64_t index = begin; index < end; ++index, bytes += depth, pixel.Next()) {
+    window.Find(pixel, 1, pixels.data());
+    uint8_t* to = window.IsWhole(pixel) ? CopyPixels(pixels, width, width * ins, flip, bytes)
+                                        : CopyPixels(pixels, 1, ins, flip, bytes);
     std::memset(to, 0, static_cast<size_t>(bytes + depth - to));
     *pointers++ = bytes;
   }
@@ -174,7 +205,7 @@ void RunGroup(const ConvPlan::State& plan, int64_t group, const uint8_t* image, 
   if (plan.path == Path::kGather) {
     for (uint8_t& byte : padding) byte ^= internal::FlipOf(plan.storage);
   }
-  const Window window(plan, image + group * plan.group_ins(), padding.data());
+  const Window window(plan.shape, image + group * plan.group_ins(), padding.data());
   DenseRun run{.weights = &weights,
                .rows = plan.pixels(),
                .out = output + group * plan.group_outs() * OutputSize(plan.output),
@@ -196,15 +227,16 @@ void RunGroup(const ConvPlan::State& plan, int64_t group, const uint8_t* image, 
 void RunDepthwise(const ConvPlan::State& plan, const uint8_t* image, uint8_t* output,
                   ThreadPool& pool) {
   const DepthwiseWeights& weights = plan.depthwise;
-  const Window window(plan, image, plan.padding.data());
+  const Window window(plan.shape, image, plan.padding.data());
   const int64_t pixel_bytes = plan.shape.out_channels * OutputSize(plan.output);
   const int64_t grain = std::max<int64_t>(16, 65536 / (weights.groups * 4 * weights.channels));
   pool.For(plan.pixels(), grain, [&](int64_t begin, int64_t end) {
     std::vector<const uint8_t*> taps(static_cast<size_t>(4 * weights.groups), plan.padding.data());
     internal::DepthwiseCall call = weights.Call();
     call.taps = taps.data();
-    for (int64_t index = begin; index < end; ++index) {
-      window.Find(index, 1, taps.data());
+    Pixel pixel(plan, begin);
+    for (int64_t index = begin; index < end; ++index, pixel.Next()) {
+      window.Find(pixel, 1, taps.data());
       call.out = output + index * pixel_bytes;
       weights.function(call);
     }
@@ -233,7 +265,7 @@ Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
   state->out_height = reference::ConvOutHeight(spec.shape);
   state->out_width = reference::ConvOutWidth(spec.shape);
   state->path = ChoosePath(*state);
-  state->padding.assign(static_cast<size_t>(spec.shape.in_channels),
+  state->padding.assign(static_cast<size_t>(spec.shape.in_channels * spec.shape.kernel_width),
                         static_cast<uint8_t>(internal::ZeroAsU8(spec.input)));
   if (state->path == Path::kDepthwise) {
     state->depthwise = internal::PackDepthwise(spec.weights, spec.shape.out_channels, state->taps(),

@@ -1,0 +1,108 @@
+// One thread's speed of the float kernels beside oneDNN's, on ResNet-50's convolutions and an
+// encoder's products.  `ratio` is oneDNN's time over ours, least of runs that take turns; oneDNN
+// works in the layout that it likes best, without the conversions.
+#include <benchmark/benchmark.h>
+#include <omp.h>
+
+#include <random>
+#include <vector>
+
+#include "core/reference/kernels/conv.h"
+#include "core/reference/kernels/matmul.h"
+#include "tests/bench/timing.h"
+#include "tests/core/reference/kernels/onednn.h"
+
+namespace octavo {
+namespace {
+
+using reference::ConvShape;
+
+std::vector<float> Random(int64_t count) {
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> draw(-1, 1);
+  std::vector<float> values(static_cast<size_t>(count));
+  for (float& value : values) value = draw(random);
+  return values;
+}
+
+void Report(benchmark::State& state, const bench::Least& own, const bench::Least& onednn,
+            double operations) {
+  state.counters["GFLOPS"] = operations / own.seconds() * 1e-9;
+  state.counters["onednn_GFLOPS"] = operations / onednn.seconds() * 1e-9;
+  state.counters["ratio"] = onednn.seconds() / own.seconds();
+}
+
+// Arguments: input channels, output channels, size, kernel, stride, groups.
+void Conv(benchmark::State& state) {
+  const int64_t kernel = state.range(3), pad = kernel / 2;
+  const ConvShape s{.in_channels = state.range(0),
+                    .out_channels = state.range(1),
+                    .groups = state.range(5),
+                    .in_height = state.range(2),
+                    .in_width = state.range(2),
+                    .kernel_height = kernel,
+                    .kernel_width = kernel,
+                    .stride_height = state.range(4),
+                    .stride_width = state.range(4),
+                    .pad_top = pad,
+                    .pad_left = pad,
+                    .pad_bottom = pad,
+                    .pad_right = pad};
+  const int64_t taps = s.in_channels / s.groups * kernel * kernel;
+  const auto x = Random(s.in_channels * s.in_height * s.in_width);
+  const auto w = Random(s.out_channels * taps), bias = Random(s.out_channels);
+  std::vector<float> y(static_cast<size_t>(s.out_channels * ConvOutHeight(s) * ConvOutWidth(s)));
+  ThreadPool pool(1);
+  const auto packed = reference::PackConv2d(s, w.data());
+  reference::test::OnednnConv onednn(s, x.data(), w.data(), bias.data());
+  bench::Least own, peer;
+  for (auto _ : state) {
+    own.Time([&] { Convolve(packed, x.data(), bias.data(), y.data(), pool); });
+    peer.Time([&] { onednn.Run(); });
+  }
+  Report(state, own, peer, 2.0 * static_cast<double>(taps) * static_cast<double>(y.size()));
+}
+
+// Arguments: m, n, k.
+void MatMul(benchmark::State& state) {
+  const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
+  const auto a = Random(m * k), b = Random(k * n);
+  std::vector<float> c(static_cast<size_t>(m * n));
+  ThreadPool pool(1);
+  const reference::PackedMatrix packed({b.data(), k, n, n, 1});
+  bench::Least own, peer;
+  for (auto _ : state) {
+    own.Time([&] { MatMul({a.data(), m, k, k, 1}, packed, c.data(), n, pool); });
+    peer.Time([&] { reference::test::OnednnMatMul(m, n, k, a.data(), b.data(), c.data()); });
+  }
+  Report(state, own, peer, 2.0 * static_cast<double>(m * n) * static_cast<double>(k));
+}
+
+BENCHMARK(Conv)
+    ->Args({3, 64, 224, 7, 2, 1})
+    ->Args({64, 64, 56, 1, 1, 1})
+    ->Args({64, 64, 56, 3, 1, 1})
+    ->Args({256, 128, 56, 1, 2, 1})
+    ->Args({128, 128, 28, 3, 1, 1})
+    ->Args({256, 1024, 14, 1, 1, 1})
+    ->Args({256, 256, 14, 3, 1, 1})
+    ->Args({512, 512, 7, 3, 1, 1})
+    ->Args({2048, 512, 7, 1, 1, 1})
+    ->Args({144, 144, 56, 3, 1, 144})
+    ->Args({144, 144, 56, 3, 2, 144})
+    ->Iterations(30);
+BENCHMARK(MatMul)
+    ->Args({128, 384, 384})
+    ->Args({128, 1536, 384})
+    ->Args({1, 1000, 2048})
+    ->Iterations(60);
+
+}  // namespace
+}  // namespace octavo
+
+int main(int argc, char** argv) {
+  omp_set_num_threads(1);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -1,0 +1,118 @@
+// One thread's speed of the int8 kernels in GOPS (a multiply-add is two operations).
+#include <benchmark/benchmark.h>
+
+#include <random>
+#include <vector>
+
+#include "core/runtime/int8/conv.h"
+#include "core/runtime/int8/gemm.h"
+#include "tests/bench/timing.h"
+
+namespace octavo::runtime::int8 {
+namespace {
+
+std::vector<uint8_t> Random(int64_t count) {
+  std::mt19937 random(1);
+  std::vector<uint8_t> bytes(static_cast<size_t>(count));
+  for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
+  return bytes;
+}
+
+constexpr float kMultiplier[] = {1e-3f};
+
+// Arguments: input channels, output channels, size, kernel, stride, groups, 1 for s8 activations.
+void Conv(benchmark::State& state) {
+  const int64_t kernel = state.range(3), pad = kernel / 2;
+  const ConvShape s{.in_channels = state.range(0),
+                    .out_channels = state.range(1),
+                    .groups = state.range(5),
+                    .in_height = state.range(2),
+                    .in_width = state.range(2),
+                    .kernel_height = kernel,
+                    .kernel_width = kernel,
+                    .stride_height = state.range(4),
+                    .stride_width = state.range(4),
+                    .pad_top = pad,
+                    .pad_left = pad,
+                    .pad_bottom = pad,
+                    .pad_right = pad};
+  const int64_t taps = s.in_channels / s.groups * kernel * kernel;
+  const auto x = Random(s.in_channels * s.in_height * s.in_width),
+             w = Random(s.out_channels * taps);
+  const auto plan =
+      ConvPlan::Prepare({.shape = s,
+                         .input = {state.range(6) == 1 ? Storage::kS8 : Storage::kU8, 3},
+                         .weights = {w.data()},
+                         .finish = {Output::kU8, kMultiplier, 128}});
+  std::vector<uint8_t> y(
+      static_cast<size_t>(s.out_channels * plan->out_height() * plan->out_width()));
+  std::vector<uint8_t> workspace(static_cast<size_t>(plan->workspace_bytes()));
+  ThreadPool pool(1);
+  bench::Least own;
+  for (auto _ : state) {
+    own.Time([&] { plan->Run(x.data(), y.data(), workspace.data(), pool); });
+  }
+  state.counters["GOPS"] =
+      2e-9 * static_cast<double>(taps) * static_cast<double>(y.size()) / own.seconds();
+}
+
+// Arguments: m, n, k.
+void Gemm(benchmark::State& state) {
+  const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
+  const auto a = Random(m * k), b = Random(k * n);
+  const auto plan = GemmPlan::Prepare(
+      {.n = n, .k = k, .weights = {b.data()}, .finish = {Output::kU8, kMultiplier, 128}});
+  std::vector<uint8_t> c(static_cast<size_t>(m * n));
+  ThreadPool pool(1);
+  bench::Least own;
+  for (auto _ : state) own.Time([&] { plan->Run(a.data(), m, c.data(), pool); });
+  state.counters["GOPS"] =
+      2e-9 * static_cast<double>(m * n) * static_cast<double>(k) / own.seconds();
+}
+
+// Arguments: m, n, k, 1 for B as [n][k].
+void MatMul(benchmark::State& state) {
+  const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
+  const auto a = Random(m * k), b = Random(k * n);
+  const auto plan = MatMulPlan::Prepare({.m = m,
+                                         .n = n,
+                                         .k = k,
+                                         .b = {Storage::kU8, 128},
+                                         .layout = state.range(3) == 1 ? Layout::kNk : Layout::kKn,
+                                         .finish = {Output::kU8, kMultiplier, 128}});
+  std::vector<uint8_t> c(static_cast<size_t>(m * n));
+  const int64_t zero[] = {0};
+  ThreadPool pool(1);
+  bench::Least own;
+  for (auto _ : state) {
+    own.Time([&] { plan->Run(a.data(), b.data(), c.data(), {1, zero, zero}, pool); });
+  }
+  state.counters["GOPS"] =
+      2e-9 * static_cast<double>(m * n) * static_cast<double>(k) / own.seconds();
+}
+
+BENCHMARK(Conv)
+    ->Args({3, 64, 224, 7, 2, 1, 0})
+    ->Args({64, 64, 56, 1, 1, 1, 0})
+    ->Args({64, 256, 56, 1, 1, 1, 0})
+    ->Args({64, 64, 56, 3, 1, 1, 0})
+    ->Args({64, 64, 56, 3, 1, 1, 1})
+    ->Args({256, 256, 14, 3, 1, 1, 0})
+    ->Args({256, 256, 14, 3, 1, 1, 1})
+    ->Args({1024, 256, 14, 1, 1, 1, 0})
+    ->Args({512, 512, 7, 3, 1, 1, 0})
+    ->Args({24, 144, 56, 1, 1, 1, 0})
+    ->Args({144, 144, 56, 3, 1, 144, 0})
+    ->Args({144, 144, 56, 3, 2, 144, 0})
+    ->Iterations(60);
+BENCHMARK(Gemm)
+    ->Args({128, 384, 384})
+    ->Args({128, 1536, 384})
+    ->Args({1, 1000, 2048})
+    ->Iterations(60);
+BENCHMARK(MatMul)->Args({128, 128, 32, 1})->Args({128, 32, 128, 0})->Iterations(100);
+
+}  // namespace
+}  // namespace octavo::runtime::int8
+
+BENCHMARK_MAIN();

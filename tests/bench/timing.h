@@ -1,0 +1,32 @@
+// Processor time of the calling thread, so that a busy machine disturbs a comparison little, and
+// the least of several runs that take turns.
+#pragma once
+
+#include <time.h>
+
+#include <algorithm>
+
+namespace octavo::bench {
+
+inline double ThreadSeconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Keeps the least time of the calls that it has seen.
+class Least {
+ public:
+  template <class F>
+  void Time(F&& call) {
+    const double before = ThreadSeconds();
+    call();
+    seconds_ = std::min(seconds_, ThreadSeconds() - before);
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  double seconds_ = 1e9;
+};
+
+}  // namespace octavo::bench
