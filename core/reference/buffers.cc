@@ -1,0 +1,41 @@
+#include "core/reference/buffers.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace octavo::reference {
+namespace {
+
+constexpr int64_t kAlignment = 64;
+
+std::shared_ptr<std::byte> Allocate(int64_t bytes) {
+  void* memory = std::aligned_alloc(kAlignment, static_cast<size_t>(bytes));
+  if (memory == nullptr) throw std::bad_alloc();
+  return {static_cast<std::byte*>(memory), [](std::byte* data) { std::free(data); }};
+}
+
+}  // namespace
+
+ir::Tensor Buffers::Make(ir::DType dtype, const ir::Shape& shape, Start start) {
+  const int64_t wanted = ir::NumElements(shape) * ir::SizeOf(dtype);
+  int64_t size = (wanted + kAlignment) / kAlignment * kAlignment;
+  std::shared_ptr<std::byte> memory;
+  // A buffer up to twice as large serves as well.
+  if (const auto at = shelf_->free.lower_bound(size);
+      at != shelf_->free.end() && at->first <= 2 * size) {
+    size = at->first;
+    memory = std::move(at->second);
+    shelf_->free.erase(at);
+  } else {
+    memory = Allocate(size);
+  }
+  if (start == Start::kZeroed) std::memset(memory.get(), 0, static_cast<size_t>(wanted));
+  std::byte* data = memory.get();
+  std::shared_ptr<void> lease(data, [shelf = shelf_, memory, size](void*) mutable {
+    shelf->free.emplace(size, std::move(memory));
+  });
+  return ir::Tensor(dtype, shape, std::move(lease), data);
+}
+
+}  // namespace octavo::reference

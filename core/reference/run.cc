@@ -1,0 +1,229 @@
+#include "core/reference/run.h"
+
+#include <unordered_map>
+
+#include "core/ops/quantize_math.h"
+#include "core/reference/buffers.h"
+#include "core/reference/computation.h"
+
+namespace octavo::reference {
+namespace {
+
+using ir::DType;
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Tensor;
+using ir::Type;
+using ir::ValueId;
+
+struct Step {
+  NodeId node = {};
+  Computation computation = {};
+  bool keeps_codes = false;             // an IR-own op that only says how codes are read
+  std::vector<ValueId> last_uses = {};  // values that nobody reads after this step
+};
+
+// Reads plain integers as quantized: the codes stay.
+bool KeepsCodes(const Graph& graph, const Node& node) {
+  if (node.op->domain != "octavo" || node.inputs.size() != 1 || node.results.size() != 1) {
+    return false;
+  }
+  const Type& from = graph.type(node.inputs[0]);
+  const Type& to = graph.type(node.results[0]);
+  return !from.quantized() && to.quantized() && from.dtype == to.dtype;
+}
+
+}  // namespace
+
+struct Session::State {
+  const Graph& graph;
+  std::vector<Step> steps = {};
+  // Constants, and values that follow from constants alone, as the graph stores them.
+  std::unordered_map<ValueId, Tensor> fixed = {};
+  // The quantized ones of these, expressed.
+  std::unordered_map<ValueId, Tensor> fixed_reals = {};
+  Buffers buffers = {};
+
+  Status Plan();
+  Status PlanNode(NodeId id, ThreadPool& pool);
+  void FindLastUses();
+  Tensor Expressed(ValueId id, const Tensor& stored);
+  Result<std::vector<Tensor>> RunStep(const Step& step,
+                                      const std::unordered_map<ValueId, Tensor>& values,
+                                      ThreadPool& pool);
+};
+
+Tensor Session::State::Expressed(ValueId id, const Tensor& stored) {
+  const Type& type = graph.type(id);
+  if (!type.quantized()) return stored;
+  if (const auto at = fixed_reals.find(id); at != fixed_reals.end()) return at->second;
+  Tensor real = buffers.Make(DType::kF32, type.shape, Buffers::Start::kArbitrary);
+  ops::DequantizeInto(stored, *type.quant, real);
+  if (fixed.count(id)) fixed_reals.emplace(id, real);
+  return real;
+}
+
+Result<std::vector<Tensor>> Session::State::RunStep(
+    const Step& step, const std::unordered_map<ValueId, Tensor>& values, ThreadPool& pool) {
+  const Node& node = graph.node(step.node);
+  const auto stored = [&](ValueId id) -> const Tensor& {
+    const auto at = fixed.find(id);
+    return at != fixed.end() ? at->second : values.at(id);
+  };
+  if (step.keeps_codes) return std::vector<Tensor>{stored(node.inputs[0])};
+  std::vector<Tensor> operands;
+  std::vector<const Tensor*> inputs;
+  operands.reserve(node.inputs.size());
+  for (const ValueId id : node.inputs) {
+    if (id) operands.push_back(Expressed(id, stored(id)));
+    inputs.push_back(id ? &operands.back() : nullptr);
+  }
+  const auto start =
+      step.computation.overwrites ? Buffers::Start::kArbitrary : Buffers::Start::kZeroed;
+  std::vector<Tensor> results;
+  for (const ValueId id : node.results) {
+    const Type type = graph.type(id).Expressed();
+    results.push_back(buffers.Make(type.dtype, type.shape, start));
+  }
+  OCTAVO_CHECK(
+      step.computation.run({.node = node, .inputs = inputs, .results = results, .pool = &pool}));
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Type& type = graph.type(node.results[i]);
+    if (!type.quantized()) continue;
+    Tensor codes = buffers.Make(type.dtype, type.shape, Buffers::Start::kArbitrary);
+    ops::QuantizeInto(results[i], type, codes);
+    results[i] = std::move(codes);
+  }
+  return results;
+}
+
+Status Session::State::PlanNode(NodeId id, ThreadPool& pool) {
+  const Node& node = graph.node(id);
+  Step step{.node = id, .keeps_codes = KeepsCodes(graph, node)};
+  std::vector<ir::Shape> shapes;
+  std::vector<Tensor> reals;
+  std::vector<const Tensor*> constants;
+  reals.reserve(node.inputs.size());
+  bool all_fixed = true;
+  for (const ValueId input : node.inputs) {
+    shapes.push_back(input ? graph.type(input).shape : ir::Shape{});
+    const auto at = input ? fixed.find(input) : fixed.end();
+    if (input && at == fixed.end()) all_fixed = false;
+    if (at != fixed.end()) reals.push_back(Expressed(input, at->second));
+    constants.push_back(at != fixed.end() ? &reals.back() : nullptr);
+  }
+  OCTAVO_TRY(step.computation, Prepare(node, shapes, constants));
+  if (all_fixed) {
+    OCTAVO_TRY(std::vector<Tensor> results, RunStep(step, {}, pool));
+    for (size_t i = 0; i < results.size(); ++i) fixed.emplace(node.results[i], results[i]);
+  }
+  steps.push_back(std::move(step));
+  return {};
+}
+
+void Session::State::FindLastUses() {
+  std::vector<bool> seen(graph.value_bound(), false);
+  for (const ValueId output : graph.outputs()) seen[output.index] = true;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const Node& node = graph.node(step->node);
+    const auto visit = [&](ValueId id) {
+      if (!id || seen[id.index]) return;
+      seen[id.index] = true;
+      step->last_uses.push_back(id);
+    };
+    for (const ValueId id : node.inputs) visit(id);
+    for (const ValueId id : node.results) visit(id);  // a result that nobody reads
+  }
+}
+
+Status Session::State::Plan() {
+  ThreadPool alone(1);
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ValueId id{static_cast<int32_t>(i)};
+    if (!graph.value(id).erased && graph.IsConstant(id)) {
+      fixed.emplace(id, graph.value(id).constant->tensor);
+    }
+  }
+  for (const NodeId id : graph.nodes()) OCTAVO_CHECK(PlanNode(id, alone));
+  FindLastUses();
+  return {};
+}
+
+Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+Session::~Session() = default;
+
+Result<Session> Session::Create(const Graph& graph) {
+  auto state = std::make_unique<State>(State{graph});
+  OCTAVO_CHECK(state->Plan());
+  return Session(std::move(state));
+}
+
+namespace {
+
+Status CheckInputs(const Graph& graph, const std::vector<Tensor>& inputs) {
+  if (inputs.size() != graph.inputs().size()) {
+    return Fail(Code::kInvalidArgument, "the graph has {} inputs, but {} tensors are given",
+                graph.inputs().size(), inputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ValueId id = graph.inputs()[i];
+    const Type& type = graph.type(id);
+    if (inputs[i].dtype() != type.dtype || inputs[i].shape() != type.shape) {
+      return Fail(Code::kInvalidArgument, "input '{}' is {} {}, but must be {}", graph.name(id),
+                  ir::ToString(inputs[i].shape()), Name(inputs[i].dtype()), ir::ToString(type))
+          .Field(graph.name(id));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Tensor>> Session::Run(const std::vector<Tensor>& inputs, ThreadPool& pool,
+                                         const StopToken& stop, const Watcher& watch) {
+  const Graph& graph = state_->graph;
+  OCTAVO_CHECK(CheckInputs(graph, inputs));
+  std::unordered_map<ValueId, Tensor> values;
+  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
+  for (const Step& step : state_->steps) {
+    OCTAVO_CHECK(stop.Check());
+    const Node& node = graph.node(step.node);
+    if (!state_->fixed.count(node.results[0])) {
+      OCTAVO_TRY(std::vector<Tensor> results, state_->RunStep(step, values, pool));
+      for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = std::move(results[i]);
+    }
+    for (const ValueId id : node.results) {
+      if (!watch) break;
+      const auto at = state_->fixed.find(id);
+      watch(id, at != state_->fixed.end() ? at->second : values.at(id));
+    }
+    for (const ValueId id : step.last_uses) values.erase(id);
+  }
+  std::vector<Tensor> outputs;
+  for (const ValueId id : graph.outputs()) {
+    const auto at = state_->fixed.find(id);
+    // A copy: the session's own memory serves the next run.
+    outputs.push_back(at != state_->fixed.end() ? at->second : values.at(id).Clone());
+  }
+  return outputs;
+}
+
+Result<std::vector<Tensor>> Evaluate(const Node& node, const std::vector<const Tensor*>& inputs,
+                                     const std::vector<Type>& result_types, ThreadPool& pool) {
+  std::vector<ir::Shape> shapes;
+  for (const Tensor* input : inputs) shapes.push_back(input ? input->shape() : ir::Shape{});
+  OCTAVO_TRY(const Computation computation, Prepare(node, shapes, inputs));
+  std::vector<Tensor> results;
+  for (const Type& type : result_types) {
+    const Type expressed = type.Expressed();
+    results.emplace_back(expressed.dtype, expressed.shape);
+  }
+  OCTAVO_CHECK(
+      computation.run({.node = node, .inputs = inputs, .results = results, .pool = &pool}));
+  return results;
+}
+
+}  // namespace octavo::reference
