@@ -1,7 +1,9 @@
-// What Capabilities.Get answers beside the limits: the tables of the core, by name.
+// The tables of the core, by name: what Capabilities.Get answers beside the limits, and the closed
+// sets from which metrics take their labels.
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace octavo::server {
@@ -12,6 +14,8 @@ struct Catalog {
   std::vector<std::string> ops = {};
   std::vector<std::string> numerics_modes = {};
   std::vector<std::string> passes = {};
+  std::vector<std::pair<std::string, std::string>> rewrites = {};  // rule, effect
+  std::vector<std::pair<std::string, std::string>> kernels = {};   // kernel, instruction set
 };
 
 }  // namespace octavo::server

@@ -1,0 +1,16 @@
+#include "client/cli/commands.h"
+
+namespace octavo::cli {
+namespace {
+
+constexpr AddCommand kCommands[] = {
+    &AddOptimize,
+    &AddHealth,
+    &AddJobs,
+};
+
+}  // namespace
+
+std::span<const AddCommand> Commands() { return kCommands; }
+
+}  // namespace octavo::cli

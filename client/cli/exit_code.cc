@@ -1,0 +1,55 @@
+#include "client/cli/exit_code.h"
+
+namespace octavo::cli {
+
+int ExitCodeOf(Code code) {
+  switch (code) {
+    case Code::kUsage:
+      return kExitUsage;
+    case Code::kInvalidArgument:
+      return 3;
+    case Code::kUnimplemented:
+      return 4;
+    case Code::kUnavailable:
+    case Code::kDeadlineExceeded:
+    case Code::kResourceExhausted:
+      return 6;
+    case Code::kTooLarge:
+      return 7;
+    case Code::kCancelled:
+      return 8;
+    case Code::kAborted:
+      return 9;
+    case Code::kInternal:
+      return 1;
+  }
+  return 1;
+}
+
+std::string_view CodeName(Code code) {
+  switch (code) {
+    case Code::kUsage:
+      return "USAGE";
+    case Code::kInvalidArgument:
+      return "INVALID_ARGUMENT";
+    case Code::kUnimplemented:
+      return "UNIMPLEMENTED";
+    case Code::kUnavailable:
+      return "UNAVAILABLE";
+    case Code::kDeadlineExceeded:
+      return "DEADLINE_EXCEEDED";
+    case Code::kResourceExhausted:
+      return "RESOURCE_EXHAUSTED";
+    case Code::kTooLarge:
+      return "FAILED_PRECONDITION";
+    case Code::kCancelled:
+      return "CANCELLED";
+    case Code::kAborted:
+      return "ABORTED";
+    case Code::kInternal:
+      return "INTERNAL";
+  }
+  return "INTERNAL";
+}
+
+}  // namespace octavo::cli

@@ -1,0 +1,41 @@
+// octavo health: whether a service serves.
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+#include "client/remote.h"
+
+namespace octavo::cli {
+namespace {
+
+struct Arguments {
+  double timeout = 5;
+};
+
+Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
+  if (invocation.server.empty()) {
+    return Fail(Code::kUsage, "health needs --server HOST:PORT or OCTAVO_SERVER").Field("--server");
+  }
+  const auto timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout * 1000));
+  OCTAVO_CHECK(client::CheckHealth(invocation.server, timeout));
+  if (invocation.json) {
+    invocation.host.out << R"({"status":"SERVING"})" << '\n';
+  } else if (!invocation.quiet) {
+    invocation.host.out << invocation.server << ": serving\n";
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void AddHealth(CLI::App& program, Invocation& invocation) {
+  CLI::App& command = *program.add_subcommand("health", "ask a service whether it serves");
+  AddCommonFlags(command, invocation);
+  AddServerFlag(command, invocation);
+  auto arguments = std::make_shared<Arguments>();
+  command.add_option("--timeout", arguments->timeout, "seconds to wait for the answer")
+      ->check(CLI::PositiveNumber);
+  command.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
+  });
+}
+
+}  // namespace octavo::cli

@@ -1,0 +1,33 @@
+// What the command line needs of its surroundings, so that tests can be them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/job/job.h"
+
+namespace octavo::cli {
+
+using JobRunner = std::function<Result<job::Outcome>(const job::Request&, const StopToken&,
+                                                     const job::Observer&)>;
+
+struct Host {
+  std::ostream& out;
+  std::ostream& err;
+  bool err_is_terminal = false;
+  std::function<std::optional<std::string>(const std::string& name)> environment = {};
+  StopToken stop = {};  // set by SIGINT
+  std::string version = {};
+
+  // The core.
+  JobRunner run_job = {};
+  // Names of the files beside the model that it needs.
+  std::function<Result<std::vector<std::string>>(const job::NamedBlob& model)> list_external = {};
+  std::function<Result<std::string>(std::string_view report_json)> render_html = {};
+};
+
+}  // namespace octavo::cli

@@ -1,0 +1,187 @@
+// octavo optimize: the job, in this process or on a service.
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/inputs.h"
+#include "client/cli/optimize_options.h"
+#include "client/cli/outputs.h"
+#include "client/cli/progress_printer.h"
+#include "client/remote.h"
+
+namespace octavo::cli {
+namespace {
+
+struct Arguments {
+  OptimizeFlags flags = {};
+  std::string model = {};
+  std::string out = {};
+  std::string data = {};
+  std::string profile = {};
+  std::string target = {};
+  std::string emit = {};
+  std::string report = {};
+  std::string html = {};
+  std::string snapshots = {};
+  std::string depfile = {};
+  double timeout = 0;  // seconds; 0: none
+};
+
+Result<std::string> EmitOf(const Arguments& arguments) {
+  if (!arguments.emit.empty()) return arguments.emit;
+  const std::string& out = arguments.out;
+  if (out.ends_with(".onnx")) return std::string("qdq");
+  if (out.ends_with(".octavo")) return std::string("native");
+  if (out.ends_with(".graph")) return std::string("text");
+  return Fail(Code::kUsage,
+              "'{}' ends in neither .onnx, .octavo nor .graph: --emit must say which "
+              "form it gets",
+              out)
+      .Field("--emit");
+}
+
+Status CheckGates(const Arguments& arguments) {
+  const job::Options& options = arguments.flags.options;
+  if (!arguments.data.empty()) return {};
+  if (options.require_sqnr > 0) {
+    return Fail(Code::kUsage, "--require-sqnr needs --data").Field("--require-sqnr");
+  }
+  if (options.require_cosine > 0) {
+    return Fail(Code::kUsage, "--require-cosine needs --data").Field("--require-cosine");
+  }
+  return {};
+}
+
+// "a.json" and "dir/target" are files, "cpu-int8" is a name.
+bool IsFile(const std::string& target) {
+  return target.ends_with(".json") || target.find('/') != std::string::npos;
+}
+
+// The request, and in `paths` every file that it was read from.
+Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
+                                  std::vector<std::string>& paths) {
+  OCTAVO_CHECK(CheckGates(arguments));
+  job::Request request;
+  OCTAVO_TRY(request.options, FinishOptions(arguments.flags));
+  OCTAVO_TRY(request.options.emit, EmitOf(arguments));
+  request.options.snapshots = !arguments.snapshots.empty();
+  if (!arguments.depfile.empty()) request.options.deterministic = true;
+  OCTAVO_TRY(ModelFiles model, ReadModel(host, arguments.model));
+  request.model = std::move(model.model);
+  request.external_data = std::move(model.external);
+  paths = std::move(model.paths);
+  if (!arguments.data.empty()) {
+    OCTAVO_TRY(SampleFiles data, ReadSamples(arguments.data));
+    request.samples = std::move(data.samples);
+    paths.insert(paths.end(), data.paths.begin(), data.paths.end());
+  }
+  if (!arguments.profile.empty()) {
+    OCTAVO_TRY(request.profile, ReadNamed(arguments.profile));
+    paths.push_back(arguments.profile);
+  }
+  if (IsFile(arguments.target)) {
+    OCTAVO_TRY(request.target, ReadNamed(arguments.target));
+    paths.push_back(arguments.target);
+  } else if (!arguments.target.empty()) {
+    request.options.target = arguments.target;
+  }
+  return request;
+}
+
+ProgressPrinter::Style StyleOf(const Invocation& invocation) {
+  if (invocation.quiet || invocation.json) return ProgressPrinter::Style::kNone;
+  return invocation.host.err_is_terminal ? ProgressPrinter::Style::kBar
+                                         : ProgressPrinter::Style::kLines;
+}
+
+Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& arguments,
+                            const job::Request& request) {
+  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  const job::Observer observer = [&](const job::Progress& p) { printer.Show(p); };
+  if (invocation.server.empty()) {
+    const StopToken& stop = invocation.host.stop;
+    return invocation.host.run_job(request, stop, observer);
+  }
+  client::RemoteOptions options{.address = invocation.server};
+  if (arguments.timeout > 0) {
+    options.deadline = std::chrono::system_clock::now() +
+                       std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout * 1000));
+  }
+  return client::RemoteRun(options, request, invocation.host.stop, observer);
+}
+
+Result<std::vector<std::string>> WriteAll(const Host& host, const Arguments& arguments,
+                                          const job::Outcome& outcome,
+                                          const std::vector<std::string>& inputs) {
+  OCTAVO_TRY(const auto written, WriteModel(outcome, arguments.out));
+  if (!arguments.report.empty()) {
+    OCTAVO_CHECK(WriteFile(arguments.report, std::string_view(outcome.report_json)));
+  }
+  if (!arguments.html.empty()) {
+    OCTAVO_TRY(const std::string html, host.render_html(outcome.report_json));
+    OCTAVO_CHECK(WriteFile(arguments.html, std::string_view(html)));
+  }
+  if (!arguments.snapshots.empty()) {
+    OCTAVO_CHECK(WriteInto(arguments.snapshots, outcome.snapshots));
+  }
+  if (!arguments.depfile.empty()) {
+    OCTAVO_CHECK(WriteDepfile(arguments.depfile, arguments.out, inputs));
+  }
+  return written;
+}
+
+void PrintResult(const Invocation& invocation, const job::Outcome& outcome,
+                 const std::vector<std::string>& written) {
+  if (!invocation.json) return;
+  const nlohmann::json result = {{"output", written.front()},
+                                 {"files", written},
+                                 {"gate_failed", outcome.gate_failed},
+                                 {"message", outcome.message}};
+  invocation.host.out << result.dump() << '\n';
+}
+
+Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
+  std::vector<std::string> inputs;
+  OCTAVO_TRY(const job::Request request, BuildRequest(invocation.host, arguments, inputs));
+  OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request));
+  OCTAVO_TRY(const auto written, WriteAll(invocation.host, arguments, outcome, inputs));
+  PrintResult(invocation, outcome, written);
+  if (!outcome.gate_failed) return kExitDone;
+  if (!invocation.json) {
+    invocation.host.err << "octavo: error: gate failed: " << outcome.message << '\n';
+  }
+  return kExitGateFailed;
+}
+
+void AddFileFlags(CLI::App& command, Arguments& arguments) {
+  command.add_option("MODEL", arguments.model, ".onnx, .octavo or .graph")->required();
+  command.add_option("-o,--output", arguments.out, "where the result goes")->required();
+  command.add_option("--data", arguments.data, "samples: .npz, .npy, folder or random:SEED[:N]");
+  command.add_option("--profile", arguments.profile, "ranges instead of, or beside, samples");
+  command.add_option("--target", arguments.target, "name or FILE.json; cpu-int8 by default");
+  command.add_option("--emit", arguments.emit, "form of the result; by its ending by default")
+      ->check(CLI::IsMember(std::vector<std::string>{"qdq", "qlinear", "native", "text"}));
+  command.add_option("--report", arguments.report, "report as JSON");
+  command.add_option("--html", arguments.html, "report to look at");
+  command.add_option("--snapshots", arguments.snapshots, "folder for the graph after each pass");
+  command.add_option("--depfile", arguments.depfile, "what was read, in make's syntax");
+  command.add_option("--timeout", arguments.timeout, "seconds that a service may take")
+      ->check(CLI::PositiveNumber);
+}
+
+}  // namespace
+
+void AddOptimize(CLI::App& program, Invocation& invocation) {
+  CLI::App& command = *program.add_subcommand("optimize", "fold a model to int8");
+  AddCommonFlags(command, invocation);
+  AddServerFlag(command, invocation);
+  auto arguments = std::make_shared<Arguments>();
+  AddFileFlags(command, *arguments);
+  AddJobFlags(command, arguments->flags);
+  command.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
+  });
+}
+
+}  // namespace octavo::cli

@@ -1,0 +1,94 @@
+#include "client/cli/program.h"
+
+#include <algorithm>
+#include <exception>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+
+namespace octavo::cli {
+namespace {
+
+std::string OneLine(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+nlohmann::json OrNull(const std::string& text) {
+  if (text.empty()) return nullptr;
+  return text;
+}
+
+int Report(const Error& error, bool json, std::ostream& err) {
+  if (json) {
+    const nlohmann::json object = {{"code", CodeName(error.code)},
+                                   {"reason", error.reason},
+                                   {"message", error.message},
+                                   {"node", OrNull(error.node)},
+                                   {"field", OrNull(error.field)}};
+    err << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  } else {
+    err << "octavo: error: " << OneLine(error.message) << '\n';
+  }
+  err.flush();
+  return ExitCodeOf(error.code);
+}
+
+// The word of the command line that CLI11 complains about, as far as its message tells.
+std::string OptionIn(const std::string& message) {
+  const size_t begin = message.find("--");
+  if (begin == std::string::npos) return {};
+  return message.substr(begin, message.find_first_of(" :,]=", begin) - begin);
+}
+
+Error UsageError(const CLI::ParseError& error) {
+  const std::string message = OneLine(error.what());
+  return Fail(Code::kUsage, "{}", message).Field(OptionIn(message)).error();
+}
+
+Result<int> RunGuarded(const Invocation& invocation) {
+  try {
+    return invocation.action();
+  } catch (const std::filesystem::filesystem_error& error) {
+    return Fail(Code::kUsage, "{}", error.what()).Field(error.path1().string());
+  } catch (const std::exception& error) {
+    return Fail(Code::kInternal, "{}", error.what());
+  }
+}
+
+}  // namespace
+
+void AddCommonFlags(CLI::App& command, Invocation& invocation) {
+  command.add_flag("--json", invocation.json, "results and errors as JSON");
+  command.add_flag("--quiet", invocation.quiet, "no progress");
+}
+
+void AddServerFlag(CLI::App& command, Invocation& invocation) {
+  invocation.server = invocation.host.environment("OCTAVO_SERVER").value_or("");
+  command.add_option("--server", invocation.server, "HOST:PORT of a service");
+}
+
+int RunProgram(const std::vector<std::string>& args, const Host& host) {
+  Invocation invocation{.host = host};
+  CLI::App program("Octavo: folds neural-network graphs to int8.", "octavo");
+  program.set_version_flag("--version", "octavo " + host.version);
+  program.require_subcommand(1);
+  for (const AddCommand add : Commands()) add(program, invocation);
+  // The flag may stand behind the mistake that ends parsing.
+  const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
+  try {
+    program.parse(std::vector<std::string>(args.rbegin(), args.rend()));
+  } catch (const CLI::Success& success) {  // --help, --version
+    return program.exit(success, host.out, host.err);
+  } catch (const CLI::ParseError& error) {
+    return Report(UsageError(error), json, host.err);
+  }
+  const auto code = RunGuarded(invocation);
+  host.out.flush();
+  return code ? *code : Report(code.error(), invocation.json, host.err);
+}
+
+}  // namespace octavo::cli

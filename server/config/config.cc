@@ -1,0 +1,165 @@
+#include "server/config/config.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "core/base/blob.h"
+#include "server/config/setting.h"
+
+namespace octavo::server {
+namespace {
+
+using Values = std::map<std::string, std::string>;  // by setting name
+
+const Setting* Find(std::string_view name) {
+  for (const Setting& setting : Settings()) {
+    if (setting.name == name) return &setting;
+  }
+  return nullptr;
+}
+
+std::string Replaced(std::string text, char from, char to) {
+  std::replace(text.begin(), text.end(), from, to);
+  return text;
+}
+
+std::string VariableOf(std::string_view name) {
+  std::string variable = "OCTAVO_" + Replaced(std::string(name), '-', '_');
+  std::transform(variable.begin(), variable.end(), variable.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return variable;
+}
+
+// What the command line said, before any of it is believed.
+struct Flags {
+  Values values = {};
+  std::string file = {};
+  bool print_config = false;
+  bool help = false;
+  bool version = false;
+};
+
+Result<Flags> ReadFlags(const std::vector<std::string>& args) {
+  Flags flags;
+  for (size_t i = 0; i < args.size(); ++i) {
+    const std::string& arg = args[i];
+    if (!arg.starts_with("--")) {
+      return Fail(Code::kUsage, "'{}' is not an option", arg).Field(arg);
+    }
+    const size_t equals = arg.find('=');
+    const std::string name = arg.substr(2, equals == arg.npos ? arg.npos : equals - 2);
+    if (name == "print-config") {
+      flags.print_config = true;
+      continue;
+    }
+    if (name == "help") {
+      flags.help = true;
+      continue;
+    }
+    if (name == "version") {
+      flags.version = true;
+      continue;
+    }
+    if (name != "config" && Find(name) == nullptr) {
+      return Fail(Code::kUsage, "unknown option --{}", name).Field("--" + name);
+    }
+    if (equals == arg.npos && i + 1 == args.size()) {
+      return Fail(Code::kUsage, "--{} needs a value", name).Field("--" + name);
+    }
+    const std::string value = equals == arg.npos ? args[++i] : arg.substr(equals + 1);
+    (name == "config" ? flags.file : flags.values[name]) = value;
+  }
+  return flags;
+}
+
+Result<Values> ReadFile(const std::string& path) {
+  OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
+  const auto json = nlohmann::json::parse(bytes.text(), nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) {
+    return Fail(Code::kUsage, "'{}' is not a JSON object", path).Field("--config");
+  }
+  Values values;
+  for (const auto& [key, value] : json.items()) {
+    const std::string name = Replaced(key, '_', '-');
+    if (Find(name) == nullptr) {
+      return Fail(Code::kUsage, "'{}': unknown key '{}'", path, key).Field(key);
+    }
+    if (!value.is_string() && !value.is_number()) {
+      return Fail(Code::kUsage, "'{}': '{}' must be a string or a number", path, key).Field(key);
+    }
+    values[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  }
+  return values;
+}
+
+Status Apply(Config& config, const Setting& setting, const std::string& text,
+             const std::string& source, const std::string& as) {
+  if (auto ok = setting.set(config, text); !ok) {
+    return Fail(Code::kUsage, "{}: {}", as, ok.error().message).Field(as);
+  }
+  config.sources[std::string(setting.name)] = source;
+  return {};
+}
+
+// As many jobs as half the cores, and every core to somebody.
+void SetDefaultThreads(Limits& limits) {
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  limits.workers = std::max(1, cores / 2);
+  limits.job_threads = std::max(1, cores / limits.workers);
+}
+
+}  // namespace
+
+Result<Config> LoadConfig(const std::vector<std::string>& args, const GetEnv& environment) {
+  OCTAVO_TRY(Flags flags, ReadFlags(args));
+  Config config{.print_config = flags.print_config, .help = flags.help, .version = flags.version};
+  SetDefaultThreads(config.limits);
+  if (flags.file.empty()) flags.file = environment("OCTAVO_CONFIG").value_or("");
+  Values from_file;
+  if (!flags.file.empty()) {
+    OCTAVO_TRY(from_file, ReadFile(flags.file));
+  }
+  for (const Setting& setting : Settings()) {
+    const std::string name(setting.name);
+    const std::string variable = VariableOf(name);
+    const auto from_environment = environment(variable);
+    if (flags.values.contains(name)) {
+      OCTAVO_CHECK(Apply(config, setting, flags.values[name], "flag", "--" + name));
+    } else if (from_environment) {
+      OCTAVO_CHECK(Apply(config, setting, *from_environment, "environment", variable));
+    } else if (from_file.contains(name)) {
+      OCTAVO_CHECK(Apply(config, setting, from_file[name], "file", Replaced(name, '-', '_')));
+    } else {
+      config.sources[name] = "default";
+    }
+  }
+  return config;
+}
+
+std::string PrintConfig(const Config& config) {
+  std::string text;
+  for (const Setting& setting : Settings()) {
+    text += fmt::format("{:<20} {:<24} {}\n", setting.name, setting.get(config),
+                        config.sources.at(std::string(setting.name)));
+  }
+  return text;
+}
+
+std::string ConfigHelp() {
+  std::string text =
+      "octavod: folds neural-network graphs to int8, over gRPC\n\n"
+      "Each option is also OCTAVO_NAME in the environment and \"name\" in the --config file;\n"
+      "the command line wins, then the environment.\n\n";
+  for (const Setting& setting : Settings()) {
+    text += fmt::format("  {:<32} {}\n", fmt::format("--{} {}", setting.name, setting.value),
+                        setting.help);
+  }
+  text +=
+      "  --config FILE                    settings as a JSON object\n"
+      "  --print-config                   print each setting with its source and leave\n"
+      "  --version, --help\n";
+  return text;
+}
+
+}  // namespace octavo::server

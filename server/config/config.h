@@ -1,0 +1,44 @@
+// The settings of octavod and where each came from: flag, environment, file or default, in this
+// order of precedence.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+#include "server/session/limits.h"
+
+namespace octavo::server {
+
+struct Config {
+  std::string listen = "127.0.0.1:50051";
+  std::string metrics = "127.0.0.1:9464";
+  std::string port_file = {};
+  std::string log_level = "info";
+  Limits limits = {};
+  std::chrono::milliseconds shutdown_wait = std::chrono::milliseconds(500);
+  std::chrono::milliseconds drain_timeout = std::chrono::seconds(60);
+
+  // What the command line asked for beside settings.
+  bool print_config = false;
+  bool help = false;
+  bool version = false;
+  // Setting name -> "flag", "environment", "file" or "default".
+  std::map<std::string, std::string> sources = {};
+};
+
+using GetEnv = std::function<std::optional<std::string>(const std::string& name)>;
+
+// `args` without the program's name.  kUsage, naming the flag, variable or key.
+Result<Config> LoadConfig(const std::vector<std::string>& args, const GetEnv& environment);
+
+// One line a setting: name, value, source.
+std::string PrintConfig(const Config& config);
+std::string ConfigHelp();
+
+}  // namespace octavo::server

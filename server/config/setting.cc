@@ -1,0 +1,190 @@
+#include "server/config/setting.h"
+
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+namespace octavo::server {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+template <class... Args>
+Failure Wrong(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(Code::kUsage, format, std::forward<Args>(args)...);
+}
+
+Result<uint64_t> ParseCount(const std::string& text) {
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return Wrong("'{}' is not a whole number", text);
+  }
+  return value;
+}
+
+// "4194304", "512KiB", "4MiB", "2GiB".
+Result<uint64_t> ParseBytes(const std::string& text) {
+  static constexpr std::pair<std::string_view, int> kUnits[] = {
+      {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
+  for (const auto& [unit, shift] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    OCTAVO_TRY(const uint64_t count, ParseCount(text.substr(0, text.size() - unit.size())));
+    if (count > (UINT64_MAX >> shift)) return Wrong("'{}' is too large", text);
+    return count << shift;
+  }
+  return ParseCount(text);
+}
+
+Result<Milliseconds> ParseSeconds(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  if (!whole || !std::isfinite(value) || value < 0 || value > 1e9) {
+    return Wrong("'{}' is not a number of seconds", text);
+  }
+  return Milliseconds(std::llround(value * 1000));
+}
+
+template <auto kMember>
+Status SetLimitBytes(Config& config, const std::string& text) {
+  OCTAVO_TRY(config.limits.*kMember, ParseBytes(text));
+  return {};
+}
+template <auto kMember>
+Status SetLimitCount(Config& config, const std::string& text) {
+  OCTAVO_TRY(config.limits.*kMember, ParseCount(text));
+  return {};
+}
+template <auto kMember>
+std::string GetLimit(const Config& config) {
+  return fmt::format("{}", config.limits.*kMember);
+}
+
+template <auto kMember>
+Status SetThreads(Config& config, const std::string& text) {
+  OCTAVO_TRY(const uint64_t count, ParseCount(text));
+  if (count < 1 || count > 1024) return Wrong("'{}' is not between 1 and 1024", text);
+  config.limits.*kMember = static_cast<int>(count);
+  return {};
+}
+
+template <auto kMember>
+Status SetLimitSeconds(Config& config, const std::string& text) {
+  OCTAVO_TRY(const Milliseconds value, ParseSeconds(text));
+  if (value.count() == 0) return Wrong("'{}' must be positive", text);
+  config.limits.*kMember = value;
+  return {};
+}
+std::string SecondsText(Milliseconds value) {
+  return fmt::format("{}", static_cast<double>(value.count()) / 1000);
+}
+template <auto kMember>
+std::string GetLimitSeconds(const Config& config) {
+  return SecondsText(config.limits.*kMember);
+}
+template <auto kMember>
+Status SetSeconds(Config& config, const std::string& text) {
+  OCTAVO_TRY(config.*kMember, ParseSeconds(text));
+  return {};
+}
+template <auto kMember>
+std::string GetSeconds(const Config& config) {
+  return SecondsText(config.*kMember);
+}
+
+template <auto kMember>
+Status SetText(Config& config, const std::string& text) {
+  config.*kMember = text;
+  return {};
+}
+template <auto kMember>
+std::string GetText(const Config& config) {
+  return config.*kMember;
+}
+
+Status SetAddress(std::string& address, const std::string& text) {
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return Wrong("'{}' is not HOST:PORT", text);
+  OCTAVO_TRY(const uint64_t port, ParseCount(text.substr(colon + 1)));
+  if (port > 65535) return Wrong("'{}': a port is at most 65535", text);
+  address = text;
+  return {};
+}
+template <auto kMember>
+Status SetAddressOf(Config& config, const std::string& text) {
+  return SetAddress(config.*kMember, text);
+}
+
+Status SetMessageBytes(Config& config, const std::string& text) {
+  OCTAVO_TRY(const uint64_t bytes, ParseBytes(text));
+  // A chunk of 1 MiB must fit, and gRPC counts in int.
+  if (bytes < (2u << 20) || bytes > (1u << 30)) {
+    return Wrong("'{}' is not between 2MiB and 1GiB", text);
+  }
+  config.limits.message_bytes = bytes;
+  return {};
+}
+
+Status SetLogLevel(Config& config, const std::string& text) {
+  for (const char* level : {"debug", "info", "warning", "error"}) {
+    if (text == level) {
+      config.log_level = text;
+      return {};
+    }
+  }
+  return Wrong("'{}' is not debug, info, warning or error", text);
+}
+
+Status SetStateDir(Config& config, const std::string& text) {
+  config.limits.state_dir = text;
+  return {};
+}
+
+constexpr Setting kSettings[] = {
+    {"listen", "HOST:PORT", "address of the gRPC services; port 0 chooses one",
+     &SetAddressOf<&Config::listen>, &GetText<&Config::listen>},
+    {"metrics", "HOST:PORT", "address of /metrics, /livez and /readyz",
+     &SetAddressOf<&Config::metrics>, &GetText<&Config::metrics>},
+    {"port-file", "FILE", "gets the address served and, on a second line, the metrics address",
+     &SetText<&Config::port_file>, &GetText<&Config::port_file>},
+    {"workers", "N", "jobs that run at once", &SetThreads<&Limits::workers>,
+     &GetLimit<&Limits::workers>},
+    {"job-threads", "N", "most threads of one job", &SetThreads<&Limits::job_threads>,
+     &GetLimit<&Limits::job_threads>},
+    {"state-dir", "DIR", "where uploads lie while they are needed; in memory without it",
+     &SetStateDir, &GetLimit<&Limits::state_dir>},
+    {"max-message-bytes", "BYTES", "largest gRPC message", &SetMessageBytes,
+     &GetLimit<&Limits::message_bytes>},
+    {"max-model-bytes", "BYTES", "largest model with its external data",
+     &SetLimitBytes<&Limits::model_bytes>, &GetLimit<&Limits::model_bytes>},
+    {"max-samples-bytes", "BYTES", "largest samples and profile of a job",
+     &SetLimitBytes<&Limits::samples_bytes>, &GetLimit<&Limits::samples_bytes>},
+    {"max-nodes", "N", "most nodes of a model", &SetLimitCount<&Limits::nodes>,
+     &GetLimit<&Limits::nodes>},
+    {"max-blobs", "N", "most blobs of a job", &SetLimitCount<&Limits::blobs>,
+     &GetLimit<&Limits::blobs>},
+    {"max-jobs-queued", "N", "jobs let in beyond those that run",
+     &SetLimitCount<&Limits::jobs_queued>, &GetLimit<&Limits::jobs_queued>},
+    {"max-bytes-reserved", "BYTES", "memory of all jobs together, by estimate",
+     &SetLimitBytes<&Limits::bytes_reserved>, &GetLimit<&Limits::bytes_reserved>},
+    {"job-timeout", "SECONDS", "longest run of a job", &SetLimitSeconds<&Limits::job_timeout>,
+     &GetLimitSeconds<&Limits::job_timeout>},
+    {"upload-idle-timeout", "SECONDS", "a client that neither sends nor reads for so long is cut",
+     &SetLimitSeconds<&Limits::upload_idle_timeout>,
+     &GetLimitSeconds<&Limits::upload_idle_timeout>},
+    {"upload-min-rate", "BYTES", "least that an upload must bring in a second",
+     &SetLimitBytes<&Limits::upload_min_rate>, &GetLimit<&Limits::upload_min_rate>},
+    {"shutdown-wait", "SECONDS", "from readiness off to the farewell to clients",
+     &SetSeconds<&Config::shutdown_wait>, &GetSeconds<&Config::shutdown_wait>},
+    {"drain-timeout", "SECONDS", "how long running jobs may finish after SIGTERM",
+     &SetSeconds<&Config::drain_timeout>, &GetSeconds<&Config::drain_timeout>},
+    {"log-level", "LEVEL", "debug, info, warning or error", &SetLogLevel,
+     &GetText<&Config::log_level>},
+};
+
+}  // namespace
+
+std::span<const Setting> Settings() { return kSettings; }
+
+}  // namespace octavo::server

@@ -1,0 +1,25 @@
+// The table of octavod's settings: --NAME on the command line, OCTAVO_NAME in the environment,
+// "name" in the file.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "server/config/config.h"
+
+namespace octavo::server {
+
+struct Setting {
+  std::string_view name = {};  // as the flag is written, without the dashes
+  std::string_view value = {};
+  std::string_view help = {};
+  // kUsage with what the value must be.
+  Status (*set)(Config& config, const std::string& text) = nullptr;
+  std::string (*get)(const Config& config) = nullptr;
+};
+
+std::span<const Setting> Settings();
+
+}  // namespace octavo::server

@@ -1,0 +1,15 @@
+// The process_* metrics of this process, read from /proc when they are asked for.
+#pragma once
+
+#include <prometheus/collectable.h>
+
+#include <vector>
+
+namespace octavo::server {
+
+class ProcessCollector : public prometheus::Collectable {
+ public:
+  std::vector<prometheus::MetricFamily> Collect() const override;
+};
+
+}  // namespace octavo::server

@@ -1,0 +1,338 @@
+// The command line: what a user types, and the exit code, lines and files that come of it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "client/cli/program.h"
+#include "tests/server/service/loopback.h"
+
+namespace octavo::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using server::FakeRunner;
+
+std::string ReadText(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A folder with a model, a profile and samples, and a program to run in it.
+class Cli : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) /
+              testing::UnitTest::GetInstance()->current_test_info()->name();
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+    Write("m.onnx", "model");
+    Write("s.npz", "samples");
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  void Write(const std::string& name, const std::string& text) {
+    fs::create_directories((folder_ / name).parent_path());
+    std::ofstream(folder_ / name, std::ios::binary) << text;
+  }
+  std::string Path(const std::string& name) const { return (folder_ / name).string(); }
+
+  int Run(const std::vector<std::string>& args) {
+    out_.str("");
+    err_.str("");
+    Host host{.out = out_,
+              .err = err_,
+              .environment = [this](const std::string& name) -> std::optional<std::string> {
+                if (const auto it = environment_.find(name); it != environment_.end()) {
+                  return it->second;
+                }
+                return std::nullopt;
+              },
+              .version = "0.1.0",
+              .run_job =
+                  [this](const job::Request& request, const StopToken& stop,
+                         const job::Observer& observer) {
+                    request_ = request;
+                    return runner_.AsRunner()(request, stop, observer);
+                  },
+              .list_external = [this](const job::NamedBlob&) { return external_; },
+              .render_html = [](std::string_view json) -> Result<std::string> {
+                return "<html>" + std::string(json);
+              }};
+    return RunProgram(args, host);
+  }
+  // `octavo optimize m.onnx -o out.onnx ARGS`
+  int Optimize(std::vector<std::string> args) {
+    args.insert(args.begin(), {"optimize", Path("m.onnx"), "-o", Path("out.onnx")});
+    return Run(args);
+  }
+
+  fs::path folder_;
+  std::ostringstream out_, err_;
+  std::map<std::string, std::string> environment_;
+  std::vector<std::string> external_;
+  FakeRunner runner_;
+  job::Request request_;
+};
+
+TEST_F(Cli, OptimizeWritesModelReportAndHtml) {
+  EXPECT_EQ(
+      Optimize({"--data", Path("s.npz"), "--report", Path("r.json"), "--html", Path("r.html")}), 0)
+      << err_.str();
+  EXPECT_EQ(ReadText(Path("out.onnx")), "ledom");
+  EXPECT_EQ(ReadText(Path("r.json")), FakeRunner::OutcomeOf(request_).report_json);
+  EXPECT_TRUE(ReadText(Path("r.html")).starts_with("<html>{"));
+  EXPECT_EQ(request_.samples.at(0).name, "s.npz");
+  EXPECT_EQ(request_.options.emit, "qdq");
+  EXPECT_NE(err_.str().find("octavo: passes quantize\n"), std::string::npos);
+}
+
+TEST_F(Cli, QuietPrintsNothing) {
+  EXPECT_EQ(Optimize({"--data", "random:1:4", "--quiet"}), 0);
+  EXPECT_EQ(err_.str() + out_.str(), "");
+  EXPECT_EQ(request_.samples.at(0).name, "random:1:4");
+}
+
+TEST_F(Cli, EveryOptionReachesTheJob) {
+  ASSERT_EQ(Optimize({"--data",
+                      "random:0",
+                      "--target",
+                      "tflite",
+                      "--emit",
+                      "qlinear",
+                      "--schema",
+                      "pow2",
+                      "--activations",
+                      "i8",
+                      "--weights",
+                      "i16",
+                      "--per-tensor",
+                      "--calibration",
+                      "percentile:99.9",
+                      "--keep-float",
+                      "Softmax",
+                      "head",
+                      "--numerics",
+                      "tflite",
+                      "--numerics-limit",
+                      "exact",
+                      "--no-quantize",
+                      "--stop-before",
+                      "lower",
+                      "--skip",
+                      "canonicalize",
+                      "--passes",
+                      "lower,quantize",
+                      "--integer-io",
+                      "--sink-quantize",
+                      "--leave-integers",
+                      "--fold-budget",
+                      "17",
+                      "--opset",
+                      "13",
+                      "--shape",
+                      "x=1,3,8,8",
+                      "--batch",
+                      "4",
+                      "--strict-profile",
+                      "--require-sqnr",
+                      "20",
+                      "--require-cosine",
+                      "0.9",
+                      "--threads",
+                      "2",
+                      "--deterministic"}),
+            0)
+      << err_.str();
+  const job::Options& options = request_.options;
+  EXPECT_EQ(options.target, "tflite");
+  EXPECT_EQ(options.emit, "qlinear");
+  EXPECT_EQ(options.schema, "pow2");
+  EXPECT_EQ(options.activations, "i8");
+  EXPECT_EQ(options.weights, "i16");
+  EXPECT_EQ(options.granularity, "per-tensor");
+  EXPECT_EQ(options.calibration, "percentile:99.9");
+  EXPECT_EQ(options.keep_float, (std::vector<std::string>{"Softmax", "head"}));
+  EXPECT_EQ(options.numerics, "tflite");
+  EXPECT_EQ(options.numerics_limit, "exact");
+  EXPECT_EQ(options.stop_before, "lower");
+  EXPECT_EQ(options.skip, (std::vector<std::string>{"canonicalize"}));
+  EXPECT_EQ(options.passes, (std::vector<std::string>{"lower", "quantize"}));
+  EXPECT_EQ(options.fold_budget, 17);
+  EXPECT_EQ(options.opset, 13);
+  EXPECT_EQ(options.shape.at("x"), (std::vector<int64_t>{1, 3, 8, 8}));
+  EXPECT_EQ(options.batch, 4);
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_EQ(options.require_sqnr, 20);
+  EXPECT_EQ(options.require_cosine, 0.9);
+  EXPECT_TRUE(options.no_quantize && options.integer_io && options.sink_quantize &&
+              options.leave_integers && options.strict_profile && options.deterministic);
+}
+
+struct Mistake {
+  std::vector<std::string> args;
+  std::string names;  // what the error line must name
+};
+
+TEST_F(Cli, AMistakeIsExit2WithOneLineThatNamesIt) {
+  const Mistake mistakes[] = {
+      {{"--bogus"}, "--bogus"},
+      {{"--emit", "tosa"}, "--emit"},
+      {{"--schema", "affine"}, "--schema"},
+      {{"--calibration", "percentile:"}, "--calibration"},
+      {{"--calibration", "percentile:101"}, "--calibration"},
+      {{"--numerics-limit", "any"}, "--numerics-limit"},
+      {{"--shape", "x=1,,3"}, "--shape"},
+      {{"--shape", "x=1,0"}, "--shape"},
+      {{"--batch", "0"}, "--batch"},
+      {{"--per-channel", "--per-tensor"}, "--per-tensor"},
+      {{"--data", "random:x"}, "--data"},
+      {{"--data", "nowhere.npz"}, "nowhere.npz"},
+      {{"--profile", "nowhere.json"}, "nowhere.json"},
+      {{"--profile", Path("s.npz"), "--require-sqnr", "20"}, "--require-sqnr"},
+      {{"--data"}, "--data"},
+  };
+  for (const Mistake& mistake : mistakes) {
+    EXPECT_EQ(Optimize(mistake.args), 2) << mistake.names;
+    const std::string line = err_.str();
+    EXPECT_TRUE(line.starts_with("octavo: error: ")) << line;
+    EXPECT_NE(line.find(mistake.names), std::string::npos) << line;
+    EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
+  }
+}
+
+TEST_F(Cli, NoCommandAndAnUnknownOneAreUsageErrors) {
+  EXPECT_EQ(Run({}), 2);
+  EXPECT_EQ(Run({"fold"}), 2);
+  EXPECT_EQ(Run({"optimize"}), 2);
+}
+
+TEST_F(Cli, AnOutputOfUnknownEndingNeedsEmit) {
+  EXPECT_EQ(Run({"optimize", Path("m.onnx"), "-o", Path("out.bin")}), 2);
+  EXPECT_NE(err_.str().find("--emit"), std::string::npos);
+  EXPECT_EQ(Run({"optimize", Path("m.onnx"), "-o", Path("out.graph"), "--quiet"}), 0);
+  EXPECT_EQ(request_.options.emit, "text");
+}
+
+TEST_F(Cli, TheJobsErrorsBecomeExitCodesAndJson) {
+  Write("m.onnx", "broken");
+  EXPECT_EQ(Optimize({"--data", "random:0", "--quiet"}), 3);
+  EXPECT_EQ(err_.str(), "octavo: error: Conv 'c1': the weight has no elements\n");
+  EXPECT_EQ(Optimize({"--data", "random:0", "--json"}), 3);
+  EXPECT_EQ(nlohmann::json::parse(err_.str()),
+            nlohmann::json({{"code", "INVALID_ARGUMENT"},
+                            {"reason", "INVALID_MODEL"},
+                            {"message", "Conv 'c1': the weight has no elements"},
+                            {"node", "c1"},
+                            {"field", nullptr}}));
+}
+
+TEST_F(Cli, AUsageErrorIsJsonToo) {
+  EXPECT_EQ(Optimize({"--emit", "tosa", "--json"}), 2);
+  const auto error = nlohmann::json::parse(err_.str());
+  EXPECT_EQ(error["code"], "USAGE");
+  EXPECT_EQ(error["field"], "--emit");
+}
+
+TEST_F(Cli, AFailedGateIsExit5AndTheOutputsAreWritten) {
+  EXPECT_EQ(Optimize({"--data", "random:0", "--require-sqnr", "101", "--quiet", "--report",
+                      Path("r.json")}),
+            5);
+  EXPECT_EQ(ReadText(Path("out.onnx")), "ledom");
+  EXPECT_FALSE(ReadText(Path("r.json")).empty());
+  EXPECT_EQ(err_.str(), "octavo: error: gate failed: sqnr 40.0 dB is below 101 dB\n");
+}
+
+TEST_F(Cli, ADepfileNamesEveryFileReadAndMakesTheReportDeterministic) {
+  Write("w ts.bin", "w");
+  Write("t.json", "{}");
+  external_ = {"w ts.bin"};
+  ASSERT_EQ(Optimize({"--data", Path("s.npz"), "--target", Path("t.json"), "--depfile", Path("d.d"),
+                      "--quiet"}),
+            0)
+      << err_.str();
+  EXPECT_EQ(ReadText(Path("d.d")), Path("out.onnx") + ": \\\n  " + Path("m.onnx") + " \\\n  " +
+                                       Path("w\\ ts.bin") + " \\\n  " + Path("s.npz") + " \\\n  " +
+                                       Path("t.json") + "\n");
+  EXPECT_TRUE(request_.options.deterministic);
+  EXPECT_EQ(request_.target->name, "t.json");
+  EXPECT_EQ(request_.external_data.at(0).bytes.text(), "w");
+}
+
+TEST_F(Cli, ExternalDataOutsideTheModelsFolderIsRefused) {
+  Write("../secret", "s");
+  fs::create_symlink(folder_.parent_path() / "secret", folder_ / "link");
+  for (const char* location : {"../secret", "/etc/passwd", "link", "absent"}) {
+    external_ = {location};
+    EXPECT_EQ(Optimize({"--data", "random:0", "--quiet"}), 3) << location;
+    EXPECT_NE(err_.str().find(location), std::string::npos) << err_.str();
+  }
+  fs::remove(folder_.parent_path() / "secret");
+}
+
+TEST_F(Cli, AFolderOfSamplesIsReadInTheOrderOfItsNumbers) {
+  Write("d/test_data_set_10/input_0.pb", "ten");
+  Write("d/test_data_set_2/input_1.pb", "b");
+  Write("d/test_data_set_2/input_0.pb", "a");
+  Write("d/test_data_set_2/output_0.pb", "no");
+  ASSERT_EQ(Optimize({"--data", Path("d"), "--quiet"}), 0) << err_.str();
+  std::vector<std::string> names;
+  for (const auto& sample : request_.samples) names.push_back(sample.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"2/input_0.pb", "2/input_1.pb", "10/input_0.pb"}));
+}
+
+TEST_F(Cli, SnapshotsGoIntoTheirFolder) {
+  ASSERT_EQ(Optimize({"--data", "random:0", "--snapshots", Path("snap"), "--quiet"}), 0);
+  EXPECT_EQ(ReadText(Path("snap/00-import.graph")), "graph");
+}
+
+TEST_F(Cli, LocalAndRemoteWriteTheSameBytes) {
+  server::Loopback service;
+  Write("m.onnx", std::string(3'300'000, 'z') + "end");
+  ASSERT_EQ(Optimize({"--data", Path("s.npz"), "--report", Path("r.json"), "--quiet"}), 0);
+  const std::string model = ReadText(Path("out.onnx"));
+  const std::string report = ReadText(Path("r.json"));
+  fs::remove(Path("out.onnx"));
+  for (const bool by_variable : {false, true}) {
+    std::vector<std::string> args = {"--data", Path("s.npz"), "--report", Path("r2.json"),
+                                     "--quiet"};
+    if (by_variable) {
+      environment_["OCTAVO_SERVER"] = service.grpc->address();
+    } else {
+      args.insert(args.end(), {"--server", service.grpc->address()});
+    }
+    ASSERT_EQ(Optimize(args), 0) << err_.str();
+    EXPECT_TRUE(ReadText(Path("out.onnx")) == model);
+    EXPECT_EQ(ReadText(Path("r2.json")), report);
+  }
+  EXPECT_EQ(service.runner.started(), 2);
+}
+
+TEST_F(Cli, HealthIs0WhenServingAnd6WhenNobodyAnswers) {
+  server::Loopback service;
+  EXPECT_EQ(Run({"health", "--server", service.grpc->address()}), 0);
+  EXPECT_EQ(Run({"health", "--server", "127.0.0.1:1", "--timeout", "2"}), 6);
+  EXPECT_EQ(Run({"health"}), 2);
+  environment_["OCTAVO_SERVER"] = service.grpc->address();
+  EXPECT_EQ(Run({"health", "--json"}), 0);
+  EXPECT_EQ(out_.str(), "{\"status\":\"SERVING\"}\n");
+}
+
+TEST_F(Cli, JobsThatOutliveTheirCallAreExit4) {
+  EXPECT_EQ(Run({"jobs"}), 4);
+  EXPECT_EQ(Run({"watch", "some-id"}), 4);
+  EXPECT_EQ(Run({"watch"}), 2);
+}
+
+TEST_F(Cli, VersionAndHelpGoToStdout) {
+  EXPECT_EQ(Run({"--version"}), 0);
+  EXPECT_EQ(out_.str(), "octavo 0.1.0\n");
+  EXPECT_EQ(Run({"optimize", "--help"}), 0);
+  EXPECT_NE(out_.str().find("--numerics-limit"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace octavo::cli
