@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -96,57 +97,12 @@ TEST_F(Cli, QuietPrintsNothing) {
   EXPECT_EQ(request_.samples.at(0).name, "random:1:4");
 }
 
-TEST_F(Cli, EveryOptionReachesTheJob) {
-  ASSERT_EQ(Optimize({"--data",
-                      "random:0",
-                      "--target",
-                      "tflite",
-                      "--emit",
-                      "qlinear",
-                      "--schema",
-                      "pow2",
-                      "--activations",
-                      "i8",
-                      "--weights",
-                      "i16",
-                      "--per-tensor",
-                      "--calibration",
-                      "percentile:99.9",
-                      "--keep-float",
-                      "Softmax",
-                      "head",
-                      "--numerics",
-                      "tflite",
-                      "--numerics-limit",
-                      "exact",
-                      "--no-quantize",
-                      "--stop-before",
-                      "lower",
-                      "--skip",
-                      "canonicalize",
-                      "--passes",
-                      "lower,quantize",
-                      "--integer-io",
-                      "--sink-quantize",
-                      "--leave-integers",
-                      "--fold-budget",
-                      "17",
-                      "--opset",
-                      "13",
-                      "--shape",
-                      "x=1,3,8,8",
-                      "--batch",
-                      "4",
-                      "--strict-profile",
-                      "--require-sqnr",
-                      "20",
-                      "--require-cosine",
-                      "0.9",
-                      "--threads",
-                      "2",
-                      "--deterministic"}),
-            0)
-      << err_.str();
+TEST_F(Cli, EveryOptionOfQuantizationReachesTheJob) {
+  std::istringstream line(
+      "--data random:0 --target tflite --emit qlinear --schema pow2 --activations i8 --weights i16 "
+      "--per-tensor --calibration percentile:99.9 --keep-float Softmax head --numerics tflite "
+      "--numerics-limit exact --no-quantize --strict-profile");
+  ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
   const job::Options& options = request_.options;
   EXPECT_EQ(options.target, "tflite");
   EXPECT_EQ(options.emit, "qlinear");
@@ -158,18 +114,31 @@ TEST_F(Cli, EveryOptionReachesTheJob) {
   EXPECT_EQ(options.keep_float, (std::vector<std::string>{"Softmax", "head"}));
   EXPECT_EQ(options.numerics, "tflite");
   EXPECT_EQ(options.numerics_limit, "exact");
+  EXPECT_TRUE(options.no_quantize);
+  EXPECT_TRUE(options.strict_profile);
+}
+
+TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
+  std::istringstream line(
+      "--data random:0 --stop-before lower --skip canonicalize recognize --passes lower,quantize "
+      "--integer-io --sink-quantize --leave-integers --fold-budget 17 --opset 13 "
+      "--shape x=1,3,8,8 --shape a=b=2 --batch 4 --require-sqnr 20 --require-cosine 0.9 "
+      "--threads 2 --deterministic");
+  ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
+  const job::Options& options = request_.options;
   EXPECT_EQ(options.stop_before, "lower");
-  EXPECT_EQ(options.skip, (std::vector<std::string>{"canonicalize"}));
+  EXPECT_EQ(options.skip, (std::vector<std::string>{"canonicalize", "recognize"}));
   EXPECT_EQ(options.passes, (std::vector<std::string>{"lower", "quantize"}));
+  EXPECT_TRUE(options.integer_io && options.sink_quantize && options.leave_integers);
   EXPECT_EQ(options.fold_budget, 17);
   EXPECT_EQ(options.opset, 13);
   EXPECT_EQ(options.shape.at("x"), (std::vector<int64_t>{1, 3, 8, 8}));
+  EXPECT_EQ(options.shape.at("a=b"), (std::vector<int64_t>{2}));
   EXPECT_EQ(options.batch, 4);
-  EXPECT_EQ(options.threads, 2);
   EXPECT_EQ(options.require_sqnr, 20);
   EXPECT_EQ(options.require_cosine, 0.9);
-  EXPECT_TRUE(options.no_quantize && options.integer_io && options.sink_quantize &&
-              options.leave_integers && options.strict_profile && options.deterministic);
+  EXPECT_EQ(options.threads, 2);
+  EXPECT_TRUE(options.deterministic);
 }
 
 struct Mistake {
