@@ -12,40 +12,32 @@
 # OCTAVO_JOBS sets how many processes build and test at once (default: one per core).
 set -u
 exec </dev/null
-cd "$(dirname "$0")/.." || exit 1
 
 all="install release quickstart sanitize tidy tsan peers image"
 stages=$all
+passed=0
+failed=0
+skipped=0
 
 usage() {
   echo "usage: sh tests/run.sh [--only STAGE[,STAGE...]] [--list]   stages: $all" >&2
   exit 2
 }
 
-while [ $# -gt 0 ]; do
-  case $1 in
-    --only) [ $# -ge 2 ] || usage; stages=$(echo "$2" | tr ',' ' '); shift ;;
-    --only=*) stages=$(echo "${1#--only=}" | tr ',' ' ') ;;
-    --list) echo "$all" | tr ' ' '\n'; exit 0 ;;
-    *) usage ;;
-  esac
-  shift
-done
-for stage in $stages; do
-  case " $all " in *" $stage "*) ;; *) echo "run.sh: no stage '$stage'" >&2; usage ;; esac
-done
-
-OCTAVO_JOBS=${OCTAVO_JOBS:-$(nproc)}
-OCTAVO_RESULTS=$PWD/build/test-results
-CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
-export OCTAVO_JOBS OCTAVO_RESULTS CCACHE_MAXSIZE
-rm -rf "$OCTAVO_RESULTS"
-mkdir -p "$OCTAVO_RESULTS"
-
-passed=0
-failed=0
-skipped=0
-summary=
+parse() {
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --only) [ $# -ge 2 ] || usage; stages=$(echo "$2" | tr ',' ' '); shift ;;
+      --only=*) stages=$(echo "${1#--only=}" | tr ',' ' ') ;;
+      --list) echo "$all" | tr ' ' '\n'; exit 0 ;;
+      *) usage ;;
+    esac
+    shift
+  done
+  for stage in $stages; do
+    case " $all " in *" $stage "*) ;; *) echo "run.sh: no stage '$stage'" >&2; usage ;; esac
+  done
+}
 
 # Attribute $2 of the <testsuite> of file $1.
 count() {
@@ -75,25 +67,42 @@ add_counts() {
   esac
 }
 
-began=$(date +%s)
-for stage in $stages; do
-  printf '\n== %s\n' "$stage"
-  start=$(date +%s)
-  sh -eu "tests/stages/$stage.sh"
-  status=$?
-  add_counts "$stage" $status
-  case $status in 0) word=passed ;; 77) word=skipped ;; *) word="FAILED (exit $status)" ;; esac
-  seconds=$(($(date +%s) - start))
-  printf '== %s: %s, %d s\n' "$stage" "$word" "$seconds"
-  summary="$summary$(printf '\n  %-10s %4d s  %s' "$stage" "$seconds" "$word")"
-  if [ "$stage" = install ] && [ $status -ne 0 ]; then
-    echo "nothing can be built without the packages"
-    break
-  fi
-done
+run_stages() {
+  began=$(date +%s)
+  summary=
+  for stage in $stages; do
+    printf '\n== %s\n' "$stage"
+    start=$(date +%s)
+    sh -eu "tests/stages/$stage.sh"
+    status=$?
+    add_counts "$stage" $status
+    case $status in 0) word=passed ;; 77) word=skipped ;; *) word="FAILED (exit $status)" ;; esac
+    seconds=$(($(date +%s) - start))
+    printf '== %s: %s, %d s\n' "$stage" "$word" "$seconds"
+    summary="$summary$(printf '\n  %-10s %4d s  %s' "$stage" "$seconds" "$word")"
+    if [ "$stage" = install ] && [ $status -ne 0 ]; then
+      echo "nothing can be built without the packages"
+      break
+    fi
+  done
+  printf '\n== summary, %d s%s\n' $(($(date +%s) - began)) "$summary"
+}
 
-printf '\n== summary, %d s%s\n' $(($(date +%s) - began)) "$summary"
-line="$passed passed, $failed failed"
-[ $skipped -eq 0 ] || line="$line, $skipped skipped"
-echo "$line"
-[ $failed -eq 0 ]
+main() {
+  parse "$@"
+  cd "$(dirname "$0")/.." || exit 1
+  OCTAVO_JOBS=${OCTAVO_JOBS:-$(nproc)}
+  OCTAVO_RESULTS=$PWD/build/test-results
+  CCACHE_MAXSIZE=${CCACHE_MAXSIZE:-5G}
+  export OCTAVO_JOBS OCTAVO_RESULTS CCACHE_MAXSIZE
+  rm -rf "$OCTAVO_RESULTS"
+  mkdir -p "$OCTAVO_RESULTS"
+  run_stages
+  line="$passed passed, $failed failed"
+  [ $skipped -eq 0 ] || line="$line, $skipped skipped"
+  echo "$line"
+  [ $failed -eq 0 ]
+}
+
+# On one line, so that the shell has read all of this file before a stage can change it.
+main "$@"; exit

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <ranges>
 #include <set>
 
 #include "core/passes/weight_type.h"
@@ -184,8 +183,10 @@ class Planner {
       return;
     }
     if (clamp_of_one) before_clamp_.insert(node.inputs[0]);
-    const auto operands = std::ranges::count_if(std::views::iota(size_t{0}, node.inputs.size()),
-                                                [&](size_t i) { return IsData(node, i); });
+    size_t operands = 0;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (IsData(node, i)) ++operands;
+    }
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!IsData(node, i)) continue;
       const ValueId input = node.inputs[i];

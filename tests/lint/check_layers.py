@@ -45,6 +45,12 @@ OUTSIDE = [
     ("Asio and Beast", r"^boost/(asio|beast)\b", ["server/pool", "server/http"]),
 ]
 
+# Headers that nothing may include, and why.
+BARRED = {
+    "ranges": "clang 14, which builds for the sanitizers, cannot read GCC 12's views; the "
+              "algorithms of std::ranges stand in <algorithm>",
+}
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
@@ -78,6 +84,8 @@ def is_generated(header):
 
 def complaint(path, quote, header):
     """What is wrong with `path` including `header`, or None."""
+    if header in BARRED:
+        return f"<{header}> may not be included: {BARRED[header]}"
     for name, pattern, folders in OUTSIDE:
         if re.search(pattern, header) and not (inside(header, "core") and quote == '"'):
             if not any(inside(path, folder) for folder in folders):

@@ -71,6 +71,11 @@ class OutsideHeaders(unittest.TestCase):
         self.assertEqual(1, len(complaints("client/main.cc", "<boost/asio.hpp>")))
 
 
+class Barred(unittest.TestCase):
+    def test_views_do_not_compile_everywhere(self):
+        self.assertIn("clang 14", complaints("core/ir/graph.cc", "<ranges>")[0])
+
+
 class Table(unittest.TestCase):
     def test_every_arrow_ends_at_a_row(self):
         for rows in (*check_layers.LAYERS.values(), *check_layers.EXACT_LAYERS.values()):
