@@ -109,15 +109,27 @@ struct ConvDriver {
 
   static Field FieldOf(const PackedConv& conv) {
     const ConvShape& s = conv.shape_;
-    return {.rows = (conv.out_height_ - 1) * conv.step_height_ +
+    const int64_t step_height = s.kernel_height == 1 ? 1 : conv.step_height_;
+    const int64_t phases = s.kernel_width == 1 ? 1 : conv.step_width_;
+    return {.rows = (conv.out_height_ - 1) * step_height +
                     (s.kernel_height - 1) * s.dilation_height + 1,
-            .phases = conv.step_width_,
-            .width = conv.out_width_ + (s.kernel_width - 1) * s.dilation_width / conv.step_width_,
-            .step_height = conv.step_height_,
-            .used_phases = s.kernel_width == 1 ? 1 : conv.step_width_,
-            .used_row_step = s.kernel_height == 1 ? conv.step_height_ : 1,
+            .phases = phases,
+            .width = conv.out_width_ + (s.kernel_width - 1) * s.dilation_width / phases,
+            .step_height = step_height,
             .out_height = conv.out_height_,
             .out_width = conv.out_width_};
+  }
+
+  static internal::Placement PlacementOf(const PackedConv& conv) {
+    const ConvShape& s = conv.shape_;
+    return {.in_height = s.in_height,
+            .in_width = s.in_width,
+            .top = conv.top_,
+            .left = conv.left_,
+            .stuff_height = conv.stuff_height_,
+            .stuff_width = conv.stuff_width_,
+            .skip_height = s.kernel_height == 1 ? conv.step_height_ : 1,
+            .skip_width = s.kernel_width == 1 ? conv.step_width_ : 1};
   }
 
   // Where the taps of one output channel lie, relative to its group's first plane.
@@ -142,8 +154,7 @@ struct ConvDriver {
     const int64_t planes = s.batch * s.in_channels;
     Scratch data(planes * field.plane() + internal::kFieldSlack);
     std::fill_n(data.get() + planes * field.plane(), internal::kFieldSlack, 0.0f);
-    const internal::Placement placement{s.in_height, s.in_width,         conv.top_,
-                                        conv.left_,  conv.stuff_height_, conv.stuff_width_};
+    const internal::Placement placement = PlacementOf(conv);
     pool.For(planes, 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         internal::FillPlane(field, placement, x + i * s.in_height * s.in_width,
@@ -176,20 +187,24 @@ struct ConvDriver {
                            ThreadPool& pool) {
     const ConvShape& s = conv.shape_;
     const Field field = FieldOf(conv);
-    const auto data = MakeField(conv, field, x, pool);
+    const internal::Placement placement = PlacementOf(conv);
     const std::vector<int64_t> offsets = TapOffsets(conv, field);
     const int64_t taps = Taps(s), multiple = s.out_channels / s.groups;
-    pool.For(s.batch * s.out_channels, 1, [&](int64_t begin, int64_t end) {
+    pool.For(s.batch * s.in_channels, 1, [&](int64_t begin, int64_t end) {
+      // One plane at a time, so that it stays in the nearest cache.
+      const Scratch plane(field.plane() + internal::kFieldSlack);
+      std::fill_n(plane.get() + field.plane(), internal::kFieldSlack, 0.0f);
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t channel = i % s.out_channels, image = i / s.out_channels;
-        const float* plane =
-            data.get() + (image * s.in_channels + channel / multiple) * field.plane();
-        RunDepthwisePlane(conv, field,
-                          {.offsets = offsets.data(),
-                           .weights = conv.weights_.get() + channel * taps,
-                           .taps = taps,
-                           .bias = bias == nullptr ? nullptr : bias + channel},
-                          plane, y + i * field.out_height * field.out_width);
+        internal::FillPlane(field, placement, x + i * s.in_height * s.in_width, plane.get());
+        for (int64_t o = i * multiple; o < (i + 1) * multiple; ++o) {
+          const int64_t channel = o % s.out_channels;
+          RunDepthwisePlane(conv, field,
+                            {.offsets = offsets.data(),
+                             .weights = conv.weights_.get() + channel * taps,
+                             .taps = taps,
+                             .bias = bias == nullptr ? nullptr : bias + channel},
+                            plane.get(), y + o * field.out_height * field.out_width);
+        }
       }
     });
   }

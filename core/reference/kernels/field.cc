@@ -13,30 +13,41 @@ struct Run {
   int64_t to = 0, from = 0, length = 0;
 };
 
-void FillRow(const Field& field, const Placement& placement, const float* x, float* row) {
-  const int64_t columns = field.width * field.phases;
-  if (field.phases == 1 && placement.stuff_width == 1) {
-    const int64_t begin = std::max<int64_t>(0, -placement.left);
-    const int64_t end = std::min(placement.in_width, columns - placement.left);
-    if (begin < end) std::copy(x + begin, x + end, row + begin + placement.left);
-    return;
+// x / by for x >= 0; a 64-bit division takes as long as copying a short row, and nearly all
+// strides are 1 or 2.
+int64_t Quotient(int64_t x, int64_t by) { return by == 1 ? x : by == 2 ? x >> 1 : x / by; }
+
+// to[i] = x[first + i * step] where that exists, else 0.
+void CopyStrided(const float* x, int64_t size, int64_t first, int64_t step, float* to,
+                 int64_t count) {
+  const int64_t begin = first >= 0 ? 0 : std::min(count, Quotient(-first + step - 1, step));
+  const int64_t end =
+      first >= size ? begin : std::clamp(Quotient(size - first + step - 1, step), begin, count);
+  std::fill(to, to + begin, 0.0f);
+  const float* from = x + first + begin * step;
+  if (step == 1) {
+    std::copy(from, from + (end - begin), to + begin);
+  } else if (step == 2) {
+    for (int64_t i = begin; i < end; ++i) to[i] = from[2 * (i - begin)];
+  } else {
+    for (int64_t i = begin; i < end; ++i) to[i] = from[step * (i - begin)];
   }
-  for (int64_t phase = 0; phase < field.used_phases; ++phase) {
-    float* to = row + phase * field.width;
-    if (placement.stuff_width == 1) {
-      // Element i of the phase is column i * phases + phase of the field.
-      const int64_t shift = phase - placement.left;
-      const int64_t begin = shift >= 0 ? 0 : (-shift + field.phases - 1) / field.phases;
-      const int64_t room = placement.in_width - shift + field.phases - 1;
-      const int64_t end = std::min(field.width, room <= 0 ? 0 : room / field.phases);
-      for (int64_t i = begin; i < end; ++i) to[i] = x[i * field.phases + shift];
-      continue;
-    }
-    // Zeros are stuffed between elements only where the stride, and so `phases`, is 1.
+  std::fill(to + end, to + count, 0.0f);
+}
+
+void FillRow(const Field& field, const Placement& placement, const float* x, float* row) {
+  if (placement.stuff_width > 1) {
+    std::fill_n(row, field.width, 0.0f);
     for (int64_t i = 0; i < placement.in_width; ++i) {
       const int64_t column = placement.left + i * placement.stuff_width;
-      if (column >= 0 && column < columns) to[column] = x[i];
+      if (column >= 0 && column < field.width) row[column] = x[i];
     }
+    return;
+  }
+  const int64_t step = field.phases * placement.skip_width;
+  for (int64_t phase = 0; phase < field.phases; ++phase) {
+    CopyStrided(x, placement.in_width, phase - placement.left, step, row + phase * field.width,
+                field.width);
   }
 }
 
@@ -55,11 +66,15 @@ void FindRuns(const Field& field, Range columns, std::vector<Run>& runs) {
 }  // namespace
 
 void FillPlane(const Field& field, const Placement& placement, const float* x, float* plane) {
-  std::fill_n(plane, field.plane(), 0.0f);
-  for (int64_t i = 0; i < placement.in_height; ++i) {
-    const int64_t row = placement.top + i * placement.stuff_height;
-    if (row < 0 || row >= field.rows || row % field.used_row_step != 0) continue;
-    FillRow(field, placement, x + i * placement.in_width, plane + row * field.phases * field.width);
+  const int64_t row_size = field.phases * field.width;
+  for (int64_t r = 0; r < field.rows; ++r, plane += row_size) {
+    const int64_t from = r * placement.skip_height - placement.top;
+    const int64_t row = from < 0 ? -1 : Quotient(from, placement.stuff_height);
+    if (row < 0 || row >= placement.in_height || row * placement.stuff_height != from) {
+      std::fill_n(plane, row_size, 0.0f);
+    } else {
+      FillRow(field, placement, x + row * placement.in_width, plane);
+    }
   }
 }
 

@@ -12,13 +12,9 @@ namespace octavo::reference::internal {
 
 struct Field {
   int64_t rows = 0;
-  int64_t phases = 1;  // the horizontal stride
+  int64_t phases = 1;  // the horizontal stride, or 1 if the kernel has one column
   int64_t width = 0;   // columns of one phase
   int64_t step_height = 1;
-  // A kernel of one column reads phase 0 alone, one of one row every step_height-th row: only
-  // those are filled.
-  int64_t used_phases = 1;
-  int64_t used_row_step = 1;
   int64_t out_height = 0, out_width = 0;
 
   int64_t plane() const { return rows * phases * width; }
@@ -34,11 +30,14 @@ struct Field {
 // Floats that readers may read beyond the last plane.
 inline constexpr int64_t kFieldSlack = 64;
 
-// How one plane of the input is placed in the field.
+// How one plane of the input is placed in the field: row r of the field is input row
+// (r * skip_height - top) / stuff_height where that is whole and exists, else zeros; columns
+// likewise.  Of stuff and skip (or phases) one is 1.
 struct Placement {
   int64_t in_height = 0, in_width = 0;
   int64_t top = 0, left = 0;
   int64_t stuff_height = 1, stuff_width = 1;
+  int64_t skip_height = 1, skip_width = 1;
 };
 void FillPlane(const Field& field, const Placement& placement, const float* x, float* plane);
 

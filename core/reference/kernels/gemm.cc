@@ -9,9 +9,9 @@
 namespace octavo::reference::internal {
 namespace {
 
-// Columns of k that stay in the caches at once: a panel of B then takes 48 KiB.  The chain of an
+// Columns of k that stay in the caches at once: a panel of B then takes 24 KiB.  The chain of an
 // output rests in C between two blocks, which changes no bit.
-constexpr int64_t kDepth = 256;
+constexpr int64_t kDepth = 128;
 constexpr int64_t kPanelsPerBlock = 10;
 
 int64_t RoundUp(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
@@ -21,15 +21,10 @@ int64_t PanelWidth(const Tiles& tiles, int64_t column, int64_t columns) {
   return std::min<int64_t>(tiles.panel(), RoundUp(columns - column, tiles.lanes));
 }
 
-void AddBias(const Product& p, Range rows, Range columns) {
+void AddColumnBias(const Product& p, Range rows, Range columns) {
   for (int64_t r = rows.begin; r < rows.end; ++r) {
     float* c = p.c + r * p.c_stride;
-    if (p.bias.per_row != nullptr) {
-      for (int64_t n = columns.begin; n < columns.end; ++n) c[n] += p.bias.per_row[r];
-    }
-    if (p.bias.per_column != nullptr) {
-      for (int64_t n = columns.begin; n < columns.end; ++n) c[n] += p.bias.per_column[n];
-    }
+    for (int64_t n = columns.begin; n < columns.end; ++n) c[n] += p.bias.per_column[n];
   }
 }
 
@@ -62,12 +57,20 @@ void RunTile(const Product& p, TileCall call, Range rows, Range columns) {
 void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b,
               int64_t b_stride) {
   const int64_t height = p.tiles->rows;
+  const bool last = k.end == p.k;
+  const bool has_row_bias = last && p.bias.per_row != nullptr;
   for (int64_t r = rows.begin; r < rows.end; r += height) {
     const Range tile{r, std::min(r + height, rows.end)};
     const float* a = p.packed_a + r / height * height * p.k + k.begin * height;
-    RunTile(p, {.a = a, .b = b, .b_stride = b_stride, .k = k.size(), .accumulate = k.begin > 0},
+    RunTile(p,
+            {.a = a,
+             .b = b,
+             .b_stride = b_stride,
+             .k = k.size(),
+             .accumulate = k.begin > 0,
+             .row_bias = has_row_bias ? p.bias.per_row + r : nullptr},
             tile, panel);
-    if (k.end == p.k) AddBias(p, tile, panel);
+    if (last && p.bias.per_column != nullptr) AddColumnBias(p, tile, panel);
   }
 }
 

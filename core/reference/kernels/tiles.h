@@ -15,7 +15,8 @@ struct TileCall {
   int64_t k = 0;
   float* c = nullptr;  // [rows][c_stride], of which vectors * lanes columns are written
   int64_t c_stride = 0;
-  bool accumulate = false;  // continue the chain in c; else it starts at +0
+  bool accumulate = false;          // continue the chain in c; else it starts at +0
+  const float* row_bias = nullptr;  // added to the rows at the end, unless null
 };
 using TileFunction = void (*)(const TileCall&);
 

@@ -36,6 +36,12 @@ void Tile(const TileCall& call) {
     a += V::kRows;
     b += call.b_stride;
   }
+  if (call.row_bias != nullptr) {
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+      const typename V::Reg bias = V::Broadcast(call.row_bias[r]);
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) acc[r][v] = V::Add(acc[r][v], bias);
+    }
+  }
   OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
       V::Store(call.c + r * call.c_stride + v * V::kLanes, acc[r][v]);
@@ -64,7 +70,10 @@ template <class V>
 void Row(const RowCall& call) {
   int64_t i = 0;
   for (; i + 4 * V::kLanes <= call.width; i += 4 * V::kLanes) RowPart<V, 4>(call, i);
-  for (; i < call.width; i += V::kLanes) RowPart<V, 1>(call, i);
+  const int64_t rest = (call.width - i) / V::kLanes;
+  if (rest == 3) RowPart<V, 3>(call, i);
+  if (rest == 2) RowPart<V, 2>(call, i);
+  if (rest == 1) RowPart<V, 1>(call, i);
 }
 
 template <class V, int kRows>
