@@ -8,6 +8,9 @@
 namespace octavo::reference {
 namespace {
 
+// Up to so many output channels do not repay the packing of an input that can be read in place.
+constexpr int64_t kRowsInPlace = 128;
+
 int64_t OutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
   const int64_t room = in + pads - dilation * (kernel - 1) - 1;
   return room < 0 ? 0 : room / stride + 1;
@@ -240,7 +243,12 @@ struct ConvDriver {
       Product product = shape;
       const int64_t group = i % s.groups;
       product.packed_a = conv.weights_.get() + group * packed;
-      product.pack_b = &packers[static_cast<size_t>(i)];
+      if (in_place && rows <= kRowsInPlace) {
+        product.direct_b = x + i * (s.in_channels / s.groups) * pixels;
+        product.b_stride = pixels;
+      } else {
+        product.pack_b = &packers[static_cast<size_t>(i)];
+      }
       product.c = y + i * rows * pixels;
       if (bias != nullptr) product.bias.per_row = bias + group * rows;
       return product;

@@ -28,11 +28,16 @@ void AddColumnBias(const Product& p, Range rows, Range columns) {
   }
 }
 
-// One tile of C; where the last vector is not whole it is computed aside.
-void RunTile(const Product& p, TileCall call, Range rows, Range columns) {
+// Into how much of k at a time the sum is cut: near kDepth, in equal parts.
+int64_t DepthOf(int64_t k) {
+  const int64_t parts = std::max<int64_t>(1, (k + kDepth / 2) / kDepth);
+  return std::max<int64_t>(1, (k + parts - 1) / parts);
+}
+
+// One tile of C of `vectors` vectors; where the last is not whole it is computed aside.
+void RunTile(const Product& p, TileCall call, Range rows, Range columns, int64_t vectors) {
   const Tiles& tiles = *p.tiles;
   const int64_t height = rows.size(), width = columns.size();
-  const int64_t vectors = (width + tiles.lanes - 1) / tiles.lanes;
   const TileFunction function = tiles.tile[height - 1][vectors - 1];
   float* c = p.c + rows.begin * p.c_stride + columns.begin;
   if (width == vectors * tiles.lanes) {
@@ -57,11 +62,12 @@ void RunTile(const Product& p, TileCall call, Range rows, Range columns) {
 void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b,
               int64_t b_stride) {
   const int64_t height = p.tiles->rows;
+  const int64_t vectors = (panel.size() + p.tiles->lanes - 1) / p.tiles->lanes;
+  const float* a = p.packed_a + rows.begin * p.k + k.begin * height;  // begins a panel
   const bool last = k.end == p.k;
   const bool has_row_bias = last && p.bias.per_row != nullptr;
-  for (int64_t r = rows.begin; r < rows.end; r += height) {
+  for (int64_t r = rows.begin; r < rows.end; r += height, a += height * p.k) {
     const Range tile{r, std::min(r + height, rows.end)};
-    const float* a = p.packed_a + r / height * height * p.k + k.begin * height;
     RunTile(p,
             {.a = a,
              .b = b,
@@ -69,7 +75,7 @@ void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b
              .k = k.size(),
              .accumulate = k.begin > 0,
              .row_bias = has_row_bias ? p.bias.per_row + r : nullptr},
-            tile, panel);
+            tile, panel, vectors);
     if (last && p.bias.per_column != nullptr) AddColumnBias(p, tile, panel);
   }
 }
@@ -78,10 +84,10 @@ void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b
 void RunBlock(const Product& p, Range rows, Range columns) {
   const Tiles& tiles = *p.tiles;
   const bool pack = p.pack_b != nullptr;
-  const Scratch packed(
-      pack ? RoundUp(columns.size(), tiles.lanes) * std::min(kDepth, p.k) + kPackSlack : 0);
-  for (int64_t k0 = 0; k0 < std::max<int64_t>(p.k, 1); k0 += kDepth) {
-    const Range k{k0, std::min(k0 + kDepth, p.k)};
+  const int64_t depth = DepthOf(p.k);
+  const Scratch packed(pack ? RoundUp(columns.size(), tiles.lanes) * depth + kPackSlack : 0);
+  for (int64_t k0 = 0; k0 < std::max<int64_t>(p.k, 1); k0 += depth) {
+    const Range k{k0, std::min(k0 + depth, p.k)};
     if (pack) (*p.pack_b)(k, columns, packed.get());
     const float* block = packed.get();
     for (int64_t n = columns.begin; n < columns.end; n += tiles.panel()) {
@@ -95,7 +101,7 @@ void RunBlock(const Product& p, Range rows, Range columns) {
       } else if (panel.size() == width) {
         RunPanel(p, rows, panel, k, p.direct_b + k.begin * p.b_stride + n, p.b_stride);
       } else {
-        const Scratch tail(width * kDepth);
+        const Scratch tail(width * depth);
         PackColumns(tiles, {p.direct_b, p.k, p.n, p.b_stride, 1}, k, panel, tail.get());
         RunPanel(p, rows, panel, k, tail.get(), width);
       }
