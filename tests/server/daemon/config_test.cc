@@ -1,0 +1,91 @@
+// Which of several sources wins, and what is refused.
+#include "server/config/config.h"
+
+#include <gtest/gtest.h>
+
+#include "core/base/blob.h"
+
+namespace octavo::server {
+namespace {
+
+using Environment = std::map<std::string, std::string>;
+
+Result<Config> Load(const std::vector<std::string>& args, const Environment& environment = {}) {
+  return LoadConfig(args, [&](const std::string& name) -> std::optional<std::string> {
+    const auto it = environment.find(name);
+    if (it == environment.end()) return std::nullopt;
+    return it->second;
+  });
+}
+
+std::string WriteConfigFile(const std::string& text) {
+  std::string path = testing::TempDir() + "/octavod_config_test.json";
+  EXPECT_TRUE(WriteFile(path, std::string_view(text)));
+  return path;
+}
+
+TEST(Config, AFlagWinsOverTheEnvironmentAndThatOverTheFile) {
+  const std::string file = WriteConfigFile(
+      R"({"workers": 2, "max_model_bytes": "3MiB", "drain_timeout": 1.5, "listen": "0.0.0.0:1"})");
+  const auto config =
+      Load({"--config", file, "--workers=4"},
+           {{"OCTAVO_WORKERS", "3"}, {"OCTAVO_MAX_MODEL_BYTES", "1024"}, {"OCTAVO_SERVER", "x"}});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->limits.workers, 4);
+  EXPECT_EQ(config->sources.at("workers"), "flag");
+  EXPECT_EQ(config->limits.model_bytes, 1024u);
+  EXPECT_EQ(config->sources.at("max-model-bytes"), "environment");
+  EXPECT_EQ(config->drain_timeout, std::chrono::milliseconds(1500));
+  EXPECT_EQ(config->listen, "0.0.0.0:1");
+  EXPECT_EQ(config->sources.at("listen"), "file");
+  EXPECT_EQ(config->sources.at("metrics"), "default");
+}
+
+TEST(Config, ThePrintedFormShowsEachValueAndWhereItCameFrom) {
+  const auto config = Load({"--max-samples-bytes", "2GiB", "--print-config"});
+  ASSERT_TRUE(config);
+  EXPECT_TRUE(config->print_config);
+  const std::string text = PrintConfig(*config);
+  EXPECT_NE(text.find("max-samples-bytes    2147483648               flag\n"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("listen               127.0.0.1:50051          default\n"),
+            std::string::npos);
+}
+
+struct Wrong {
+  std::vector<std::string> args;
+  Environment environment;
+  std::string field;
+};
+
+TEST(Config, AMistakeNamesItsFlagVariableOrKey) {
+  const Wrong cases[] = {
+      {{"--bogus", "1"}, {}, "--bogus"},
+      {{"--workers"}, {}, "--workers"},
+      {{"--workers", "0"}, {}, "--workers"},
+      {{"--workers", "2x"}, {}, "--workers"},
+      {{"--listen", "nowhere"}, {}, "--listen"},
+      {{"--listen", "127.0.0.1:70000"}, {}, "--listen"},
+      {{"--max-message-bytes", "1MiB"}, {}, "--max-message-bytes"},
+      {{"--upload-idle-timeout", "0"}, {}, "--upload-idle-timeout"},
+      {{"--drain-timeout", "-1"}, {}, "--drain-timeout"},
+      {{"--log-level", "loud"}, {}, "--log-level"},
+      {{"stray"}, {}, "stray"},
+      {{}, {{"OCTAVO_MAX_NODES", "many"}}, "OCTAVO_MAX_NODES"},
+      {{"--config", WriteConfigFile(R"({"wrokers": 2})")}, {}, "wrokers"},
+      {{"--config", WriteConfigFile("[1]")}, {}, "--config"},
+      {{"--config", "/nowhere.json"}, {}, "/nowhere.json"},
+  };
+  for (const Wrong& wrong : cases) {
+    // The file is written anew for each case that uses it.
+    if (wrong.field == "wrokers") WriteConfigFile(R"({"wrokers": 2})");
+    if (wrong.field == "--config") WriteConfigFile("[1]");
+    const auto config = Load(wrong.args, wrong.environment);
+    ASSERT_FALSE(config) << wrong.field;
+    EXPECT_EQ(config.error().code, Code::kUsage);
+    EXPECT_EQ(config.error().field, wrong.field) << config.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace octavo::server

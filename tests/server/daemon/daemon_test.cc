@@ -1,0 +1,180 @@
+// octavod whole but for its main: metrics, probes of life, and the way it stops.
+#include "server/daemon/daemon.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "client/remote.h"
+#include "server/log/log.h"
+#include "tests/server/daemon/http_get.h"
+#include "tests/server/logic/fake_runner.h"
+
+namespace octavo::server {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+const Catalog kCatalog{.version = "0.1.0-test",
+                       .passes = {"quantize", "absorb-rescales"},
+                       .rewrites = {{"absorbed", "fewer-roundings"}, {"sunk", "exact"}},
+                       .kernels = {{"conv2d", "avx2"}}};
+
+struct Running {
+  explicit Running(Config given = {}) {
+    log::SetLevel("error");
+    given.listen = given.metrics = "127.0.0.1:0";
+    given.shutdown_wait = milliseconds(20);
+    auto started = Daemon::Start(given, kCatalog, runner.AsRunner());
+    EXPECT_TRUE(started) << started.error().message;
+    daemon = std::move(*started);
+  }
+
+  Result<job::Outcome> Run(const std::string& model, int attempts = 1) {
+    job::Request request;
+    request.model = {.name = "m.onnx", .bytes = Blob(model)};
+    return client::RemoteRun({.address = daemon->address(), .attempts = attempts}, request, {},
+                             [](const job::Progress&) {});
+  }
+  // The value of a series, as text; empty if there is none.
+  std::string Metric(const std::string& series) {
+    const std::string text = HttpGet(daemon->metrics_address(), "/metrics");
+    const size_t at = text.find('\n' + series + ' ');
+    if (at == std::string::npos) return {};
+    const size_t begin = at + series.size() + 2;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  }
+
+  FakeRunner runner;
+  std::unique_ptr<Daemon> daemon;
+};
+
+TEST(Daemon, EverySeriesExistsAtZeroFromTheStart) {
+  Running house;
+  for (
+      const char* series : {
+          R"(grpc_server_started_total{grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})",
+          R"(octavo_jobs_total{outcome="succeeded",source="run"})",
+          R"(octavo_jobs_total{outcome="failed",source="run"})",
+          R"(octavo_jobs_total{outcome="cancelled",source="run"})",
+          R"(octavo_job_duration_seconds_count{outcome="succeeded"})",
+          "octavo_job_queue_wait_seconds_count",
+          R"(octavo_job_stage_duration_seconds_count{stage="integer-run"})",
+          "octavo_jobs_running",
+          "octavo_queue_depth",
+          "octavo_queue_oldest_age_seconds",
+          R"(octavo_admission_rejected_total{reason="queue_full"})",
+          R"(octavo_admission_rejected_total{reason="memory"})",
+          "octavo_worker_busy",
+          "octavo_memory_reserved_bytes",
+          "octavo_upload_bytes_total",
+          "octavo_download_bytes_total",
+          R"(octavo_pass_duration_seconds_count{pass="absorb-rescales"})",
+          R"(octavo_rewrites_total{effect="exact",rule="sunk"})",
+          "octavo_rescales_removed_total",
+          "octavo_output_sqnr_db_count",
+          "octavo_value_sqnr_db_count",
+          "octavo_saturated_values_total",
+          "octavo_gate_failures_total",
+          R"(octavo_kernel_operations_total{isa="avx2",kernel="conv2d"})",
+          R"(octavo_kernel_busy_seconds_total{isa="avx2",kernel="conv2d"})",
+      }) {
+    EXPECT_EQ(house.Metric(series), "0") << series;
+  }
+  for (const char* series :
+       {"octavo_worker_slots", "octavo_memory_budget_bytes", "process_resident_memory_bytes",
+        "process_open_fds", "process_start_time_seconds", "process_max_fds",
+        R"(octavo_build_info{version="0.1.0-test"})"}) {
+    const std::string value = house.Metric(series);
+    ASSERT_FALSE(value.empty()) << series;
+    EXPECT_GT(std::stod(value), 0) << series;
+  }
+  EXPECT_FALSE(house.Metric("octavo_event_loop_lag_seconds").empty());
+}
+
+TEST(Daemon, AJobIsCountedInEveryPlace) {
+  Running house;
+  ASSERT_TRUE(house.Run("model"));
+  EXPECT_FALSE(house.Run("broken"));
+  // The last byte is counted when the call is over on this side, too.
+  const std::string handled =
+      R"(grpc_server_handled_total{grpc_code="InvalidArgument",grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})";
+  for (int tries = 0; tries < 500 && house.Metric(handled) != "1"; ++tries) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  EXPECT_EQ(house.Metric(handled), "1");
+  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="succeeded",source="run"})"), "1");
+  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="failed",source="run"})"), "1");
+  EXPECT_EQ(house.Metric("octavo_upload_bytes_total"), "11");
+  EXPECT_EQ(house.Metric(R"(octavo_rewrites_total{effect="fewer-roundings",rule="absorbed"})"),
+            "3");
+  EXPECT_EQ(house.Metric(R"(octavo_pass_duration_seconds_count{pass="quantize"})"), "1");
+  EXPECT_EQ(house.Metric(R"(octavo_output_sqnr_db_bucket{le="45"})"), "1");
+  EXPECT_EQ(house.Metric("octavo_job_queue_wait_seconds_count"), "2");
+  EXPECT_EQ(house.Metric(R"(octavo_job_stage_duration_seconds_count{stage="import"})"), "2");
+  EXPECT_EQ(house.Metric("octavo_memory_reserved_bytes"), "0");
+}
+
+TEST(Daemon, HttpAnswersItsThreePathsAndNothingElse) {
+  Running house;
+  const std::string& address = house.daemon->metrics_address();
+  EXPECT_TRUE(HttpGet(address, "/livez").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(HttpGet(address, "/readyz?verbose").starts_with("HTTP/1.1 200"));
+  EXPECT_TRUE(HttpGet(address, "/etc/passwd").starts_with("HTTP/1.1 404"));
+  EXPECT_TRUE(
+      SendHttp(address, "POST /metrics HTTP/1.1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+          .starts_with("HTTP/1.1 405"));
+  EXPECT_EQ(SendHttp(address, "GET /" + std::string(20'000, 'a') + " HTTP/1.1\r\n\r\n"), "");
+}
+
+TEST(Daemon, DrainLetsARunningJobFinishAndRefusesNewOnes) {
+  Running house({.drain_timeout = std::chrono::seconds(10)});
+  house.runner.Hold();
+  Result<job::Outcome> outcome;
+  std::thread caller([&] { outcome = house.Run("model"); });
+  ASSERT_TRUE(house.runner.WaitForStarts(1));
+  std::thread drain([&] { house.daemon->Drain(); });
+  while (!HttpGet(house.daemon->metrics_address(), "/readyz").starts_with("HTTP/1.1 503")) {
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+  std::this_thread::sleep_for(milliseconds(100));
+  const auto refused = house.Run("late");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnavailable);
+  EXPECT_TRUE(HttpGet(house.daemon->metrics_address(), "/livez").starts_with("HTTP/1.1 200"));
+  house.runner.Open();
+  caller.join();
+  drain.join();
+  EXPECT_TRUE(outcome) << outcome.error().message;
+}
+
+TEST(Daemon, TheDrainTimeoutEndsAJobThatDoesNot) {
+  Running house({.drain_timeout = milliseconds(100)});
+  house.runner.Hold();
+  Result<job::Outcome> outcome;
+  std::thread caller([&] { outcome = house.Run("model"); });
+  ASSERT_TRUE(house.runner.WaitForStarts(1));
+  const auto begin = steady_clock::now();
+  house.daemon->Drain();
+  caller.join();
+  EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(5));
+  ASSERT_FALSE(outcome);
+}
+
+TEST(Daemon, ThePortFileHoldsBothAddresses) {
+  const std::string path = testing::TempDir() + "/octavod_port_test";
+  Running house({.port_file = path});
+  std::ifstream file(path);
+  std::string first;
+  std::string second;
+  std::getline(file, first);
+  std::getline(file, second);
+  EXPECT_EQ(first, house.daemon->address());
+  EXPECT_EQ(second, house.daemon->metrics_address());
+  EXPECT_FALSE(first.ends_with(":0"));
+}
+
+}  // namespace
+}  // namespace octavo::server
