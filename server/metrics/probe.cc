@@ -31,8 +31,8 @@ const Buckets kDecibels = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 80};
 
 constexpr std::string_view kStages[] = {"queue",  "import", "prepare",     "profile",
                                         "passes", "export", "integer-run", "report"};
-// Where a result comes from.
-constexpr const char* kComputedSource = "run";
+// How a job came: by a call that waits for it.
+constexpr const char* kCallSource = "call";
 
 // As the gRPC ecosystem's dashboards spell them.
 const char* CodeName(grpc::StatusCode code) {
@@ -88,8 +88,8 @@ struct Probe::Metrics {
       Histograms("grpc_server_handling_seconds", "Time from a call's start to its end.");
 
   Family<Counter>& jobs = Counters("octavo_jobs_total",
-                                   "Admitted jobs that ended, by outcome and by where the result "
-                                   "came from.");
+                                   "Admitted jobs that ended, by outcome and by how they "
+                                   "came.");
   Family<Histogram>& job_seconds =
       Histograms("octavo_job_duration_seconds", "From a job's arrival to its last byte.");
   Histogram& queue_wait =
@@ -155,7 +155,7 @@ Probe::Metrics::Metrics(const Catalog& catalog) {
   }
   for (const auto outcome : {JobOutcome::kSucceeded, JobOutcome::kFailed, JobOutcome::kCancelled}) {
     const std::string name(NameOf(outcome));
-    jobs.Add({{"outcome", name}, {"source", kComputedSource}});
+    jobs.Add({{"outcome", name}, {"source", kCallSource}});
     job_seconds.Add({{"outcome", name}}, kLong);
   }
   for (const auto reason : {RejectReason::kQueueFull, RejectReason::kMemory,
@@ -224,7 +224,7 @@ void Probe::StageTook(std::string_view stage, double seconds) {
 
 void Probe::Ended(JobOutcome outcome, double seconds) {
   const std::string name(NameOf(outcome));
-  metrics_->jobs.Add({{"outcome", name}, {"source", kComputedSource}}).Increment();
+  metrics_->jobs.Add({{"outcome", name}, {"source", kCallSource}}).Increment();
   metrics_->job_seconds.Add({{"outcome", name}}, kLong).Observe(seconds);
 }
 

@@ -56,9 +56,9 @@ TEST(Daemon, EverySeriesExistsAtZeroFromTheStart) {
   for (
       const char* series : {
           R"(grpc_server_started_total{grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})",
-          R"(octavo_jobs_total{outcome="succeeded",source="run"})",
-          R"(octavo_jobs_total{outcome="failed",source="run"})",
-          R"(octavo_jobs_total{outcome="cancelled",source="run"})",
+          R"(octavo_jobs_total{outcome="succeeded",source="call"})",
+          R"(octavo_jobs_total{outcome="failed",source="call"})",
+          R"(octavo_jobs_total{outcome="cancelled",source="call"})",
           R"(octavo_job_duration_seconds_count{outcome="succeeded"})",
           "octavo_job_queue_wait_seconds_count",
           R"(octavo_job_stage_duration_seconds_count{stage="integer-run"})",
@@ -105,8 +105,8 @@ TEST(Daemon, AJobIsCountedInEveryPlace) {
     std::this_thread::sleep_for(milliseconds(5));
   }
   EXPECT_EQ(house.Metric(handled), "1");
-  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="succeeded",source="run"})"), "1");
-  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="failed",source="run"})"), "1");
+  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="succeeded",source="call"})"), "1");
+  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="failed",source="call"})"), "1");
   EXPECT_EQ(house.Metric("octavo_upload_bytes_total"), "11");
   EXPECT_EQ(house.Metric(R"(octavo_rewrites_total{effect="fewer-roundings",rule="absorbed"})"),
             "3");

@@ -1,0 +1,20 @@
+#include "server/catalog_of_core.h"
+
+#include "core/job/tables.h"
+#include "core/ops/op_table.h"
+#include "core/target/target.h"
+
+namespace octavo::server {
+
+Catalog CatalogOfCore() {
+  Catalog catalog{.version = OCTAVO_VERSION,
+                  .targets = target::BuiltInNames(),
+                  .numerics_modes = job::NumericsModes(),
+                  .passes = job::PassNames(),
+                  .rewrites = job::Rewrites(),
+                  .kernels = job::Kernels()};
+  for (const ir::OpDef* op : ops::AllOps()) catalog.ops.emplace_back(op->name);
+  return catalog;
+}
+
+}  // namespace octavo::server

@@ -1,0 +1,10 @@
+// The tables of the core that octavod was built with.
+#pragma once
+
+#include "server/service/catalog.h"
+
+namespace octavo::server {
+
+Catalog CatalogOfCore();
+
+}  // namespace octavo::server

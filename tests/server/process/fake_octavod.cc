@@ -1,0 +1,12 @@
+// octavod in all but the job, for tests of its life as a process.  OCTAVO_TEST_HOLD makes jobs
+// wait for their stop token.
+#include <cstdlib>
+
+#include "server/daemon/run.h"
+#include "tests/server/logic/fake_runner.h"
+
+int main(int argc, char** argv) {
+  octavo::server::FakeRunner runner;
+  if (std::getenv("OCTAVO_TEST_HOLD") != nullptr) runner.Hold();
+  return octavo::server::RunOctavod(argc, argv, {.version = "0.1.0-test"}, runner.AsRunner());
+}
