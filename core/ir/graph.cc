@@ -208,6 +208,23 @@ ValueId Graph::Interpose(ValueId id, std::string inner_name, Type inner_type,
   return inner;
 }
 
+void Graph::Absorb(ValueId inner, ValueId outer) {
+  const NodeId producer = value(inner).producer;
+  const NodeId reader = value(outer).producer;
+  assert(producer && reader && node(reader).results.size() == 1);
+  DropInputs(reader);
+  assert(CountUses(inner) == 0);
+  Unlink(reader);
+  nodes_[reader.index].erased = true;
+  nodes_[reader.index].results.clear();
+  --node_count_;
+  const int result = value(inner).result;
+  nodes_[producer.index].results[result] = outer;
+  values_[outer.index].producer = producer;
+  values_[outer.index].result = result;
+  Retire(inner);
+}
+
 void Graph::Forward(ValueId from, ValueId to) {
   assert(!IsOutput(from) && from != to);
   const std::vector<Use> uses = value(from).uses;

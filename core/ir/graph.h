@@ -141,6 +141,9 @@ class Graph {
   // `definition` (one input, the inner value, is added in front; no results).  Returns the inner
   // value.  Not for graph inputs and constants.
   ValueId Interpose(ValueId id, std::string inner_name, Type inner_type, Definition definition);
+  // The producer of `inner` computes `outer` at once: the node of `outer`, the only reader of
+  // `inner`, goes, and the name of `inner` is retired.  Types are the caller's affair.
+  void Absorb(ValueId inner, ValueId outer);
   // Every reader of `from` reads `to` instead, and `from`'s name becomes an alias of `to`.
   // `from` must not be a graph output.  Its producer stays until erased.
   void Forward(ValueId from, ValueId to);

@@ -55,20 +55,22 @@ Result<bool> IsIdentityOn(const Graph& graph, const Node& node, const Type& type
 }
 
 Status Fuse(Graph& graph, NodeId id, Context& context) {
-  const Node& node = graph.node(id);
+  const Node node = graph.node(id);
   if (!node.op->clamps || node.results.size() != 1) return {};
   const ValueId x = node.inputs[0];
   const ValueId y = node.result();
   const Type in = graph.type(x);
   const Type out = graph.type(y);
-  if (!in.quantized() || !out.quantized() || graph.IsOutput(y)) return {};
+  if (!in.quantized() || !out.quantized()) return {};
   OCTAVO_TRY(const bool identity, IsIdentityOn(graph, node, out, *context.settings().pool));
   if (!identity) return {};
   const bool same = in.dtype == out.dtype && in.quant == out.quant;
+  const NodeId producer = graph.value(x).producer;
+  const bool sole_reader = graph.CountUses(x) == 1;
+  if (graph.IsOutput(y) && !(producer && sole_reader)) return {};
   if (!same) {
-    const Node* producer = graph.Producer(x);
-    if (producer == nullptr || graph.CountUses(x) != 1 ||
-        producer->op->rescale.at_output != ir::RescaleRule::AtOutput::kAbsorbed) {
+    if (!producer || !sole_reader ||
+        graph.node(producer).op->rescale.at_output != ir::RescaleRule::AtOutput::kAbsorbed) {
       return {};
     }
     const Effect effect = EffectOfOmitting(out, in);
@@ -77,13 +79,17 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
       return {};
     }
     context.Applied(kCombined, effect, node.name, {graph.name(x), graph.name(y)});
-    graph.SetType(x, out);
   } else {
-    context.Applied(kIdentity, node.name, {graph.name(y), graph.name(x)});
+    context.Applied(kIdentity, node.name, {graph.name(x), graph.name(y)});
   }
-  if (const NodeId producer = graph.value(x).producer) graph.AddOrigin(producer, node.origin);
-  graph.Forward(y, x);
-  graph.Erase(id);
+  if (producer) graph.AddOrigin(producer, node.origin);
+  if (producer && sole_reader) {
+    // The name of the clamped value stays: those are the reals that are now computed.
+    graph.Absorb(x, y);
+  } else {
+    graph.Forward(y, x);
+    graph.Erase(id);
+  }
   return {};
 }
 
