@@ -148,7 +148,7 @@ Status CheckBias(const Graph& graph, const Node& node) {
   for (size_t c = 0; c < quant.scales.size(); ++c) {
     const float expected =
         x.quant->scale() *
-        w.quant->scale(static_cast<int64_t>(std::min(c, w.quant->scales.size() - 1)));
+        w.quant->scale(static_cast<int64_t>(c % w.quant->scales.size()));
     if (quant.scales[c] != expected || quant.zero_points[c] != 0) {
       return Broken("G9", node,
                     "bias '{}' has scale {} and zero point {} at channel {}, but must "

@@ -1,0 +1,21 @@
+// Abs(x): |x|, element by element.
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return NumericUnary(context, [](auto x) { return x < decltype(x)(0) ? -x : x; });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kAbs{
+    .name = "Abs",
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferNumericUnary,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,103 @@
+// ConvTranspose(x, w, b): x [N, C, spatial..], w [C, M / group, kernel..], b [M] or absent.  Every
+// output is one chain of fused multiply-adds from +0: channel of the group, then kernel position
+// descending (input position ascending); positions that the strides skip take part with +0.  The
+// bias is one addition at the end.
+#include "core/ops/transpose_window.h"
+
+#include <cmath>
+
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+constexpr ir::AttrSpec kAttributes[] = {
+    {"kernel_shape", ir::AttrKind::kInts},   {"strides", ir::AttrKind::kInts},
+    {"dilations", ir::AttrKind::kInts},      {"pads", ir::AttrKind::kInts},
+    {"auto_pad", ir::AttrKind::kString},     {"group", ir::AttrKind::kInt},
+    {"output_padding", ir::AttrKind::kInts}, {"output_shape", ir::AttrKind::kInts},
+};
+
+Status Infer(ir::InferContext& context) {
+  const ir::Shape& x = context.shape(0);
+  const ir::Shape& w = context.shape(1);
+  if (context.dtype(0) != ir::DType::kF32 || context.dtype(1) != ir::DType::kF32) {
+    return context.Unsupported("operands are {} and {}, but must be f32", Name(context.dtype(0)),
+                               Name(context.dtype(1)));
+  }
+  if (x.size() < 3 || w.size() != x.size()) {
+    return context.Invalid("data of shape {} and weight of shape {} must have one rank, at least 3",
+                           ir::ToString(x), ir::ToString(w));
+  }
+  const int64_t group = context.node().attributes.Int("group", 1);
+  if (group < 1 || x[1] % group != 0) {
+    return context.Invalid("group {} must divide {} input channels", group, x[1]);
+  }
+  if (w[0] != x[1]) {
+    return context.Invalid("weight has {} input channels but the data has {}", w[0], x[1]);
+  }
+  if (context.Has(2) && context.shape(2) != ir::Shape{w[1] * group}) {
+    return context.Invalid("bias has shape {}, but must have {} elements",
+                           ir::ToString(context.shape(2)), w[1] * group);
+  }
+  OCTAVO_TRY(const TransposeWindow window, TransposeWindowOf(context.node(), x, w));
+  ir::Shape shape = {x[0], w[1] * group};
+  shape.insert(shape.end(), window.out.begin(), window.out.end());
+  context.SetResult(0, ir::DType::kF32, shape);
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  const ir::Tensor& x = context.in(0);
+  const ir::Tensor& w = context.in(1);
+  OCTAVO_TRY(const TransposeWindow window, TransposeWindowOf(context.node, x.shape(), w.shape()));
+  const int64_t in_size = ir::NumElements(window.in);
+  const int64_t out_size = ir::NumElements(window.out);
+  const int64_t taps = ir::NumElements(window.kernel);
+  const int64_t groups = context.node.attributes.Int("group", 1);
+  const int64_t channels = x.shape()[1] / groups;
+  const int64_t group_outputs = w.shape()[1];
+  const int64_t outputs = group_outputs * groups;
+  const float* from = x.values<float>().data();
+  const float* weight = w.values<float>().data();
+  float* to = context.out().mutable_values<float>().data();
+  context.pool->For(x.shape()[0] * outputs, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const int64_t n = plane / outputs, m = plane % outputs;
+      float* sums = to + plane * out_size;
+      std::fill(sums, sums + out_size, 0.0f);
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t channel = m / group_outputs * channels + c;
+        const float* source = from + (n * x.shape()[1] + channel) * in_size;
+        const float* kernel = weight + (channel * group_outputs + m % group_outputs) * taps;
+        window.ForEachTap([&](int64_t position, int64_t tap, int64_t offset) {
+          const float value = offset < 0 ? 0.0f : source[offset];
+          sums[position] = std::fma(value, kernel[tap], sums[position]);
+        });
+      }
+      if (!context.Has(2)) continue;
+      const float bias = context.in(2).values<float>()[m];
+      for (int64_t i = 0; i < out_size; ++i) sums[i] += bias;
+    }
+  });
+  return {};
+}
+
+// Channel c of the output is weight channel c modulo M / group.
+int WeightAxis(const ir::Graph&, const ir::Node&, int) { return 1; }
+
+}  // namespace
+
+extern constexpr ir::OpDef kConvTranspose{
+    .name = "ConvTranspose",
+    .inputs = {2, 3},
+    .attributes = kAttributes,
+    .roles = ir::Roles(ir::Role::kData, ir::Role::kWeight, ir::Role::kBias),
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .weight_axis = &WeightAxis,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,22 @@
+// Cos(x): cosine, element by element.
+#include "core/base/math.h"
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return FloatUnary(context, [](auto x) { return math::Cos(x); });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kCos{
+    .name = "Cos",
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferFloatUnary,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

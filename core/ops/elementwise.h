@@ -1,0 +1,110 @@
+// What ops on one or two operands, element by element, share: inference, loops over any element
+// type, broadcasting.  f32 is computed in f32 (arithmetic) or in double and rounded once
+// (transcendental functions).
+#pragma once
+
+#include "core/ops/data_op.h"
+
+namespace octavo::ops {
+
+inline constexpr int64_t kElementwiseGrain = 16384;
+
+// kInvalidArgument unless the operand is f32 or f64; the result is like it.
+Status InferFloatUnary(ir::InferContext& context);
+// Any type that has a C++ type but bool.
+Status InferNumericUnary(ir::InferContext& context);
+// Operands of one numeric type; the result has their broadcast shape.
+Status InferNumericBinary(ir::InferContext& context);
+
+// result = f(x) with f from double to double.
+template <class F>
+Status FloatUnary(const ir::EvalContext& context, F&& f) {
+  const ir::Tensor& x = context.in(0);
+  ir::Tensor& y = context.out();
+  const auto run = [&]<class T>(T) {
+    const std::span<const T> from = x.values<T>();
+    const std::span<T> to = y.mutable_values<T>();
+    context.pool->For(x.size(), kElementwiseGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(f(static_cast<double>(from[i])));
+    });
+  };
+  if (x.dtype() == ir::DType::kF64) {
+    run(double{});
+  } else {
+    run(float{});
+  }
+  return {};
+}
+
+// result = f(x) in the element type itself; f is generic.
+template <class F>
+Status NumericUnary(const ir::EvalContext& context, F&& f) {
+  const ir::Tensor& x = context.in(0);
+  ir::Tensor& y = context.out();
+  VisitDType(x.dtype(), [&]<class T>(T) {
+    const std::span<const T> from = x.values<T>();
+    const std::span<T> to = y.mutable_values<T>();
+    context.pool->For(x.size(), kElementwiseGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = static_cast<T>(f(from[i]));
+    });
+  });
+  return {};
+}
+
+// result[i] = f(a, b) over the broadcast of both, row by row of the last axis.
+template <class T, class F>
+void BroadcastLoop(const ir::Tensor& a, const ir::Tensor& b, ir::Tensor& result, ThreadPool& pool,
+                   F&& f) {
+  const ir::Shape& shape = result.shape();
+  const T* from_a = a.values<T>().data();
+  const T* from_b = b.values<T>().data();
+  T* to = result.mutable_values<T>().data();
+  if (a.shape() == b.shape() || a.size() == 1 || b.size() == 1) {
+    const int64_t step_a = a.size() == 1 ? 0 : 1;
+    const int64_t step_b = b.size() == 1 ? 0 : 1;
+    pool.For(result.size(), kElementwiseGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) to[i] = f(from_a[i * step_a], from_b[i * step_b]);
+    });
+    return;
+  }
+  const ir::Shape strides_a = BroadcastStrides(a.shape(), shape);
+  const ir::Shape strides_b = BroadcastStrides(b.shape(), shape);
+  const int64_t width = shape.back();
+  const int64_t rows = width == 0 ? 0 : result.size() / width;
+  const int64_t grain = std::max<int64_t>(1, kElementwiseGrain / std::max<int64_t>(width, 1));
+  pool.For(rows, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t at_a = 0, at_b = 0, rest = row;
+      for (size_t d = shape.size() - 1; d-- > 0;) {
+        const int64_t index = rest % shape[d];
+        rest /= shape[d];
+        at_a += index * strides_a[d];
+        at_b += index * strides_b[d];
+      }
+      const int64_t step_a = strides_a.back(), step_b = strides_b.back();
+      for (int64_t i = 0; i < width; ++i) {
+        to[row * width + i] = f(from_a[at_a + i * step_a], from_b[at_b + i * step_b]);
+      }
+    }
+  });
+}
+
+// result = f(a, b) in the element type; f is generic.
+template <class F>
+Status NumericBinary(const ir::EvalContext& context, F&& f) {
+  VisitDType(context.out().dtype(), [&]<class T>(T) {
+    BroadcastLoop<T>(context.in(0), context.in(1), context.out(), *context.pool,
+                     [&](T a, T b) { return static_cast<T>(f(a, b)); });
+  });
+  return {};
+}
+
+// The rules of an op that computes reals element by element: its parameters are free, and it
+// scales its operands itself.
+inline constexpr ir::RescaleRule kScalesItself{
+    .at_input = ir::RescaleRule::AtInput::kAbsorbed,
+    .at_output = ir::RescaleRule::AtOutput::kAbsorbed,
+};
+inline constexpr ir::QuantRule kFreeResult{.kind = ir::QuantRule::Kind::kFree, .why = {}};
+
+}  // namespace octavo::ops

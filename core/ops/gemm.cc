@@ -1,0 +1,94 @@
+// Gemm(a, b, c): alpha * A' * B' + beta * c, with A' = A or its transpose, c broadcast to [M, N].
+// Every product element is one chain of fused multiply-adds from +0 along K; alpha and the scaled
+// c follow as one multiplication and one addition.
+#include <cmath>
+
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+constexpr ir::AttrSpec kAttributes[] = {
+    {"alpha", ir::AttrKind::kFloat},
+    {"beta", ir::AttrKind::kFloat},
+    {"transA", ir::AttrKind::kInt},
+    {"transB", ir::AttrKind::kInt},
+};
+
+Status Infer(ir::InferContext& context) {
+  const ir::Shape& a = context.shape(0);
+  const ir::Shape& b = context.shape(1);
+  if (context.dtype(0) != ir::DType::kF32 || context.dtype(1) != ir::DType::kF32) {
+    return context.Unsupported("operands are {} and {}, but must be f32", Name(context.dtype(0)),
+                               Name(context.dtype(1)));
+  }
+  if (a.size() != 2 || b.size() != 2) {
+    return context.Invalid("operands of shapes {} and {} must be matrices", ir::ToString(a),
+                           ir::ToString(b));
+  }
+  const bool trans_a = context.node().attributes.Int("transA", 0) != 0;
+  const bool trans_b = context.node().attributes.Int("transB", 0) != 0;
+  if (a[trans_a ? 0 : 1] != b[trans_b ? 1 : 0]) {
+    return context.Invalid("inner extents {} and {} differ", a[trans_a ? 0 : 1],
+                           b[trans_b ? 1 : 0]);
+  }
+  const ir::Shape shape = {a[trans_a ? 1 : 0], b[trans_b ? 0 : 1]};
+  if (context.Has(2) && Broadcast(context.shape(2), shape) != shape) {
+    return context.Invalid("c of shape {} does not broadcast to {}", ir::ToString(context.shape(2)),
+                           ir::ToString(shape));
+  }
+  context.SetResult(0, ir::DType::kF32, shape);
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  const ir::AttrMap& attributes = context.node.attributes;
+  const bool trans_a = attributes.Int("transA", 0) != 0, trans_b = attributes.Int("transB", 0) != 0;
+  const float alpha = attributes.Float("alpha", 1), beta = attributes.Float("beta", 1);
+  ir::Tensor& result = context.out();
+  const int64_t rows = result.shape()[0], columns = result.shape()[1];
+  const int64_t depth = context.in(0).shape()[trans_a ? 0 : 1];
+  const float* a = context.in(0).values<float>().data();
+  const float* b = context.in(1).values<float>().data();
+  float* y = result.mutable_values<float>().data();
+  ir::Tensor c;
+  if (context.Has(2)) c = BroadcastTo(context.in(2), result.shape(), context.pool);
+  context.pool->For(rows, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t m = begin; m < end; ++m) {
+      for (int64_t n = 0; n < columns; ++n) {
+        float sum = 0;
+        for (int64_t k = 0; k < depth; ++k) {
+          sum = std::fma(trans_a ? a[k * rows + m] : a[m * depth + k],
+                         trans_b ? b[n * depth + k] : b[k * columns + n], sum);
+        }
+        if (alpha != 1) sum *= alpha;
+        if (context.Has(2)) {
+          const float addend = c.values<float>()[m * columns + n];
+          sum += beta == 1 ? addend : beta * addend;
+        }
+        y[m * columns + n] = sum;
+      }
+    }
+  });
+  return {};
+}
+
+int WeightAxis(const ir::Graph&, const ir::Node& node, int) {
+  return node.attributes.Int("transB", 0) != 0 ? 0 : 1;
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kGemm{
+    .name = "Gemm",
+    .inputs = {2, 3},
+    .attributes = kAttributes,
+    .roles = ir::Roles(ir::Role::kData, ir::Role::kWeight, ir::Role::kBias),
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .weight_axis = &WeightAxis,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

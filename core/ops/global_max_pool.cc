@@ -1,0 +1,55 @@
+// GlobalMaxPool(x): the largest element over all spatial axes, which stay with extent 1.
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Infer(ir::InferContext& context) {
+  OCTAVO_CHECK(InferFloatUnary(context));
+  ir::Shape shape = context.shape(0);
+  if (shape.size() < 2) {
+    return context.Invalid("operand of shape {} must have at least 2 axes", ir::ToString(shape));
+  }
+  std::fill(shape.begin() + 2, shape.end(), 1);
+  context.SetResult(0, context.dtype(0), shape);
+  return {};
+}
+
+template <class T>
+void Pool(const ir::EvalContext& context) {
+  const ir::Tensor& x = context.in(0);
+  const int64_t planes = x.shape()[0] * x.shape()[1];
+  const int64_t size = planes == 0 ? 0 : x.size() / planes;
+  const T* from = x.values<T>().data();
+  T* to = context.out().mutable_values<T>().data();
+  context.pool->For(planes, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const T* values = from + plane * size;
+      T most = values[0];
+      for (int64_t i = 1; i < size; ++i) most = values[i] > most ? values[i] : most;
+      to[plane] = most;
+    }
+  });
+}
+
+Status Reference(const ir::EvalContext& context) {
+  if (context.in(0).dtype() == ir::DType::kF64) {
+    Pool<double>(context);
+  } else {
+    Pool<float>(context);
+  }
+  return {};
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kGlobalMaxPool{
+    .name = "GlobalMaxPool",
+    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput, .why = {}},
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
+                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,65 @@
+// InstanceNormalization(x, scale, b): each plane of each sample to mean 0 and variance 1, then
+// scaled and shifted by channel; in double, rounded once.
+#include "core/ops/normalize_rows.h"
+
+namespace octavo::ops {
+namespace {
+
+constexpr ir::AttrSpec kAttributes[] = {{"epsilon", ir::AttrKind::kFloat}};
+
+Status Infer(ir::InferContext& context) {
+  OCTAVO_CHECK(InferFloatUnary(context));
+  const ir::Shape& x = context.shape(0);
+  if (x.size() < 3) {
+    return context.Invalid("operand of shape {} must have at least 3 axes", ir::ToString(x));
+  }
+  for (size_t i = 1; i < 3; ++i) {
+    if (context.shape(i) != ir::Shape{x[1]}) {
+      return context.Invalid("input {} has shape {}, but must have {} elements", i,
+                             ir::ToString(context.shape(i)), x[1]);
+    }
+  }
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  const ir::Tensor& x = context.in(0);
+  const int64_t channels = x.shape()[1];
+  const int64_t size = ir::StridesOf(x.shape())[1];
+  const double epsilon = context.node.attributes.Float("epsilon", 1e-5f);
+  const auto run = [&]<class T>(T) {
+    const T* from = x.values<T>().data();
+    T* to = context.out().mutable_values<T>().data();
+    context.pool->For(x.shape()[0] * channels, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t plane = begin; plane < end; ++plane) {
+        const Moments moments = MomentsOf(from + plane * size, size, epsilon);
+        const double factor = context.in(1).FloatAt(plane % channels) * moments.inverse_deviation;
+        const double shift = context.in(2).FloatAt(plane % channels);
+        for (int64_t i = plane * size; i < (plane + 1) * size; ++i) {
+          to[i] = static_cast<T>((from[i] - moments.mean) * factor + shift);
+        }
+      }
+    });
+  };
+  if (x.dtype() == ir::DType::kF64) {
+    run(double{});
+  } else {
+    run(float{});
+  }
+  return {};
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kInstanceNormalization{
+    .name = "InstanceNormalization",
+    .inputs = {3, 3},
+    .attributes = kAttributes,
+    .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,85 @@
+// LayerNormalization(x, scale, b) {axis, epsilon}: the elements from `axis` on to mean 0 and
+// variance 1, then scaled and shifted; in double, rounded once.
+#include "core/ops/normalize_rows.h"
+
+namespace octavo::ops {
+namespace {
+
+constexpr ir::AttrSpec kAttributes[] = {
+    {"axis", ir::AttrKind::kInt},
+    {"epsilon", ir::AttrKind::kFloat},
+    {"stash_type", ir::AttrKind::kInt},
+};
+
+Status Infer(ir::InferContext& context) {
+  OCTAVO_CHECK(InferFloatUnary(context));
+  const ir::Shape& x = context.shape(0);
+  const auto rank = static_cast<int>(x.size());
+  OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", -1), rank));
+  const ir::Shape row(x.begin() + axis, x.end());
+  for (size_t i = 1; i < 3; ++i) {
+    if (context.Has(i) && Broadcast(context.shape(i), row) != row) {
+      return context.Invalid("input {} of shape {} does not broadcast to {}", i,
+                             ir::ToString(context.shape(i)), ir::ToString(row));
+    }
+  }
+  ir::Shape moments = x;
+  std::fill(moments.begin() + axis, moments.end(), 1);
+  for (size_t i = 1; i < context.result_count(); ++i) {
+    context.SetResult(i, context.dtype(0), moments);
+  }
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  const ir::Tensor& x = context.in(0);
+  const int axis = FrontAxis(context.node.attributes.Int("axis", -1), x.rank());
+  const ir::Shape row(x.shape().begin() + axis, x.shape().end());
+  const int64_t size = ir::NumElements(row);
+  const double epsilon = context.node.attributes.Float("epsilon", 1e-5f);
+  const ir::Tensor scale = BroadcastTo(context.in(1), row, context.pool);
+  ir::Tensor shift;
+  if (context.Has(2)) shift = BroadcastTo(context.in(2), row, context.pool);
+  const auto run = [&]<class T>(T) {
+    const T* from = x.values<T>().data();
+    T* to = context.out().mutable_values<T>().data();
+    context.pool->For(size == 0 ? 0 : x.size() / size, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const Moments moments = MomentsOf(from + r * size, size, epsilon);
+        for (int64_t i = 0; i < size; ++i) {
+          const double normal = (from[r * size + i] - moments.mean) * moments.inverse_deviation;
+          const double shifted = context.Has(2) ? shift.FloatAt(i) : 0.0;
+          to[r * size + i] = static_cast<T>(normal * scale.FloatAt(i) + shifted);
+        }
+        if (context.results.size() > 1) {
+          context.out(1).mutable_values<T>()[r] = static_cast<T>(moments.mean);
+        }
+        if (context.results.size() > 2) {
+          context.out(2).mutable_values<T>()[r] = static_cast<T>(moments.inverse_deviation);
+        }
+      }
+    });
+  };
+  if (x.dtype() == ir::DType::kF64) {
+    run(double{});
+  } else {
+    run(float{});
+  }
+  return {};
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kLayerNormalization{
+    .name = "LayerNormalization",
+    .inputs = {2, 3},
+    .results = {1, 3},
+    .attributes = kAttributes,
+    .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

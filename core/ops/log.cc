@@ -1,0 +1,22 @@
+// Log(x): natural logarithm, element by element.
+#include "core/base/math.h"
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return FloatUnary(context, [](auto x) { return math::Log(x); });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kLog{
+    .name = "Log",
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferFloatUnary,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,103 @@
+// MatMul(a, b): the product of the last two axes, the others broadcast; a vector is a row on the
+// left and a column on the right.  Every element is one chain of fused multiply-adds from +0
+// along K.
+#include "core/ops/mat_mul_shape.h"
+
+#include <cmath>
+
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+
+Result<MatMulShape> MatMulShapeOf(ir::Shape a, ir::Shape b) {
+  const auto wrong = [&](std::string_view what) {
+    return Fail(Code::kInvalidArgument, "operands of shapes {} and {} {}", ir::ToString(a),
+                ir::ToString(b), what);
+  };
+  if (a.empty() || b.empty()) return wrong("must have at least one axis");
+  MatMulShape shape;
+  const bool row = a.size() == 1, column = b.size() == 1;
+  if (row) a.insert(a.begin(), 1);
+  if (column) b.push_back(1);
+  shape.rows = a[a.size() - 2];
+  shape.depth = a.back();
+  shape.columns = b.back();
+  if (b[b.size() - 2] != shape.depth) return wrong("have different inner extents");
+  const ir::Shape batch_a(a.begin(), a.end() - 2), batch_b(b.begin(), b.end() - 2);
+  const auto batch = Broadcast(batch_a, batch_b);
+  if (!batch) return wrong("do not broadcast");
+  const ir::Shape strides_a = BroadcastStrides(batch_a, *batch);
+  const ir::Shape strides_b = BroadcastStrides(batch_b, *batch);
+  const int64_t count = ir::NumElements(*batch);
+  for (int64_t i = 0; i < count && count < INT32_MAX; ++i) {
+    int64_t at_a = 0, at_b = 0, rest = i;
+    for (size_t d = batch->size(); d-- > 0;) {
+      at_a += rest % (*batch)[d] * strides_a[d];
+      at_b += rest % (*batch)[d] * strides_b[d];
+      rest /= (*batch)[d];
+    }
+    shape.a_offsets.push_back(at_a * shape.rows * shape.depth);
+    shape.b_offsets.push_back(at_b * shape.depth * shape.columns);
+  }
+  shape.result = *batch;
+  if (!row) shape.result.push_back(shape.rows);
+  if (!column) shape.result.push_back(shape.columns);
+  return shape;
+}
+
+namespace {
+
+Status Infer(ir::InferContext& context) {
+  if (context.dtype(0) != ir::DType::kF32 || context.dtype(1) != ir::DType::kF32) {
+    return context.Unsupported("operands are {} and {}, but must be f32", Name(context.dtype(0)),
+                               Name(context.dtype(1)));
+  }
+  auto shape = MatMulShapeOf(context.shape(0), context.shape(1));
+  if (!shape) return context.Invalid("{}", shape.error().message);
+  context.SetResult(0, ir::DType::kF32, std::move(shape->result));
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  OCTAVO_TRY(const MatMulShape shape, MatMulShapeOf(context.in(0).shape(), context.in(1).shape()));
+  const float* a = context.in(0).values<float>().data();
+  const float* b = context.in(1).values<float>().data();
+  float* y = context.out().mutable_values<float>().data();
+  const auto batches = static_cast<int64_t>(shape.a_offsets.size());
+  context.pool->For(batches * shape.rows, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t batch = i / shape.rows, m = i % shape.rows;
+      const float* left = a + shape.a_offsets[batch] + m * shape.depth;
+      const float* right = b + shape.b_offsets[batch];
+      for (int64_t n = 0; n < shape.columns; ++n) {
+        float sum = 0;
+        for (int64_t k = 0; k < shape.depth; ++k) {
+          sum = std::fma(left[k], right[k * shape.columns + n], sum);
+        }
+        y[i * shape.columns + n] = sum;
+      }
+    }
+  });
+  return {};
+}
+
+// The columns of the right operand; a vector has one.
+int WeightAxis(const ir::Graph& graph, const ir::Node& node, int input) {
+  const auto rank = static_cast<int>(graph.type(node.inputs[input]).shape.size());
+  return rank < 2 ? -1 : rank - 1;
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kMatMul{
+    .name = "MatMul",
+    .inputs = {2, 2},
+    .roles = ir::Roles(ir::Role::kData, ir::Role::kWeight),
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .weight_axis = &WeightAxis,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,89 @@
+// MaxPool(x): the largest element of each window; optionally where it was (Indices).
+//
+// The model of an op's file: what it does, schema, inference, rules, meaning, one row.
+#include <limits>
+
+#include "core/ops/window.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Infer(ir::InferContext& context) {
+  OCTAVO_TRY(const Window window, WindowOf(context.node(), context.shape(0)));
+  ir::Shape shape = {context.shape(0)[0], context.shape(0)[1]};
+  shape.insert(shape.end(), window.out.begin(), window.out.end());
+  if (!HasCType(context.dtype(0))) {
+    return context.Unsupported("operand of type {} is not supported", Name(context.dtype(0)));
+  }
+  context.SetResult(0, context.dtype(0), shape);
+  if (context.result_count() > 1) {
+    if (context.node().attributes.Int("storage_order", 0) != 0) {
+      return context.Unsupported("indices in column-major order are not supported");
+    }
+    context.SetResult(1, ir::DType::kI64, shape);
+  }
+  return {};
+}
+
+template <class T>
+void Pool(const Window& window, const ir::EvalContext& context) {
+  const int64_t in_size = ir::NumElements(window.in);
+  const int64_t out_size = window.positions();
+  const int64_t planes = context.in(0).shape()[0] * context.in(0).shape()[1];
+  const T* x = context.in(0).values<T>().data();
+  T* y = context.out().mutable_values<T>().data();
+  int64_t* indices =
+      context.results.size() > 1 ? context.out(1).mutable_values<int64_t>().data() : nullptr;
+  context.pool->For(planes, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t plane = begin; plane < end; ++plane) {
+      const T* from = x + plane * in_size;
+      T* to = y + plane * out_size;
+      std::fill(to, to + out_size, std::numeric_limits<T>::lowest());
+      ForEachTap(window, 0, out_size, [&](int64_t position, int64_t, int64_t offset) {
+        if (offset < 0) return;
+        const bool first = indices && indices[plane * out_size + position] == 0 &&
+                           to[position] == std::numeric_limits<T>::lowest();
+        if (!(from[offset] > to[position]) && !first) return;
+        to[position] = from[offset];
+        if (indices) indices[plane * out_size + position] = plane * in_size + offset;
+      });
+    }
+  });
+}
+
+Status Reference(const ir::EvalContext& context) {
+  OCTAVO_TRY(const Window window, WindowOf(context.node, context.in(0).shape()));
+  VisitDType(context.in(0).dtype(), [&]<class T>(T) { Pool<T>(window, context); });
+  return {};
+}
+
+// Ties that a Rescale makes would move the index; a window wholly in the padding has no element.
+std::string WhyNot(const ir::Graph& graph, const ir::Node& node, const ir::Type&, const ir::Type&) {
+  if (node.results.size() > 1) return "its indices result may change where rounding makes ties";
+  const auto window = WindowOf(node, graph.type(node.input(0)).shape);
+  if (!window) return window.error().message;
+  for (size_t d = 0; d < window->axes(); ++d) {
+    const int64_t extent = (window->kernel[d] - 1) * window->dilations[d] + 1;
+    const int64_t last = (window->out[d] - 1) * window->strides[d] - window->pads_begin[d];
+    if (window->pads_begin[d] >= extent || last >= window->in[d]) {
+      return "a window lies wholly in the padding";
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kMaxPool{
+    .name = "MaxPool",
+    .results = {1, 2},
+    .attributes = kWindowAttributes,
+    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput, .why = {}},
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
+                .at_output = ir::RescaleRule::AtOutput::kRaised,
+                .why_not = &WhyNot},
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

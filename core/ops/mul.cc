@@ -1,0 +1,23 @@
+// Mul(a, b): the product, element by element over the broadcast of both.
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return NumericBinary(context, [](auto a, auto b) { return a * b; });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kMul{
+    .name = "Mul",
+    .inputs = {2, 2},
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferNumericBinary,
+    .reference = &Reference,
+    .commutative = true,
+};
+
+}  // namespace octavo::ops

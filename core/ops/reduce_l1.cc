@@ -1,0 +1,27 @@
+// ReduceL1(x, axes): the sum of magnitudes, in double in row-major order.
+#include <cmath>
+#include "core/ops/reduce.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return Reduce(
+      context, 0.0, [](double a, double b) { return a + std::fabs(b); },
+      [](double sum, double) { return sum; });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kReduceL1{
+    .name = "ReduceL1",
+    .inputs = {1, 2},
+    .attributes = kReduceAttributes,
+    .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferReduce,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

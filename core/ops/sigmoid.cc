@@ -1,0 +1,22 @@
+// Sigmoid(x): 1 / (1 + e^-x), element by element.
+#include "core/base/math.h"
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return FloatUnary(context, [](auto x) { return math::Sigmoid(x); });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kSigmoid{
+    .name = "Sigmoid",
+    .quant = {.kind = ir::QuantRule::Kind::kFixed, .why = {}, .range = {0, 1}},
+    .rescale = kScalesItself,
+    .infer = &InferFloatUnary,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

@@ -1,0 +1,24 @@
+// Softplus(x): log(1 + e^x), element by element.
+#include "core/base/math.h"
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return FloatUnary(context, [](auto x) {
+    return x > 0 ? x + math::Log1p(math::Exp(-x)) : math::Log1p(math::Exp(x));
+  });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kSoftplus{
+    .name = "Softplus",
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferFloatUnary,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops
