@@ -20,6 +20,10 @@
 
 namespace octavo::passes {
 
+// A node of reals that stays float, and why.
+struct FloatNode {
+  std::string node = {}, op = {}, reason = {};
+};
 struct Warning {
   std::string code = {}, message = {}, node = {};
 };

@@ -1,0 +1,103 @@
+#include "core/job/load.h"
+
+#include "core/onnx/tensor_proto.h"
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
+
+namespace octavo::job {
+namespace {
+
+// Octavo's own ops, then those that a target brings.
+onnx::OpFinder FinderFor(const target::Target* target) {
+  return [target](std::string_view name, std::string_view domain) -> const ir::OpDef* {
+    if (const ir::OpDef* op = ops::FindOp(name, domain)) return op;
+    if (target == nullptr) return nullptr;
+    for (const target::CustomOp& op : target->ops) {
+      if (op.name == name && op.domain == domain) return op.def.get();
+    }
+    return nullptr;
+  };
+}
+
+Result<onnx::Imported> LoadText(const LoadRequest& request) {
+  const text::ParseOptions options{
+      .find_op = FinderFor(request.target),
+      .payload = [&](std::string_view digest) -> Result<Blob> {
+        for (const NamedBlob& blob : request.external_data) {
+          if (blob.name == digest) return blob.bytes;
+        }
+        return Fail(Code::kInvalidArgument, "payload file '{}' is missing", digest).Field(digest);
+      }};
+  onnx::Imported imported;
+  OCTAVO_TRY(imported.graph, text::Parse(request.model.bytes.text(), options));
+  imported.digest = Sha256Of(request.model.bytes.bytes());
+  imported.bytes = static_cast<int64_t>(request.model.bytes.size());
+  for (const NamedBlob& blob : request.external_data) {
+    imported.bytes += static_cast<int64_t>(blob.bytes.size());
+  }
+  for (const ir::ValueId input : imported.graph.inputs()) {
+    const ir::Type& type = imported.graph.type(input);
+    onnx::InputSignature signature{.name = imported.graph.name(input), .dtype = type.dtype};
+    for (const int64_t extent : type.shape) signature.declared.push_back({extent, {}});
+    if (!type.shape.empty()) imported.batch = type.shape[0];
+    imported.inputs.push_back(std::move(signature));
+  }
+  for (const ir::ValueId output : imported.graph.outputs()) {
+    const ir::Shape& shape = imported.graph.type(output).shape;
+    imported.outputs.push_back({.name = imported.graph.name(output),
+                                .batched = !shape.empty() && shape[0] == imported.batch});
+  }
+  imported.nodes = imported.graph.node_count();
+  for (const ir::NodeId id : imported.graph.nodes()) {
+    ++imported.ops[std::string(imported.graph.node(id).op->name)];
+  }
+  return imported;
+}
+
+Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
+  std::vector<data::NamedBlob> named;
+  for (const NamedBlob& blob : blobs) named.push_back({blob.name, blob.bytes});
+  return data::SampleSource::Open(named, &onnx::ParseTensor);
+}
+
+}  // namespace
+
+Result<Loaded> Load(const LoadRequest& request) {
+  Loaded loaded;
+  std::optional<data::SampleSource> source;
+  if (!request.samples.empty()) {
+    auto opened = OpenSamples(request.samples);
+    if (!opened) return Forward(std::move(opened).error());
+    source.emplace(std::move(*opened));
+  }
+  if (request.model.name.ends_with(".octavo")) {
+    return Fail(Code::kUnimplemented, "'{}': native graphs cannot be read yet", request.model.name)
+        .Field(request.model.name);
+  }
+  if (request.model.name.ends_with(".graph")) {
+    OCTAVO_TRY(loaded.model, LoadText(request));
+  } else {
+    onnx::ImportOptions options{.batch = request.batch, .find_op = FinderFor(request.target)};
+    for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
+    for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
+    if (source) {
+      // Which arrays there are says which inputs they may bind; the importer takes what it needs.
+      OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
+      options.sample_shapes = source->Shapes(inputs);
+    }
+    OCTAVO_TRY(loaded.model, onnx::ImportModel(request.model.bytes, options));
+  }
+  if (source) {
+    std::vector<data::SampleInput> inputs;
+    for (size_t i = 0; i < loaded.model.graph.inputs().size(); ++i) {
+      const ir::ValueId id = loaded.model.graph.inputs()[i];
+      inputs.push_back({.name = loaded.model.graph.name(id),
+                        .type = loaded.model.graph.type(id),
+                        .dynamic_batch = loaded.model.inputs[i].dynamic_batch});
+    }
+    OCTAVO_TRY(loaded.samples, data::CutSamples(*source, inputs));
+  }
+  return loaded;
+}
+
+}  // namespace octavo::job

@@ -1,0 +1,40 @@
+// A model and its samples, read: shared by the job and by the commands that only look or run.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/data/samples.h"
+#include "core/job/job.h"
+#include "core/onnx/import.h"
+#include "core/target/target.h"
+
+namespace octavo::job {
+
+struct LoadRequest {
+  const NamedBlob& model;
+  const std::vector<NamedBlob>& external_data;
+  const std::vector<NamedBlob>& samples;  // empty: none
+  std::map<std::string, std::vector<int64_t>> shape = {};
+  int64_t batch = 0;
+  const target::Target* target = nullptr;  // its own ops are known then
+};
+
+struct Loaded {
+  onnx::Imported model = {};  // of a text graph: what of it applies
+  data::Samples samples = {};
+};
+
+// ONNX by default, text for names that end in .graph.  A native graph is kUnimplemented.
+Result<Loaded> Load(const LoadRequest& request);
+
+// `count` samples drawn from the inputs' entries in a profile, or evenly where it has none; the
+// same for equal seeds on every machine.
+struct ProfileDraw {
+  uint64_t seed = 0;
+  int64_t count = 8;
+};
+
+}  // namespace octavo::job

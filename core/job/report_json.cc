@@ -1,0 +1,108 @@
+#include "core/job/report_json.h"
+
+#include "core/job/settings.h"
+#include "core/report/render_json.h"
+
+namespace octavo::job {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json LedgerJson(const std::vector<passes::LedgerEntry>& ledger) {
+  ordered_json list = ordered_json::array();
+  for (const passes::LedgerEntry& entry : ledger) {
+    list.push_back({{"pass", entry.pass},
+                    {"rule", entry.rule},
+                    {"effect", passes::Name(entry.effect)},
+                    {"node", entry.node},
+                    {"values", entry.values},
+                    {"count", 1}});
+  }
+  return list;
+}
+
+ordered_json PassesJson(const std::vector<passes::PassRecord>& records, bool with_seconds) {
+  ordered_json list = ordered_json::array();
+  for (const passes::PassRecord& record : records) {
+    ordered_json pass = {{"name", record.name}};
+    if (with_seconds) pass["seconds"] = record.seconds;
+    pass["changed"] = record.changed;
+    pass["nodes_after"] = record.nodes_after;
+    list.push_back(std::move(pass));
+  }
+  return list;
+}
+
+ordered_json RescalesJson(const Findings& findings) {
+  ordered_json kept = ordered_json::array();
+  for (const passes::Kept& entry : findings.kept_rescales) {
+    kept.push_back({{"node", entry.node}, {"reason", entry.reason}});
+  }
+  return {{"before", findings.rescales_before.count},
+          {"after", findings.rescales_after.count},
+          // Placement is greedy as yet, so both figures are the same.
+          {"greedy_after", findings.rescales_after.count},
+          {"elements_before", findings.rescales_before.elements},
+          {"elements_after", findings.rescales_after.elements},
+          {"kept", std::move(kept)}};
+}
+
+ordered_json NumericsJson(const Findings& findings) {
+  ordered_json numerics = {{"reference", "float"},
+                           {"samples", findings.samples},
+                           {"samples_source", nullptr},
+                           {"outputs", ordered_json::array()},
+                           {"values", ordered_json::array()}};
+  if (!findings.samples_source.empty()) numerics["samples_source"] = findings.samples_source;
+  if (!findings.numerics) return numerics;
+  for (const report::ValueReport& value : findings.numerics->outputs) {
+    numerics["outputs"].push_back(report::ToJson(value));
+  }
+  for (const report::ValueReport& value : findings.numerics->values) {
+    numerics["values"].push_back(report::ToJson(value));
+  }
+  return numerics;
+}
+
+}  // namespace
+
+std::string ReportJson(const Options& options, const passes::Settings& settings,
+                       const Findings& findings) {
+  ordered_json float_nodes = ordered_json::array();
+  for (const passes::FloatNode& node : findings.float_nodes) {
+    float_nodes.push_back({{"node", node.node}, {"op", node.op}, {"reason", node.reason}});
+  }
+  ordered_json warnings = ordered_json::array();
+  for (const passes::Warning& warning : findings.rewrites.warnings) {
+    warnings.push_back(
+        {{"code", warning.code}, {"message", warning.message}, {"node", warning.node}});
+  }
+  const ordered_json report = {
+      {"octavo_version", OCTAVO_VERSION},
+      {"action_digest", findings.action_digest},
+      {"numerics_mode", target::Name(settings.target.numerics)},
+      {"target", settings.target.name},
+      {"options", OptionsJson(options, settings)},
+      {"model",
+       {{"nodes_before", findings.before.nodes},
+        {"nodes_after", findings.after.nodes},
+        {"ops_before", findings.before.ops},
+        {"ops_after", findings.after.ops},
+        {"bytes_before", findings.before.bytes},
+        {"bytes_after", findings.after.bytes}}},
+      {"profile",
+       {{"matched", findings.profile.matched},
+        {"unmatched_entries", findings.profile.unmatched_entries},
+        {"missing_values", findings.rewrites.missing_values},
+        {"from_payload", findings.rewrites.ranges_from_payload}}},
+      {"rescales", RescalesJson(findings)},
+      {"passes", PassesJson(findings.passes, !options.deterministic)},
+      {"ledger", LedgerJson(findings.rewrites.ledger)},
+      {"float_nodes", std::move(float_nodes)},
+      {"numerics", NumericsJson(findings)},
+      {"warnings", std::move(warnings)},
+  };
+  return report.dump(1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace octavo::job

@@ -1,0 +1,48 @@
+// The report of a job as JSON (proto field names).  Collects what every stage found out.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/job/job.h"
+#include "core/passes/pass.h"
+#include "core/report/diff.h"
+
+namespace octavo::job {
+
+struct ModelFigures {
+  int64_t nodes = 0;
+  std::map<std::string, int64_t> ops = {};
+  int64_t bytes = 0;
+};
+
+struct RescaleFigures {
+  int64_t count = 0;
+  int64_t elements = 0;
+};
+
+struct ProfileFigures {
+  int64_t matched = 0;
+  std::vector<std::string> unmatched_entries = {};
+};
+
+struct Findings {
+  std::string action_digest = {};
+  ModelFigures before = {}, after = {};
+  RescaleFigures rescales_before = {}, rescales_after = {};
+  ProfileFigures profile = {};
+  std::vector<passes::PassRecord> passes = {};
+  passes::Findings rewrites = {};
+  std::vector<passes::FloatNode> float_nodes = {};
+  std::vector<passes::Kept> kept_rescales = {};
+  std::optional<report::DiffResult> numerics = {};  // none: no integer run was made
+  int64_t samples = 0;
+  std::string samples_source = {};
+};
+
+std::string ReportJson(const Options& options, const passes::Settings& settings,
+                       const Findings& findings);
+
+}  // namespace octavo::job

@@ -1,0 +1,373 @@
+// The stages of a job in order; each is a member of Job.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "core/base/sha256.h"
+#include "core/job/load.h"
+#include "core/job/report_json.h"
+#include "core/job/settings.h"
+#include "core/job/survey.h"
+#include "core/job/synthetic.h"
+#include "core/onnx/export.h"
+#include "core/profile/collect.h"
+#include "core/text/print.h"
+
+namespace octavo::job {
+namespace {
+
+using ir::Graph;
+
+constexpr std::string_view kFirstIntegerPass = "quantize";
+constexpr std::string_view kFirstTargetPass = "lower";
+constexpr int64_t kSyntheticSamples = 8;
+
+bool HasQuantizedValues(const Graph& graph) {
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (!value.erased && value.type.quantized()) return true;
+  }
+  return false;
+}
+
+class Job {
+ public:
+  Job(const Request& request, const StopToken& stop, const Observer& observer)
+      : request_(request),
+        options_(request.options),
+        stop_(stop),
+        observer_(observer),
+        pool_(request.options.threads) {}
+
+  Result<Outcome> Run() {
+    OCTAVO_TRY(settings_, SettingsOf(request_));
+    settings_.pool = &pool_;
+    settings_.stop = stop_;
+    OCTAVO_CHECK(Import());
+    OCTAVO_CHECK(Prepare());
+    OCTAVO_CHECK(MakeProfile());
+    OCTAVO_CHECK(Rewrite());
+    OCTAVO_CHECK(Export());
+    OCTAVO_CHECK(Compare());
+    CheckGates();
+    outcome_.report_json = ReportJson(options_, settings_, findings_);
+    CollectFacts();
+    return std::move(outcome_);
+  }
+
+ private:
+  void Report(std::string_view stage, int64_t done, int64_t total, std::string_view pass = {}) {
+    if (observer_) observer_({.stage = stage, .pass = pass, .done = done, .total = total});
+  }
+  void Warn(std::string_view code, std::string message) {
+    findings_.rewrites.warnings.push_back(
+        {.code = std::string(code), .message = std::move(message), .node = {}});
+  }
+
+  Status Import() {
+    Report("import", 0, 1);
+    OCTAVO_CHECK(stop_.Check());
+    OCTAVO_TRY(Loaded loaded, Load({.model = request_.model,
+                                    .external_data = request_.external_data,
+                                    .samples = request_.samples,
+                                    .shape = options_.shape,
+                                    .batch = options_.batch,
+                                    .target = &settings_.target}));
+    graph_ = std::move(loaded.model.graph);
+    samples_ = std::move(loaded.samples);
+    digest_ = loaded.model.digest;
+    findings_.before = {
+        .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
+    for (const onnx::ImportWarning& warning : loaded.model.warnings) {
+      findings_.rewrites.warnings.push_back({warning.code, warning.message, warning.node});
+    }
+    for (const onnx::NewArithmetic& changed : loaded.model.new_arithmetic) {
+      findings_.rewrites.ledger.push_back({.pass = "import",
+                                           .rule = "integer-form",
+                                           .effect = passes::Effect::kNewArithmetic,
+                                           .node = changed.node,
+                                           .values = {changed.value}});
+    }
+    quantized_model_ = HasQuantizedValues(graph_);
+    const bool wants_profile = !options_.no_quantize && !quantized_model_;
+    if (wants_profile && !request_.profile && samples_.batches.empty()) {
+      return Fail(Code::kUsage, "a float model needs --data or --profile to be quantized")
+          .Field("data");
+    }
+    const bool gated = options_.require_sqnr > 0 || options_.require_cosine > 0;
+    if (gated && samples_.batches.empty()) {
+      return Fail(Code::kUsage, "--require-sqnr and --require-cosine need --data")
+          .Field(options_.require_sqnr > 0 ? "require_sqnr" : "require_cosine");
+    }
+    Report("import", 1, 1);
+    return {};
+  }
+
+  // Runs the passes from `first` (or the beginning) up to `end` (or the last).
+  Status RunPasses(std::string_view stage, std::string_view first, std::string_view end) {
+    std::vector<const passes::Pass*> part;
+    bool inside = first.empty();
+    for (const passes::Pass* pass : passes::AllPasses()) {
+      inside |= pass->name == first;
+      if (pass->name == end) break;
+      if (inside) part.push_back(pass);
+    }
+    if (stopped_) return {};
+    passes::RunOptions run{
+        .stop_before = options_.stop_before, .skip = options_.skip, .only = options_.passes};
+    run.after_pass = [&](const passes::PassRecord& record, const Graph& graph) {
+      ++passes_done_;
+      Report(stage, passes_done_, static_cast<int64_t>(passes::AllPasses().size()), record.name);
+      if (record.name == kFirstIntegerPass) findings_.rescales_before = CountRescales(graph);
+      if (options_.snapshots) Snapshot(record.name, graph);
+    };
+    OCTAVO_TRY(const std::vector<passes::PassRecord> records,
+               passes::RunPipeline(part, run, settings_, graph_, findings_.rewrites));
+    findings_.passes.insert(findings_.passes.end(), records.begin(), records.end());
+    for (const passes::Pass* pass : part) stopped_ |= pass->name == options_.stop_before;
+    return {};
+  }
+
+  void Snapshot(const std::string& pass, const Graph& graph) {
+    const text::PrintOptions print{
+        .payload = [&](const std::string& digest, const ir::Tensor& tensor) {
+          if (!snapshot_payloads_.insert(digest).second) return;
+          outcome_.snapshots.push_back({"data/" + digest, tensor.ToBlob()});
+        }};
+    outcome_.snapshots.push_back(
+        {fmt::format("{:02}-{}.graph", passes_done_, pass), Blob(text::Print(graph, print))});
+  }
+
+  Status Prepare() {
+    Report("prepare", 0, 1);
+    findings_.rescales_before = CountRescales(graph_);
+    return RunPasses("prepare", {}, kFirstTargetPass);
+  }
+
+  Status MakeProfile() {
+    if (request_.profile) {
+      OCTAVO_TRY(profile_, profile::Parse(request_.profile->bytes.text()));
+      OCTAVO_CHECK(CheckProfile());
+    } else if (!samples_.batches.empty() && !options_.no_quantize && !quantized_model_) {
+      OCTAVO_TRY(
+          profile_,
+          profile::Collect(
+              graph_, samples_.batches,
+              {.model_digest = "sha256:" + digest_,
+               .samples = samples_.count,
+               .progress = [&](int64_t done, int64_t total) { Report("profile", done, total); }},
+              pool_, stop_));
+    } else {
+      return {};
+    }
+    settings_.profile = &*profile_;
+    findings_.profile = MatchProfile(graph_, *profile_);
+    return CheckMatches();
+  }
+
+  Status CheckProfile() {
+    const std::string own = "sha256:" + digest_;
+    if (profile_->model_digest.empty() || profile_->model_digest == own) return {};
+    std::string message =
+        fmt::format("the profile is of model {}, but the model is {}", profile_->model_digest, own);
+    if (options_.strict_profile) {
+      return Fail(Code::kInvalidArgument, "{}", message)
+          .Field("model_digest")
+          .Reason("PROFILE_MISMATCH");
+    }
+    Warn("profile_digest", std::move(message));
+    return {};
+  }
+
+  Status CheckMatches() {
+    const ProfileFigures& figures = findings_.profile;
+    if (figures.matched == 0) {
+      return Fail(Code::kInvalidArgument, "{}",
+                  profile_->values.empty()
+                      ? "the profile has no entries"
+                      : fmt::format("no entry of the profile names a value of the model (the first "
+                                    "is '{}')",
+                                    profile_->values.begin()->first))
+          .Field("profile")
+          .Reason("PROFILE_MISMATCH");
+    }
+    if (options_.strict_profile && !figures.unmatched_entries.empty()) {
+      return Fail(Code::kInvalidArgument, "the profile's entry '{}' names no value of the model",
+                  figures.unmatched_entries.front())
+          .Field(figures.unmatched_entries.front())
+          .Reason("PROFILE_MISMATCH");
+    }
+    return {};
+  }
+
+  Status Rewrite() {
+    OCTAVO_CHECK(RunPasses("passes", kFirstTargetPass, kFirstIntegerPass));
+    float_graph_ = graph_;
+    OCTAVO_CHECK(RunPasses("passes", kFirstIntegerPass, {}));
+    if (options_.strict_profile && !findings_.rewrites.missing_values.empty()) {
+      const std::string& name = findings_.rewrites.missing_values.front();
+      return Fail(Code::kInvalidArgument, "the profile has no entry for '{}'", name)
+          .Field(name)
+          .Reason("PROFILE_MISMATCH");
+    }
+    findings_.rescales_after = CountRescales(graph_);
+    findings_.kept_rescales = KeptRescales(graph_, findings_.rewrites);
+    findings_.float_nodes = FloatNodes(graph_, findings_.rewrites);
+    WarnOfDoubleQdq(graph_, findings_.rewrites.warnings);
+    findings_.after.nodes = graph_.node_count();
+    for (const ir::NodeId id : graph_.nodes()) {
+      ++findings_.after.ops[std::string(graph_.node(id).op->name)];
+    }
+    return {};
+  }
+
+  Status Export() {
+    Report("export", 0, 1);
+    if (options_.emit == "text") {
+      const text::PrintOptions print{
+          .payload = [&](const std::string& digest, const ir::Tensor& tensor) {
+            outcome_.external.push_back({digest, tensor.ToBlob()});
+          }};
+      outcome_.model = {"model.graph", Blob(text::Print(graph_, print))};
+    } else {
+      OCTAVO_TRY(
+          onnx::Exported exported,
+          onnx::ExportModel(
+              graph_, {.form = options_.emit == "qlinear" ? onnx::Form::kQLinear : onnx::Form::kQdq,
+                       .opset = options_.opset}));
+      outcome_.model = {"model.onnx", Blob(std::move(exported.model))};
+      if (!exported.external.empty()) {
+        outcome_.external.push_back({"model.onnx.data", Blob(std::move(exported.external))});
+      }
+    }
+    findings_.after.bytes = static_cast<int64_t>(outcome_.model.bytes.size());
+    for (const NamedBlob& blob : outcome_.external) {
+      findings_.after.bytes += static_cast<int64_t>(blob.bytes.size());
+    }
+    findings_.action_digest = ActionDigest();
+    Report("export", 1, 1);
+    return {};
+  }
+
+  Status Compare() {
+    if (samples_.batches.empty()) {
+      if (!profile_ || quantized_model_) return {};
+      samples_ = DrawSamples(float_graph_, *profile_, /*seed=*/0, kSyntheticSamples);
+      findings_.samples_source = "synthetic";
+      Warn("synthetic_samples",
+           "no data was given: the report's figures come from samples drawn from the profile");
+    } else {
+      findings_.samples_source = "data";
+    }
+    findings_.samples = samples_.count;
+    OCTAVO_TRY(
+        findings_.numerics,
+        report::Diff(
+            float_graph_, graph_, samples_.batches,
+            {.numerics = std::string(target::Name(settings_.target.numerics)),
+             .progress = [&](int64_t done, int64_t total) { Report("integer-run", done, total); }},
+            pool_, stop_));
+    return {};
+  }
+
+  void CheckGates() {
+    if (!findings_.numerics) return;
+    for (const report::ValueReport& output : findings_.numerics->outputs) {
+      const auto& figures = output.figures;
+      if (options_.require_sqnr > 0 && figures.sqnr_db &&
+          *figures.sqnr_db < options_.require_sqnr) {
+        outcome_.gate_failed = true;
+        outcome_.message = fmt::format("output '{}' has an SQNR of {:.2f} dB, below {}",
+                                       output.name, *figures.sqnr_db, options_.require_sqnr);
+      }
+      if (options_.require_cosine > 0 && figures.cosine &&
+          *figures.cosine < options_.require_cosine) {
+        outcome_.gate_failed = true;
+        outcome_.message = fmt::format("output '{}' has a cosine of {:.6f}, below {}", output.name,
+                                       *figures.cosine, options_.require_cosine);
+      }
+    }
+  }
+
+  // What a result is filed under: everything that its bytes depend on.
+  std::string ActionDigest() const {
+    Sha256 hash;
+    const auto add = [&](std::string_view name, const Blob& bytes) {
+      hash.Update(fmt::format("{} {} ", name.size(), name));
+      hash.Update(Sha256Of(bytes.bytes()));
+    };
+    hash.Update(std::string_view("octavo " OCTAVO_VERSION " "));
+    hash.Update(OptionsJson(options_, settings_).dump());
+    add("model", request_.model.bytes);
+    for (const NamedBlob& blob : request_.external_data) add(blob.name, blob.bytes);
+    if (request_.profile) add("profile", request_.profile->bytes);
+    for (const NamedBlob& blob : request_.samples) add(blob.name, blob.bytes);
+    if (request_.target) add("target", request_.target->bytes);
+    return "sha256:" + hash.Finish();
+  }
+
+  void CollectFacts() {
+    Facts& facts = outcome_.facts;
+    std::map<std::pair<std::string, std::string>, int64_t> rewrites;
+    for (const passes::LedgerEntry& entry : findings_.rewrites.ledger) {
+      ++rewrites[{entry.rule, std::string(passes::Name(entry.effect))}];
+    }
+    for (const auto& [key, count] : rewrites) {
+      facts.rewrites.push_back({.rule = key.first, .effect = key.second, .count = count});
+    }
+    for (const passes::PassRecord& record : findings_.passes) {
+      facts.passes.push_back({.pass = record.name, .seconds = record.seconds});
+    }
+    facts.rescales_removed =
+        std::max<int64_t>(0, findings_.rescales_before.count - findings_.rescales_after.count);
+    if (!findings_.numerics) return;
+    std::map<std::pair<std::string, std::string>, std::pair<double, double>> kernels;
+    for (const runtime::StepProfile& step : findings_.numerics->steps) {
+      auto& [operations, seconds] = kernels[{step.kernel, step.isa}];
+      operations += step.operations;
+      seconds += step.seconds;
+    }
+    for (const auto& [key, use] : kernels) {
+      facts.kernels.push_back(
+          {.kernel = key.first, .isa = key.second, .operations = use.first, .seconds = use.second});
+    }
+    for (const report::ValueReport& output : findings_.numerics->outputs) {
+      if (output.figures.sqnr_db) facts.output_sqnr_db.push_back(*output.figures.sqnr_db);
+    }
+    for (const report::ValueReport& value : findings_.numerics->values) {
+      if (value.figures.sqnr_db) facts.value_sqnr_db.push_back(*value.figures.sqnr_db);
+      facts.saturated_values += value.figures.saturated;
+    }
+  }
+
+  const Request& request_;
+  const Options& options_;
+  const StopToken& stop_;
+  const Observer& observer_;
+  ThreadPool pool_;
+  passes::Settings settings_;
+  Graph graph_, float_graph_;
+  data::Samples samples_;
+  std::string digest_;
+  std::optional<profile::Profile> profile_;
+  bool quantized_model_ = false;
+  bool stopped_ = false;
+  int64_t passes_done_ = 0;
+  std::set<std::string> snapshot_payloads_;
+  Findings findings_;
+  Outcome outcome_;
+};
+
+}  // namespace
+
+Result<Outcome> Run(const Request& request, const StopToken& stop, const Observer& observer) {
+  try {
+    return Job(request, stop, observer).Run();
+  } catch (const std::bad_alloc&) {
+    return Fail(Code::kTooLarge, "not enough memory for this job");
+  } catch (const std::exception& error) {
+    return Fail(Code::kInternal, "{}", error.what());
+  }
+}
+
+}  // namespace octavo::job

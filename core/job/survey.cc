@@ -1,0 +1,84 @@
+#include "core/job/survey.h"
+
+#include <unordered_map>
+
+#include "core/passes/absorb.h"
+
+namespace octavo::job {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+
+RescaleFigures CountRescales(const Graph& graph) {
+  RescaleFigures figures;
+  for (const NodeId id : graph.nodes()) {
+    if (!passes::IsRescale(graph.node(id))) continue;
+    ++figures.count;
+    figures.elements += graph.type(graph.node(id).result()).elements();
+  }
+  return figures;
+}
+
+std::vector<passes::FloatNode> FloatNodes(const Graph& graph, const passes::Findings& findings) {
+  std::vector<passes::FloatNode> list;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->domain == "octavo") continue;
+    bool reals = false;
+    for (const ir::ValueId result : node.results) {
+      reals |= graph.type(result).dtype == ir::DType::kF32;
+    }
+    if (!reals) continue;
+    const auto reason = findings.float_reasons.find(node.name);
+    list.push_back({.node = node.name,
+                    .op = std::string(node.op->name),
+                    .reason = reason == findings.float_reasons.end()
+                                  ? "the model computes it in float"
+                                  : reason->second});
+  }
+  return list;
+}
+
+std::vector<passes::Kept> KeptRescales(const Graph& graph, const passes::Findings& findings) {
+  std::unordered_map<std::string_view, const passes::Kept*> reasons;
+  for (const passes::Kept& kept : findings.kept) reasons[kept.node] = &kept;
+  std::vector<passes::Kept> list;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!passes::IsRescale(node)) continue;
+    const auto at = reasons.find(node.name);
+    list.push_back({.node = node.name,
+                    .reason = at == reasons.end() ? "no pass looked at it" : at->second->reason});
+  }
+  return list;
+}
+
+void WarnOfDoubleQdq(const Graph& graph, std::vector<passes::Warning>& warnings) {
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!passes::IsRescale(node)) continue;
+    const ir::ValueId x = node.inputs[0];
+    if (graph.type(x).dtype != graph.type(node.result()).dtype || graph.CountUses(x) != 1) continue;
+    warnings.push_back(
+        {.code = "ort_double_qdq",
+         .message = fmt::format("ONNX Runtime merges the Rescale '{}' into its neighbour, which "
+                                "changes numbers, unless session.disable_double_qdq_remover is 1",
+                                node.name),
+         .node = node.name});
+  }
+}
+
+ProfileFigures MatchProfile(const Graph& graph, const profile::Profile& profile) {
+  ProfileFigures figures;
+  for (const auto& [name, entry] : profile.values) {
+    if (graph.Knows(name)) {
+      ++figures.matched;
+    } else {
+      figures.unmatched_entries.push_back(name);
+    }
+  }
+  return figures;
+}
+
+}  // namespace octavo::job

@@ -1,0 +1,43 @@
+#include "core/job/tables.h"
+
+#include <set>
+
+#include "core/passes/pass.h"
+#include "core/runtime/kernel_table.h"
+#include "core/target/target.h"
+
+namespace octavo::job {
+
+std::vector<std::string> NumericsModes() {
+  return {std::string(target::Name(target::Numerics::kOnnx))};
+}
+
+std::vector<std::string> PassNames() {
+  std::vector<std::string> names;
+  for (const passes::Pass* pass : passes::AllPasses()) names.emplace_back(pass->name);
+  return names;
+}
+
+std::vector<std::pair<std::string, std::string>> Rewrites() {
+  std::set<std::pair<std::string, std::string>> rewrites;
+  for (const passes::Pass* pass : passes::AllPasses()) {
+    for (const passes::Rule& rule : pass->rules) {
+      rewrites.emplace(rule.name, passes::Name(rule.effect));
+      // A rounding that goes may take a clamp with it, where the limit allows that.
+      if (rule.effect == passes::Effect::kFewerRoundings) {
+        rewrites.emplace(rule.name, passes::Name(passes::Effect::kFewerClamps));
+      }
+    }
+  }
+  return {rewrites.begin(), rewrites.end()};
+}
+
+std::vector<std::pair<std::string, std::string>> Kernels() {
+  std::set<std::pair<std::string, std::string>> kernels;
+  for (const runtime::Kernel* kernel : runtime::AllKernels()) {
+    kernels.emplace(kernel->name, runtime::IsaOf(*kernel));
+  }
+  return {kernels.begin(), kernels.end()};
+}
+
+}  // namespace octavo::job
