@@ -1,0 +1,60 @@
+#include "core/runtime/kernel_table.h"
+
+#include <algorithm>
+
+#include "core/base/cpu.h"
+
+namespace octavo::runtime {
+
+// One line per kernel, in order of preference; the row itself stands in the kernel's file.
+#define OCTAVO_KERNELS(X)  \
+  X(Int8Conv)              \
+  X(Int8Gemm)              \
+  X(Int8MatMul)            \
+  X(Int8MatMulPair)        \
+  X(IntegerConv)           \
+  X(IntegerConvTranspose)  \
+  X(IntegerGemm)           \
+  X(IntegerMatMul)         \
+  X(RowsBinary)            \
+  X(RowsExtreme)           \
+  X(RowsMaxPool)           \
+  X(RowsAveragePool)       \
+  X(RowsGlobalAveragePool) \
+  X(IntegerPool)           \
+  X(IntegerReduceMean)     \
+  X(Table)                 \
+  X(RowsQuantize)          \
+  X(RowsDequantize)        \
+  X(Reinterpret)           \
+  X(MoveConcat)            \
+  X(MovePad)               \
+  X(Move)                  \
+  X(Definition)
+
+#define OCTAVO_DECLARE(name) extern const Kernel k##name;
+OCTAVO_KERNELS(OCTAVO_DECLARE)
+#undef OCTAVO_DECLARE
+
+std::span<const Kernel* const> AllKernels() {
+#define OCTAVO_ENTRY(name) &k##name,
+  static constexpr const Kernel* kKernels[] = {OCTAVO_KERNELS(OCTAVO_ENTRY)};
+#undef OCTAVO_ENTRY
+  return kKernels;
+}
+
+std::vector<const Kernel*> MatchingKernels(const NodeView& view) {
+  std::vector<const Kernel*> matching;
+  for (const Kernel* kernel : AllKernels()) {
+    const bool named =
+        kernel->ops.empty() || std::ranges::count(kernel->ops, view.node.op->name) > 0;
+    if (named && kernel->match(view)) matching.push_back(kernel);
+  }
+  return matching;
+}
+
+const Kernel& ChooseKernel(const NodeView& view) { return *MatchingKernels(view).front(); }
+
+std::string_view CurrentIsaName() { return IsaName(CurrentIsa()); }
+
+}  // namespace octavo::runtime

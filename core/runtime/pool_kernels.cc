@@ -1,0 +1,175 @@
+// Pools of 8-bit images, channels last: greatest codes, and means as sums of codes that are
+// requantized once.
+#include <cstring>
+
+#include "core/runtime/kernel.h"
+#include "core/runtime/pool_window.h"
+#include "core/runtime/requantize.h"
+#include "core/runtime/row_codes.h"
+
+namespace octavo::runtime {
+namespace {
+
+constexpr std::string_view kMaxPoolOps[] = {"MaxPool"};
+constexpr std::string_view kAveragePoolOps[] = {"AveragePool"};
+constexpr std::string_view kGlobalAveragePoolOps[] = {"GlobalAveragePool"};
+
+// A sum of that many codes and its offset fit int32 and float's conversion.
+constexpr int64_t kMostTaps = 1 << 22;
+
+bool IsImage(const NodeView& view) {
+  const size_t rank = view.in(0).shape.size();
+  return (rank == 3 || rank == 4) && IsPlain8(view.in(0)) && IsPlain8(view.out());
+}
+
+bool MatchMaxPool(const NodeView& view) {
+  return view.node.results.size() == 1 && IsImage(view) && SameCodes(view.in(0), view.out());
+}
+
+bool MatchAveragePool(const NodeView& view) {
+  return IsImage(view) && ir::NumElements(view.node.attributes.Ints("kernel_shape")) < kMostTaps;
+}
+
+bool MatchGlobal(const NodeView& view) {
+  return IsImage(view) && view.in(0).elements() > 0 &&
+         view.in(0).elements() / view.in(0).shape[0] / view.in(0).shape[1] < kMostTaps;
+}
+
+// Both operands as [batch, height, width, channels].
+struct Images {
+  PoolAxis height = {}, width = {};
+  int64_t batch = 0, channels = 0;
+
+  int64_t rows() const { return batch * height.out; }
+  const uint8_t* Input(const uint8_t* x, int64_t n, int64_t row, int64_t column) const {
+    return x + ((n * height.in + row) * width.in + column) * channels;
+  }
+};
+
+Images ImagesOf(const NodeView& view) {
+  const ir::Shape& x = view.in(0).shape;
+  const auto axes = PoolAxes(view.node, x, view.out().shape);
+  return {axes[0], axes[1], x[0], x[1]};
+}
+
+// Calls tap(x) for each tap of the window at (row, column) that lies in the operand.
+template <class F>
+void ForTaps(const Images& images, const uint8_t* x, int64_t n, int64_t row, int64_t column,
+             F&& tap) {
+  for (int64_t i = 0; i < images.height.kernel; ++i) {
+    const int64_t y = images.height.Place(row, i);
+    if (y < 0 || y >= images.height.in) continue;
+    for (int64_t j = 0; j < images.width.kernel; ++j) {
+      const int64_t at = images.width.Place(column, j);
+      if (at >= 0 && at < images.width.in) tap(images.Input(x, n, y, at));
+    }
+  }
+}
+
+// Calls pixel(n, row, column, y) for every pixel of the result; rows go to threads.
+template <class F>
+void ForPixels(const Images& images, uint8_t* y, ThreadPool& pool, F&& pixel) {
+  const int64_t work =
+      images.width.out * images.channels * images.height.kernel * images.width.kernel;
+  pool.For(images.rows(), std::max<int64_t>(1, kRowGrain / std::max<int64_t>(1, work)),
+           [&](int64_t begin, int64_t end) {
+             for (int64_t r = begin; r < end; ++r) {
+               for (int64_t column = 0; column < images.width.out; ++column) {
+                 pixel(r / images.height.out, r % images.height.out, column,
+                       y + (r * images.width.out + column) * images.channels);
+               }
+             }
+           });
+}
+
+Result<Prepared> PrepareMaxPool(const NodeView& view, ThreadPool&) {
+  const Images images = ImagesOf(view);
+  const uint8_t flip = RowCodes(view.in(0)).flip;
+  return Prepared{.run = [images, flip,
+                          loops = &rows::CurrentRows()](const StepContext& context) -> Status {
+    const uint8_t* x = context.in(0).values<uint8_t>().data();
+    uint8_t* y = context.out().mutable_values<uint8_t>().data();
+    ForPixels(images, y, *context.pool, [&](int64_t n, int64_t row, int64_t column, uint8_t* to) {
+      std::memset(to, 0, images.channels);
+      ForTaps(images, x, n, row, column,
+              [&](const uint8_t* tap) { loops->raise(tap, images.channels, flip, to); });
+      for (int64_t c = 0; flip != 0 && c < images.channels; ++c) to[c] ^= flip;
+    });
+    return {};
+  }};
+}
+
+Result<Prepared> PrepareAveragePool(const NodeView& view, ThreadPool&) {
+  const Images images = ImagesOf(view);
+  const bool padding_counts = view.node.attributes.Int("count_include_pad", 0) != 0;
+  const ir::Quant from = *view.in(0).quant, to = *view.out().quant;
+  const rows::Codes codes = RowCodes(view.in(0)), result = RowCodes(view.out());
+  return Prepared{.run = [=, loops = &rows::CurrentRows()](const StepContext& context) -> Status {
+    const uint8_t* x = context.in(0).values<uint8_t>().data();
+    uint8_t* y = context.out().mutable_values<uint8_t>().data();
+    ForPixels(
+        images, y, *context.pool, [&](int64_t n, int64_t row, int64_t column, uint8_t* pixel) {
+          thread_local std::vector<int32_t> sums;
+          sums.assign(images.channels, 0);
+          ForTaps(images, x, n, row, column, [&](const uint8_t* tap) {
+            loops->sum(tap, images.channels, codes.flip, sums.data());
+          });
+          const int64_t inside = images.height.CountInside(row) * images.width.CountInside(column);
+          const int64_t padded = images.height.CountPadded(row) * images.width.CountPadded(column);
+          const int64_t count = std::max<int64_t>(1, padding_counts ? padded : inside);
+          loops->finish(sums.data(), images.channels,
+                        static_cast<int32_t>(inside * codes.zero_point),
+                        MeanMultiplier(from, to, count), result, pixel);
+        });
+    return {};
+  }};
+}
+
+Result<Prepared> PrepareGlobal(const NodeView& view, ThreadPool&) {
+  const ir::Shape& shape = view.in(0).shape;
+  const int64_t channels = shape[1], pixels = view.in(0).elements() / shape[0] / channels;
+  const float multiplier = MeanMultiplier(*view.in(0).quant, *view.out().quant, pixels);
+  const rows::Codes codes = RowCodes(view.in(0)), result = RowCodes(view.out());
+  return Prepared{.run = [=, loops = &rows::CurrentRows()](const StepContext& context) -> Status {
+    const uint8_t* x = context.in(0).values<uint8_t>().data();
+    uint8_t* y = context.out().mutable_values<uint8_t>().data();
+    const int64_t batch = context.in(0).shape()[0];
+    context.pool->For(batch, 1, [&](int64_t begin, int64_t end) {
+      std::vector<int32_t> sums;
+      for (int64_t n = begin; n < end; ++n) {
+        sums.assign(channels, 0);
+        for (int64_t p = 0; p < pixels; ++p) {
+          loops->sum(x + (n * pixels + p) * channels, channels, codes.flip, sums.data());
+        }
+        loops->finish(sums.data(), channels, static_cast<int32_t>(pixels * codes.zero_point),
+                      multiplier, result, y + n * channels);
+      }
+    });
+    return {};
+  }};
+}
+
+}  // namespace
+
+extern constexpr Kernel kRowsMaxPool{.name = "rows-max-pool",
+                                     .ops = kMaxPoolOps,
+                                     .layout = LayoutRule::kChannelsLast,
+                                     .match = &MatchMaxPool,
+                                     .prepare = &PrepareMaxPool,
+                                     .isa = &CurrentIsaName};
+
+extern constexpr Kernel kRowsAveragePool{.name = "rows-average-pool",
+                                         .ops = kAveragePoolOps,
+                                         .layout = LayoutRule::kChannelsLast,
+                                         .match = &MatchAveragePool,
+                                         .prepare = &PrepareAveragePool,
+                                         .isa = &CurrentIsaName};
+
+extern constexpr Kernel kRowsGlobalAveragePool{.name = "rows-global-average-pool",
+                                               .ops = kGlobalAveragePoolOps,
+                                               .layout = LayoutRule::kChannelsLast,
+                                               .match = &MatchGlobal,
+                                               .prepare = &PrepareGlobal,
+                                               .isa = &CurrentIsaName};
+
+}  // namespace octavo::runtime

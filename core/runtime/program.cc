@@ -1,0 +1,198 @@
+#include "core/runtime/program.h"
+
+#include <map>
+
+#include "core/runtime/kernel_table.h"
+#include "core/runtime/memory_plan.h"
+
+namespace octavo::runtime {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Tensor;
+using ir::ValueId;
+
+class Builder {
+ public:
+  Builder(const Graph& graph, ThreadPool& pool) : graph_(graph), pool_(pool) {}
+
+  Result<Program> Build() {
+    for (size_t i = 0; i < graph_.value_bound(); ++i) {
+      const ValueId id{static_cast<int32_t>(i)};
+      const ir::Value& value = graph_.value(id);
+      if (!value.erased && value.constant) fixed_.emplace(id, value.constant->tensor);
+    }
+    for (const ValueId id : graph_.inputs()) {
+      program_.inputs.push_back(NewSlot(id, Layout::kPlain, Slot::Kind::kInput));
+    }
+    for (const NodeId id : graph_.nodes()) OCTAVO_CHECK(AddNode(graph_.node(id)));
+    for (const ValueId id : graph_.outputs()) {
+      const int slot = SlotOf(id, Layout::kPlain);
+      if (program_.slots[slot].kind == Slot::Kind::kBuffer) {
+        program_.slots[slot].kind = Slot::Kind::kOutput;
+      }
+      program_.outputs.push_back(slot);
+    }
+    LayOut();
+    return std::move(program_);
+  }
+
+ private:
+  int NewSlot(ValueId id, Layout layout, Slot::Kind kind) {
+    const ir::Type& type = graph_.type(id);
+    const int slot = static_cast<int>(program_.slots.size());
+    program_.slots.push_back(
+        {.value = id, .layout = layout, .kind = kind, .dtype = type.dtype, .shape = type.shape});
+    slots_[{id, layout}] = slot;
+    return slot;
+  }
+
+  bool Exists(ValueId id, Layout layout) const { return slots_.count({id, layout}) > 0; }
+
+  // The slot of a value in a layout, converted to it if there is none yet.
+  int SlotOf(ValueId id, Layout layout) {
+    layout = CanonicalLayout(layout, graph_.type(id).shape);
+    if (const auto at = slots_.find({id, layout}); at != slots_.end()) return at->second;
+    const auto fixed = fixed_.find(id);
+    if (fixed != fixed_.end()) {
+      const int slot = NewSlot(id, layout, Slot::Kind::kFixed);
+      program_.slots[slot].fixed = InLayout(fixed->second, layout);
+      return slot;
+    }
+    const Layout other = layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
+    const int from = slots_.at({id, other});
+    const int to = NewSlot(id, layout, Slot::Kind::kBuffer);
+    const bool plain = layout == Layout::kPlain;
+    Step step{.kernel = plain ? "to-plain" : "to-channels-last",
+              .op = "Layout",
+              .node = graph_.name(id),
+              .inputs = {from},
+              .results = {to}};
+    step.prepared.run = [other](const StepContext& context) -> Status {
+      ConvertLayout(context.in(0), other, context.out(), *context.pool);
+      return {};
+    };
+    program_.steps.push_back(std::move(step));
+    return to;
+  }
+
+  Tensor InLayout(const Tensor& plain, Layout layout) {
+    if (layout == Layout::kPlain) return plain;
+    Tensor converted(plain.dtype(), plain.shape());
+    ConvertLayout(plain, Layout::kPlain, converted, pool_);
+    return converted;
+  }
+
+  bool AllFixed(const Node& node) const {
+    for (const ValueId id : node.inputs) {
+      if (id && !fixed_.count(id)) return false;
+    }
+    return true;
+  }
+
+  // A kernel that takes either layout goes on in the one that an operand has.
+  Layout LayoutFor(const Kernel& kernel, const Node& node) const {
+    if (kernel.layout == LayoutRule::kPlain) return Layout::kPlain;
+    if (kernel.layout == LayoutRule::kChannelsLast) return Layout::kChannelsLast;
+    for (size_t i = 0; i < std::min(kernel.images, node.inputs.size()); ++i) {
+      const ValueId id = node.inputs[i];
+      if (id && Exists(id, Layout::kChannelsLast)) return Layout::kChannelsLast;
+    }
+    return Layout::kPlain;
+  }
+
+  Status AddNode(const Node& node) {
+    if (AllFixed(node)) return Fold(node);
+    NodeView view{graph_, node, fixed_};
+    const Kernel& kernel = ChooseKernel(view);
+    view.layout = LayoutFor(kernel, node);
+    Step step{.kernel = kernel.name,
+              .isa = kernel.isa ? kernel.isa() : std::string_view(),
+              .op = node.op->name,
+              .node = node.name};
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const Layout layout = i < kernel.images ? view.layout : Layout::kPlain;
+      step.inputs.push_back(node.inputs[i] ? SlotOf(node.inputs[i], layout) : -1);
+    }
+    OCTAVO_TRY(step.prepared, kernel.prepare(view, pool_));
+    for (const ValueId id : node.results) {
+      const Layout layout = CanonicalLayout(view.layout, graph_.type(id).shape);
+      step.results.push_back(NewSlot(id, layout, Slot::Kind::kBuffer));
+    }
+    step.watched = step.results;
+    program_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  // Computes a node whose operands never change, once and for all.
+  Status Fold(const Node& node) {
+    const NodeView view{graph_, node, fixed_};
+    const Kernel* kernel = nullptr;
+    for (const Kernel* candidate : MatchingKernels(view)) {
+      if (kernel == nullptr && candidate->layout != LayoutRule::kChannelsLast) kernel = candidate;
+    }
+    OCTAVO_TRY(const Prepared prepared, kernel->prepare(view, pool_));
+    std::vector<const Tensor*> inputs;
+    for (const ValueId id : node.inputs) inputs.push_back(id ? &fixed_.at(id) : nullptr);
+    std::vector<Tensor> results;
+    for (const ValueId id : node.results) {
+      results.emplace_back(graph_.type(id).dtype, graph_.type(id).shape);
+    }
+    Tensor scratch(ir::DType::kU8, {prepared.scratch_bytes});
+    OCTAVO_CHECK(prepared.run(
+        {.inputs = inputs, .results = results, .scratch = scratch.mutable_raw(), .pool = &pool_}));
+    Step step{.kernel = "constant", .op = node.op->name, .node = node.name};
+    for (size_t i = 0; i < results.size(); ++i) {
+      fixed_.emplace(node.results[i], results[i]);
+      step.watched.push_back(SlotOf(node.results[i], Layout::kPlain));
+    }
+    program_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  // Gives every buffer and every step's scratch its place in the workspace.
+  void LayOut() {
+    for (size_t s = 0; s < program_.steps.size(); ++s) {
+      const Step& step = program_.steps[s];
+      for (const int slot : step.results) {
+        program_.slots[slot].first = program_.slots[slot].last = static_cast<int>(s);
+      }
+      for (const int slot : step.inputs) {
+        if (slot >= 0) program_.slots[slot].last = static_cast<int>(s);
+      }
+    }
+    std::vector<BufferLife> lives;
+    std::vector<int64_t*> offsets;
+    for (Slot& slot : program_.slots) {
+      if (slot.kind != Slot::Kind::kBuffer) continue;
+      const int64_t bytes = ir::NumElements(slot.shape) * ir::SizeOf(slot.dtype);
+      lives.push_back({bytes, slot.first, slot.last});
+      offsets.push_back(&slot.offset);
+    }
+    for (size_t s = 0; s < program_.steps.size(); ++s) {
+      Step& step = program_.steps[s];
+      if (step.prepared.scratch_bytes == 0) continue;
+      lives.push_back({step.prepared.scratch_bytes, static_cast<int>(s), static_cast<int>(s)});
+      offsets.push_back(&step.scratch_offset);
+    }
+    const MemoryPlan plan = PlanMemory(lives);
+    for (size_t i = 0; i < offsets.size(); ++i) *offsets[i] = plan.offsets[i];
+    program_.workspace_bytes = plan.bytes;
+  }
+
+  const Graph& graph_;
+  ThreadPool& pool_;
+  FixedValues fixed_;
+  std::map<std::pair<ValueId, Layout>, int> slots_;
+  Program program_;
+};
+
+}  // namespace
+
+Result<Program> BuildProgram(const Graph& graph, ThreadPool& pool) {
+  return Builder(graph, pool).Build();
+}
+
+}  // namespace octavo::runtime

@@ -1,0 +1,45 @@
+// A graph made ready to run: steps over numbered slots, and where each slot's bytes are.  Built
+// once by BuildProgram; immutable afterwards.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/runtime/kernel.h"
+
+namespace octavo::runtime {
+
+// One value in one layout.
+struct Slot {
+  enum class Kind { kFixed, kInput, kBuffer, kOutput };
+  ir::ValueId value = {};
+  Layout layout = Layout::kPlain;
+  Kind kind = Kind::kBuffer;
+  ir::DType dtype = ir::DType::kF32;
+  ir::Shape shape = {};
+  ir::Tensor fixed = {};    // kFixed
+  int64_t offset = 0;       // kBuffer: in the workspace
+  int first = 0, last = 0;  // steps during which it is alive
+};
+
+struct Step {
+  std::string_view kernel = {}, isa = {}, op = {};
+  std::string node = {};
+  Prepared prepared = {};        // no `run`: there is nothing to do, only to watch
+  std::vector<int> inputs = {};  // slots; -1: absent
+  std::vector<int> results = {};
+  std::vector<int> watched = {};  // slots of the node's results
+  int64_t scratch_offset = 0;
+};
+
+struct Program {
+  std::vector<Slot> slots = {};
+  std::vector<Step> steps = {};
+  std::vector<int> inputs = {};   // slots, in the graph's order
+  std::vector<int> outputs = {};  // likewise, plain
+  int64_t workspace_bytes = 0;
+};
+
+Result<Program> BuildProgram(const ir::Graph& graph, ThreadPool& pool);
+
+}  // namespace octavo::runtime

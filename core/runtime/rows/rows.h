@@ -1,0 +1,51 @@
+// Loops over rows of 8-bit codes, one table of functions per instruction set; all give the same
+// bits.  Codes are read and written as u8: a signed one has its top bit flipped (`flip` 0x80) and
+// its zero point raised by 128.
+#pragma once
+
+#include <cstdint>
+
+namespace octavo::runtime::rows {
+
+// How u8 codes stand for reals: ((code ^ flip) - zero_point) * scale.
+struct Codes {
+  float scale = 1;
+  int32_t zero_point = 0;
+  uint8_t flip = 0;
+};
+
+// y = Quantize(a op b) in float32, where an operand with step 0 is one code for all.
+struct BinaryCall {
+  const uint8_t* a = nullptr;
+  const uint8_t* b = nullptr;
+  uint8_t* y = nullptr;
+  int64_t count = 0;
+  bool a_steps = true, b_steps = true;
+  Codes a_codes = {}, b_codes = {}, y_codes = {};
+};
+using BinaryFunction = void (*)(const BinaryCall&);
+
+struct Rows {
+  BinaryFunction add = nullptr, subtract = nullptr, multiply = nullptr, divide = nullptr;
+  // Elementwise on codes of one type; the calls' scales do not matter.
+  BinaryFunction greatest = nullptr, least = nullptr;
+  void (*quantize)(const float* x, int64_t count, Codes codes, uint8_t* y) = nullptr;
+  void (*dequantize)(const uint8_t* x, int64_t count, Codes codes, float* y) = nullptr;
+  // acc[i] = max(acc[i], x[i]) on flipped codes; sums[i] += x[i] ^ flip.
+  void (*raise)(const uint8_t* x, int64_t count, uint8_t flip, uint8_t* acc) = nullptr;
+  void (*sum)(const uint8_t* x, int64_t count, uint8_t flip, int32_t* sums) = nullptr;
+  // y[i] = Requantize(sums[i] - offset, multiplier)
+  void (*finish)(const int32_t* sums, int64_t count, int32_t offset, float multiplier, Codes codes,
+                 uint8_t* y) = nullptr;
+};
+
+extern const Rows kPortableRows;
+#if defined(__x86_64__)
+extern const Rows kAvx2Rows;
+extern const Rows kAvx512Rows;
+#endif
+
+// The functions for CurrentIsa().
+const Rows& CurrentRows();
+
+}  // namespace octavo::runtime::rows

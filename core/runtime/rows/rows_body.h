@@ -1,0 +1,117 @@
+// The loops of rows.h in plain C++, compiled once per instruction set by the rows_*.cc files.  All
+// of it has internal linkage.  Contraction of a multiply and an add is off in the whole project.
+#pragma once
+
+#include "core/runtime/rows/rows.h"
+
+namespace octavo::runtime::rows {
+namespace {
+
+// Rounds to even for |x| < 2^22: the sum's last mantissa bit is worth 1.
+inline int32_t RoundToEven(float x) {
+  constexpr float kShift = 0x1.8p23f;
+  const float shifted = x + kShift;
+  return __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kShift);
+}
+
+inline float Real(uint8_t code, const Codes& codes) {
+  return static_cast<float>(static_cast<int32_t>(static_cast<uint8_t>(code ^ codes.flip)) -
+                            codes.zero_point) *
+         codes.scale;
+}
+
+// `x` is in steps; NaN gives the zero point.
+inline uint8_t Code(float x, const Codes& codes) {
+  const float low = static_cast<float>(-codes.zero_point);
+  const float high = static_cast<float>(255 - codes.zero_point);
+  x = x == x ? x : 0.0f;
+  x = x < low ? low : x;
+  x = x > high ? high : x;
+  return static_cast<uint8_t>(RoundToEven(x) + codes.zero_point) ^ codes.flip;
+}
+
+struct AddOp {
+  static float Of(float a, float b) { return a + b; }
+};
+struct SubtractOp {
+  static float Of(float a, float b) { return a - b; }
+};
+struct MultiplyOp {
+  static float Of(float a, float b) { return a * b; }
+};
+struct DivideOp {
+  static float Of(float a, float b) { return a / b; }
+};
+
+template <class Op, bool kASteps, bool kBSteps>
+void BinaryLoop(const BinaryCall& call) {
+  const Codes a_codes = call.a_codes, b_codes = call.b_codes, y_codes = call.y_codes;
+  const uint8_t* __restrict a = call.a;
+  const uint8_t* __restrict b = call.b;
+  uint8_t* __restrict y = call.y;
+  for (int64_t i = 0; i < call.count; ++i) {
+    const float real = Op::Of(Real(a[kASteps ? i : 0], a_codes), Real(b[kBSteps ? i : 0], b_codes));
+    y[i] = Code(real / y_codes.scale, y_codes);
+  }
+}
+
+template <class Op>
+void Binary(const BinaryCall& call) {
+  if (call.a_steps && call.b_steps) return BinaryLoop<Op, true, true>(call);
+  if (call.a_steps) return BinaryLoop<Op, true, false>(call);
+  if (call.b_steps) return BinaryLoop<Op, false, true>(call);
+  BinaryLoop<Op, false, false>(call);
+}
+
+template <bool kGreatest>
+void Extreme(const BinaryCall& call) {
+  const uint8_t flip = call.a_codes.flip;
+  const int64_t a_step = call.a_steps ? 1 : 0, b_step = call.b_steps ? 1 : 0;
+  for (int64_t i = 0; i < call.count; ++i) {
+    const uint8_t a = call.a[i * a_step] ^ flip, b = call.b[i * b_step] ^ flip;
+    call.y[i] = (kGreatest ? (a > b ? a : b) : (a < b ? a : b)) ^ flip;
+  }
+}
+
+void Quantize(const float* __restrict x, int64_t count, Codes codes, uint8_t* __restrict y) {
+  for (int64_t i = 0; i < count; ++i) y[i] = Code(x[i] / codes.scale, codes);
+}
+
+void Dequantize(const uint8_t* __restrict x, int64_t count, Codes codes, float* __restrict y) {
+  for (int64_t i = 0; i < count; ++i) y[i] = Real(x[i], codes);
+}
+
+void Raise(const uint8_t* __restrict x, int64_t count, uint8_t flip, uint8_t* __restrict acc) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint8_t code = x[i] ^ flip;
+    acc[i] = acc[i] > code ? acc[i] : code;
+  }
+}
+
+void Sum(const uint8_t* __restrict x, int64_t count, uint8_t flip, int32_t* __restrict sums) {
+  for (int64_t i = 0; i < count; ++i) sums[i] += static_cast<uint8_t>(x[i] ^ flip);
+}
+
+void Finish(const int32_t* __restrict sums, int64_t count, int32_t offset, float multiplier,
+            Codes codes, uint8_t* __restrict y) {
+  for (int64_t i = 0; i < count; ++i) {
+    y[i] = Code(static_cast<float>(sums[i] - offset) * multiplier, codes);
+  }
+}
+
+constexpr Rows MakeRows() {
+  return {.add = &Binary<AddOp>,
+          .subtract = &Binary<SubtractOp>,
+          .multiply = &Binary<MultiplyOp>,
+          .divide = &Binary<DivideOp>,
+          .greatest = &Extreme<true>,
+          .least = &Extreme<false>,
+          .quantize = &Quantize,
+          .dequantize = &Dequantize,
+          .raise = &Raise,
+          .sum = &Sum,
+          .finish = &Finish};
+}
+
+}  // namespace
+}  // namespace octavo::runtime::rows

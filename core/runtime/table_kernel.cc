@@ -1,0 +1,79 @@
+// Functions of one 8-bit operand by a table of 256 results, made by the op's own definition.
+#include <array>
+
+#include "core/ops/quantize_math.h"
+#include "core/reference/computation.h"
+#include "core/runtime/kernel.h"
+#include "core/runtime/row_codes.h"
+
+namespace octavo::runtime {
+namespace {
+
+// Each result element is a function of the element at the same place of input 0; further inputs
+// are parameters.
+constexpr std::string_view kOps[] = {
+    "Abs",       "Celu",     "Ceil",  "Clip",    "Cos",         "Elu",
+    "Erf",       "Exp",      "Floor", "Gelu",    "HardSigmoid", "HardSwish",
+    "LeakyRelu", "Log",      "Mish",  "Neg",     "Reciprocal",  "Relu",
+    "Rescale",   "Round",    "Selu",  "Sigmoid", "Sign",        "Sin",
+    "Softplus",  "Softsign", "Sqrt",  "Tan",     "Tanh",        "ThresholdedRelu"};
+
+using Table = std::array<uint8_t, 256>;
+
+bool Match(const NodeView& view) {
+  if (!IsPlain8(view.in(0)) || !IsPlain8(view.out())) return false;
+  for (size_t i = 1; i < view.node.inputs.size(); ++i) {
+    if (view.Has(i) && (view.constant(i) == nullptr || view.in(i).quantized())) return false;
+  }
+  return true;
+}
+
+// table[byte] for all bytes that a code is stored as.
+Result<Table> MakeTable(const NodeView& view, ThreadPool& pool) {
+  const ir::Type& from = view.in(0);
+  ir::Tensor bytes(from.dtype, {256});
+  for (int i = 0; i < 256; ++i) bytes.mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i);
+  const ir::Tensor reals = ops::DequantizeTensor(bytes, *from.quant);
+  std::vector<const ir::Tensor*> inputs = {&reals};
+  std::vector<const ir::Tensor*> constants = {nullptr};
+  std::vector<ir::Shape> shapes = {{256}};
+  for (size_t i = 1; i < view.node.inputs.size(); ++i) {
+    constants.push_back(view.constant(i));
+    inputs.push_back(view.constant(i));
+    shapes.push_back(view.Has(i) ? view.in(i).shape : ir::Shape{});
+  }
+  OCTAVO_TRY(const reference::Computation computation,
+             reference::Prepare(view.node, shapes, constants));
+  std::vector<ir::Tensor> results = {ir::Tensor(ir::DType::kF32, {256})};
+  OCTAVO_CHECK(
+      computation.run({.node = view.node, .inputs = inputs, .results = results, .pool = &pool}));
+  ir::Type to = view.out();
+  to.shape = {256};
+  const ir::Tensor codes = ops::QuantizeTensor(results[0], to);
+  Table table{};
+  std::ranges::copy(codes.values<uint8_t>(), table.begin());
+  return table;
+}
+
+Result<Prepared> Prepare(const NodeView& view, ThreadPool& pool) {
+  OCTAVO_TRY(const Table table, MakeTable(view, pool));
+  return Prepared{.run = [table](const StepContext& context) -> Status {
+    const uint8_t* x = context.in(0).values<uint8_t>().data();
+    uint8_t* y = context.out().mutable_values<uint8_t>().data();
+    context.pool->For(context.out().size(), kRowGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) y[i] = table[x[i]];
+    });
+    return {};
+  }};
+}
+
+}  // namespace
+
+extern constexpr Kernel kTable{.name = "table",
+                               .ops = kOps,
+                               .layout = LayoutRule::kEither,
+                               .images = 1,
+                               .match = &Match,
+                               .prepare = &Prepare};
+
+}  // namespace octavo::runtime

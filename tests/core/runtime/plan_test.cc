@@ -1,0 +1,192 @@
+// Whole plans: layouts change at borders alone, constants are folded, results do not depend on
+// threads, instruction sets or how many runs go on.
+#include "core/runtime/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include "core/base/cpu.h"
+#include "tests/core/runtime/kernel_case.h"
+
+namespace octavo::runtime {
+namespace {
+
+using ir::DType;
+using ir::Tensor;
+using ir::Type;
+using ir::ValueId;
+using Ints = std::vector<int64_t>;
+
+constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo"};
+constexpr ir::OpDef kDequantize{.name = "Dequantize", .domain = "octavo"};
+constexpr ir::OpDef kConv{.name = "Conv"};
+constexpr ir::OpDef kAdd{.name = "Add"};
+constexpr ir::OpDef kMaxPool{.name = "MaxPool"};
+constexpr ir::OpDef kGlobalAveragePool{.name = "GlobalAveragePool"};
+
+// x -> Quantize -> Conv -> (Conv, +) -> MaxPool -> GlobalAveragePool -> Dequantize, with pending
+// weights of the second Conv.
+class Network {
+ public:
+  Network() {
+    const Type real{DType::kF32, {1, 3, 8, 8}, {}, {}};
+    const ValueId x = graph_.AddInput("x", real);
+    const ValueId q = Node(kQuantize, {x}, {}, "x.q", Codes({1, 3, 8, 8}));
+    const ValueId w1 = Constant("w1", ChannelType(DType::kI8, {16, 3, 3, 3}, 0, 0.003f));
+    const ValueId a = Node(kConv, {q, w1}, Pads(), "a", Codes({1, 16, 8, 8}));
+    const Type w2{DType::kF32, {16, 16, 3, 3}, {}, {}};
+    const ValueId pending = Constant("w2.float", w2);
+    const ValueId weights = Node(kQuantize, {pending}, {}, "w2",
+                                 {DType::kI8, w2.shape, ir::Quant::PerTensor(0.1f, 0), {}});
+    const ValueId b = Node(kConv, {a, weights}, Pads(), "b", Codes({1, 16, 8, 8}));
+    const ValueId sum = Node(kAdd, {a, b}, {}, "sum", Codes({1, 16, 8, 8}));
+    const ValueId pool =
+        Node(kMaxPool, {sum}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}, "pool",
+             Codes({1, 16, 4, 4}));
+    const ValueId mean = Node(kGlobalAveragePool, {pool}, {}, "mean", Codes({1, 16, 1, 1}));
+    graph_.AddOutput(Node(kDequantize, {mean}, {}, "y", {DType::kF32, {1, 16, 1, 1}, {}, {}}));
+    graph_.AddOutput(sum);
+  }
+
+  const ir::Graph& graph() const { return graph_; }
+  Tensor Input(uint32_t seed) const { return RandomCodes(graph_.type(graph_.inputs()[0]), seed); }
+
+ private:
+  static Type Codes(ir::Shape shape) { return CodesType(DType::kU8, std::move(shape), 0.08f, 120); }
+  static ir::AttrMap Pads() { return {{"pads", Ints{1, 1, 1, 1}}}; }
+  ValueId Constant(const std::string& name, const Type& type) {
+    return graph_.AddConstant(name, ir::MakePayload(RandomCodes(type, 7)), type);
+  }
+  ValueId Node(const ir::OpDef& op, std::vector<ValueId> inputs, ir::AttrMap attributes,
+               const std::string& name, const Type& type) {
+    const ir::NodeId id = graph_.AddNode({.op = &op,
+                                          .inputs = std::move(inputs),
+                                          .attributes = std::move(attributes),
+                                          .results = {{name, type}}});
+    return graph_.node(id).result();
+  }
+
+  ir::Graph graph_;
+};
+
+std::vector<Tensor> RunPlan(const ir::Graph& graph, const Tensor& input, int threads,
+                            const Watcher& watch = {},
+                            std::vector<StepProfile>* profile = nullptr) {
+  ThreadPool pool(threads);
+  auto plan = Plan::Create(graph, {}, pool);
+  EXPECT_TRUE(plan) << plan.error().message;
+  auto results = plan->Run({input}, pool, {}, watch, profile);
+  EXPECT_TRUE(results) << results.error().message;
+  return *results;
+}
+
+TEST(Plan, ResultsDoNotDependOnThreadsOrInstructionSets) {
+  const Network network;
+  const auto expected = RunPlan(network.graph(), network.Input(1), 1);
+  for (const Isa isa : MachineIsas()) {
+    const ScopedIsaLimit limit(isa);
+    for (const int threads : {1, 2, 3}) {
+      EXPECT_EQ(RunPlan(network.graph(), network.Input(1), threads), expected);
+    }
+  }
+}
+
+// The same network node by node with the plain rows that stand nearest to the definition.
+TEST(Plan, EqualsTheNodesOneByOne) {
+  const Network network;
+  const ir::Graph& graph = network.graph();
+  std::map<std::string, Tensor> watched;
+  RunPlan(graph, network.Input(1), 2,
+          [&](ValueId id, const Tensor& tensor) { watched[graph.name(id)] = tensor.Clone(); });
+  EXPECT_EQ(watched.size(), 8u);
+  ThreadPool pool(1);
+  FixedValues values = {{graph.inputs()[0], network.Input(1)}};
+  for (const ir::NodeId id : graph.nodes()) {
+    const ir::Node& node = graph.node(id);
+    std::vector<Operand> operands;
+    for (const ValueId input : node.inputs) operands.push_back({graph.type(input)});
+    KernelCase test(*node.op, operands, node.attributes, {graph.type(node.result())});
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ir::Value& value = graph.value(node.inputs[i]);
+      test.tensors[i] = value.constant ? value.constant->tensor : values.at(node.inputs[i]);
+    }
+    auto kernels = MatchingKernels(test.View());
+    kernels.pop_back();
+    const Kernel& kernel = *kernels.back();
+    const bool last = kernel.layout == LayoutRule::kChannelsLast;
+    values[node.result()] =
+        RunKernel(test, kernel, last ? Layout::kChannelsLast : Layout::kPlain, pool)[0];
+    EXPECT_EQ(watched.at(graph.name(node.result())), values[node.result()])
+        << graph.name(node.result());
+  }
+}
+
+TEST(Plan, ImagesChangeLayoutOnlyAtBorders) {
+  const Network network;
+  std::vector<StepProfile> profile;
+  RunPlan(network.graph(), network.Input(1), 1, {}, &profile);
+  std::vector<std::string> kernels;
+  for (const StepProfile& step : profile) kernels.push_back(step.kernel);
+  EXPECT_EQ(kernels,
+            (std::vector<std::string>{"rows-quantize", "to-channels-last", "int8-conv", "int8-conv",
+                                      "rows-arithmetic", "rows-max-pool",
+                                      "rows-global-average-pool", "rows-dequantize", "to-plain"}));
+  EXPECT_EQ(profile[3].operations, 2.0 * 16 * 64 * 16 * 9);
+  EXPECT_EQ(profile[3].isa, CurrentIsaName());
+}
+
+TEST(Plan, RunsAtTheSameTimeDoNotMeet) {
+  const Network network;
+  ThreadPool pool(2);
+  const auto plan = Plan::Create(network.graph(), {}, pool);
+  ASSERT_TRUE(plan);
+  std::vector<std::thread> threads;
+  std::vector<int> good(4, 0);
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      const Tensor input = network.Input(static_cast<uint32_t>(t));
+      const auto expected = plan->Run({input}, pool);
+      for (int i = 0; i < 20; ++i) good[t] += *plan->Run({input}, pool) == *expected ? 1 : 0;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(good, std::vector<int>(4, 20));
+}
+
+TEST(Plan, WrongInputsAreNamed) {
+  const Network network;
+  ThreadPool pool(1);
+  const auto plan = Plan::Create(network.graph(), {}, pool);
+  ASSERT_TRUE(plan);
+  const auto result = plan->Run({Tensor(DType::kF32, {1, 3, 8, 9})}, pool);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kInvalidArgument);
+  EXPECT_EQ(result.error().field, "x");
+}
+
+TEST(Plan, StopsWhenAsked) {
+  const Network network;
+  ThreadPool pool(1);
+  const auto plan = Plan::Create(network.graph(), {}, pool);
+  ASSERT_TRUE(plan);
+  const StopToken stop;
+  stop.RequestStop();
+  const auto result = plan->Run({network.Input(1)}, pool, stop);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::kCancelled);
+}
+
+TEST(Plan, UnknownNumericsModeNamesTheFirstNode) {
+  const Network network;
+  ThreadPool pool(1);
+  const auto plan = Plan::Create(network.graph(), {.numerics = "glow-cpu"}, pool);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().code, Code::kUnimplemented);
+  EXPECT_EQ(plan.error().node, "x.q");
+}
+
+}  // namespace
+}  // namespace octavo::runtime

@@ -1,0 +1,152 @@
+// Every row for Conv, Gemm, MatMul and the means against the integer definition, bit for bit, on
+// every instruction set and with 1, 2 and 3 threads.
+#include <gtest/gtest.h>
+
+#include "core/base/cpu.h"
+#include "tests/core/runtime/kernel_case.h"
+
+namespace octavo::runtime {
+namespace {
+
+using ir::DType;
+using ir::Shape;
+using Ints = std::vector<int64_t>;
+
+constexpr ir::OpDef kConv{.name = "Conv"};
+constexpr ir::OpDef kGemm{.name = "Gemm"};
+constexpr ir::OpDef kMatMul{.name = "MatMul"};
+constexpr ir::OpDef kAveragePool{.name = "AveragePool"};
+constexpr ir::OpDef kGlobalAveragePool{.name = "GlobalAveragePool"};
+
+// Compares all rows but the float definition with the last of them; returns how many there were.
+size_t CheckRows(const KernelCase& test) {
+  std::vector<const Kernel*> kernels = MatchingKernels(test.View());
+  kernels.pop_back();
+  ThreadPool alone(1);
+  const auto expected = RunKernel(test, *kernels.back(), Layout::kPlain, alone);
+  for (const Kernel* kernel : kernels) {
+    for (const Isa isa : MachineIsas()) {
+      const ScopedIsaLimit limit(isa);
+      for (const int threads : {1, 2, 3}) {
+        ThreadPool pool(threads);
+        for (const Layout layout : {Layout::kPlain, Layout::kChannelsLast}) {
+          if (layout == Layout::kPlain && kernel->layout == LayoutRule::kChannelsLast) continue;
+          if (layout == Layout::kChannelsLast && kernel->layout == LayoutRule::kPlain) continue;
+          const auto results = RunKernel(test, *kernel, layout, pool);
+          EXPECT_EQ(results[0], expected[0])
+              << kernel->name << " " << IsaName(isa) << " " << threads << " threads";
+        }
+      }
+    }
+  }
+  return kernels.size();
+}
+
+struct ConvCase {
+  Shape x, w;
+  Shape y;
+  ir::AttrMap attributes = {};
+};
+
+const std::vector<ConvCase>& ConvCases() {
+  static const std::vector<ConvCase> kCases = {
+      {{1, 3, 8, 8}, {8, 3, 3, 3}, {1, 8, 8, 8}, {{"pads", Ints{1, 1, 1, 1}}}},
+      {{2, 16, 7, 5}, {70, 16, 1, 1}, {2, 70, 7, 5}},
+      {{1, 12, 9, 9},
+       {12, 1, 3, 3},
+       {1, 12, 5, 5},
+       {{"group", int64_t{12}}, {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}}},
+      {{1, 8, 6, 6}, {4, 4, 3, 3}, {1, 4, 4, 4}, {{"group", int64_t{2}}}},
+      {{1, 4, 9, 9},
+       {5, 4, 3, 3},
+       {1, 5, 9, 9},
+       {{"dilations", Ints{2, 2}}, {"pads", Ints{2, 2, 2, 2}}}},
+      {{1, 4, 8, 8},
+       {5, 4, 3, 3},
+       {1, 5, 4, 4},
+       {{"auto_pad", std::string("SAME_UPPER")}, {"strides", Ints{2, 2}}}},
+      {{1, 4, 11}, {6, 4, 3}, {1, 6, 9}},
+  };
+  return kCases;
+}
+
+TEST(ProductKernels, ConvolutionsAgree) {
+  for (const ConvCase& test : ConvCases()) {
+    for (const DType x : {DType::kU8, DType::kI8}) {
+      for (const DType w : {DType::kI8, DType::kU8}) {
+        const int32_t zero = x == DType::kU8 ? 117 : -9;
+        const Shape bias = {test.w[0]};
+        const KernelCase kernel_case(
+            kConv,
+            {{CodesType(x, test.x, 0.02f, zero)},
+             {ChannelType(w, test.w, 0, 0.003f, w == DType::kU8 ? 128 : 0), true},
+             {ChannelType(DType::kI32, bias, 0, 0.00006f), true, 20000}},
+            test.attributes, {CodesType(x, test.y, 0.08f, zero)});
+        EXPECT_EQ(CheckRows(kernel_case), 2u) << ir::ToString(test.x);
+      }
+    }
+  }
+}
+
+TEST(ProductKernels, WideCodesSumIn64Bits) {
+  const KernelCase test(kConv,
+                        {{CodesType(DType::kI16, {1, 40, 3, 3}, 0.0001f, 0)},
+                         {CodesType(DType::kI16, {2, 40, 3, 3}, 0.0001f, 0), true}},
+                        {}, {CodesType(DType::kI16, {1, 2, 1, 1}, 0.01f, 0)});
+  EXPECT_EQ(CheckRows(test), 1u);
+  ThreadPool pool(1);
+  int64_t sum = 0;
+  for (int64_t i = 0; i < 360; ++i) sum += test.tensors[0].IntAt(i) * test.tensors[1].IntAt(i);
+  ASSERT_GT(std::abs(sum), int64_t{1} << 31);
+  const float product = 0.0001f * 0.0001f;
+  const float expected = std::nearbyint(static_cast<float>(sum) * (product / 0.01f));
+  const auto results = RunKernel(test, *MatchingKernels(test.View()).front(), Layout::kPlain, pool);
+  EXPECT_EQ(results[0].IntAt(0), std::clamp(expected, -32768.0f, 32767.0f));
+}
+
+TEST(ProductKernels, GemmAgrees) {
+  for (const bool trans_b : {false, true}) {
+    const Shape w = trans_b ? Shape{33, 20} : Shape{20, 33};
+    const KernelCase test(kGemm,
+                          {{CodesType(DType::kU8, {5, 20}, 0.02f, 100)},
+                           {ChannelType(DType::kI8, w, trans_b ? 0 : 1, 0.003f), true},
+                           {ChannelType(DType::kI32, {33}, 0, 0.00006f), true, 20000}},
+                          {{"transB", int64_t{trans_b}}},
+                          {CodesType(DType::kU8, {5, 33}, 0.05f, 128)});
+    EXPECT_EQ(CheckRows(test), 2u);
+  }
+}
+
+TEST(ProductKernels, MatMulAgrees) {
+  const KernelCase weights(kMatMul,
+                           {{CodesType(DType::kI8, {2, 3, 20}, 0.02f, 3)},
+                            {ChannelType(DType::kI8, {20, 17}, 1, 0.003f), true}},
+                           {}, {CodesType(DType::kI8, {2, 3, 17}, 0.05f, -1)});
+  EXPECT_EQ(CheckRows(weights), 2u);
+  const KernelCase pair(kMatMul,
+                        {{CodesType(DType::kU8, {2, 1, 5, 20}, 0.02f, 3)},
+                         {CodesType(DType::kI8, {3, 20, 17}, 0.02f, 9)}},
+                        {}, {CodesType(DType::kU8, {2, 3, 5, 17}, 0.25f, 128)});
+  EXPECT_EQ(CheckRows(pair), 2u);
+}
+
+TEST(ProductKernels, MeansAgree) {
+  for (const DType dtype : {DType::kU8, DType::kI8}) {
+    const ir::Type x = CodesType(dtype, {2, 19, 7, 6}, 0.02f, 5);
+    const KernelCase global(kGlobalAveragePool, {{x}}, {},
+                            {CodesType(dtype, {2, 19, 1, 1}, 0.013f, -0)});
+    EXPECT_EQ(CheckRows(global), 2u);
+    for (const int64_t include : {0, 1}) {
+      const KernelCase pool(kAveragePool, {{x}},
+                            {{"kernel_shape", Ints{3, 2}},
+                             {"pads", Ints{1, 0, 1, 1}},
+                             {"strides", Ints{2, 1}},
+                             {"count_include_pad", include}},
+                            {CodesType(dtype, {2, 19, 4, 6}, 0.013f, 7)});
+      EXPECT_EQ(CheckRows(pool), 2u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace octavo::runtime
