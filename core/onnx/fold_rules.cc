@@ -178,6 +178,10 @@ std::string FoldRules::NameOf(ValueId v) const {
     if (!graph_.IsOutput(result) && (named_alike || !real)) real = result;
   }
   if (real && graph_.name(real) + ".q" == integers) return graph_.name(real);
+  if (options_.own && integers.ends_with(".q")) {
+    const std::string original = integers.substr(0, integers.size() - 2);
+    if (!graph_.Find(original)) return original;
+  }
   const NodeId producer = graph_.value(v).producer;
   if (producer && IsQuantize(producer)) {
     const ValueId before = graph_.node(producer).input(0);
@@ -185,10 +189,6 @@ std::string FoldRules::NameOf(ValueId v) const {
     if (op && Folded(op)) return of_output ? integers : graph_.name(before);
   }
   if (producer && IsReinterpret(producer)) return real ? graph_.name(real) : graph_.name(v);
-  if (options_.own && integers.ends_with(".q") && !of_output) {
-    const std::string original = integers.substr(0, integers.size() - 2);
-    if (!graph_.Find(original)) return original;
-  }
   return integers;
 }
 

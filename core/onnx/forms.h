@@ -38,9 +38,9 @@ bool ResizePlain19(const ir::Graph& graph, Draft& draft);
 // Normalization and what else changed its meaning (forms_meaning.cc).
 Status CoercedToAxis(const ir::Graph& graph, Conversion& conversion);
 bool AxisToCoerced(const ir::Graph& graph, Draft& draft);
-Status DropoutToIdentity(const ir::Graph& graph, Conversion& conversion);
+Status DropoutForInference(const ir::Graph& graph, Conversion& conversion);
 Status BatchNormForInference(const ir::Graph& graph, Conversion& conversion);
-bool BatchNormAsItIs(const ir::Graph& graph, Draft& draft);
+bool AsItIs(const ir::Graph& graph, Draft& draft);
 Status ImageScalerToMulAdd(const ir::Graph& graph, Conversion& conversion);
 Status ScatterToElements(const ir::Graph& graph, Conversion& conversion);
 bool ElementsToScatter(const ir::Graph& graph, Draft& draft);

@@ -65,15 +65,14 @@ bool AxisToCoerced(const ir::Graph& graph, Draft& draft) {
   return true;
 }
 
-// In inference Dropout does nothing.
-Status DropoutToIdentity(const ir::Graph& graph, Conversion& conversion) {
+// In inference Dropout does nothing, so its ratio says nothing either.
+Status DropoutForInference(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (draft.outputs.size() > 1) return Unsupported(draft, "its mask is read");
   if (const ir::Tensor* training = ConstantOf(graph, draft, 2);
       draft.Has(2) && (training == nullptr || training->IntAt(0) != 0)) {
     return Unsupported(draft, "training mode is not supported");
   }
-  draft.op = "Identity";
   draft.inputs.resize(1);
   draft.attributes = {};
   return {};
@@ -93,7 +92,7 @@ Status BatchNormForInference(const ir::Graph&, Conversion& conversion) {
   return {};
 }
 
-bool BatchNormAsItIs(const ir::Graph&, Draft&) { return true; }
+bool AsItIs(const ir::Graph&, Draft&) { return true; }
 
 // An experimental operator of opset 7's time: y = x * scale + bias[c].
 Status ImageScalerToMulAdd(const ir::Graph& graph, Conversion& conversion) {

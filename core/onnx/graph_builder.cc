@@ -31,7 +31,9 @@ Result<const ir::OpDef*> GraphBuilder::OpOf(const Draft& draft) const {
 Result<ValueId> GraphBuilder::ValueOf(const Draft& draft, const Operand& operand) {
   if (operand.value) return operand.value;
   if (operand.literal) {
-    return graph_.AddConstant(Fresh(draft.outputs.front() + "." + operand.name), *operand.literal);
+    std::string base = draft.outputs.front();
+    if (own_ && base.ends_with(".float")) base.resize(base.size() - 6);
+    return graph_.AddConstant(Fresh(base + "." + operand.name), *operand.literal);
   }
   if (operand.name.empty()) return ValueId{};
   const auto at = locals_.find(operand.name);

@@ -13,8 +13,9 @@ namespace octavo::onnx {
 
 class GraphBuilder {
  public:
-  GraphBuilder(ir::Graph& graph, OpFinder find_op)
-      : graph_(graph), inference_(graph), find_op_(std::move(find_op)) {}
+  // `own`: Octavo wrote the model, so ".float" marks what an operator computes before rounding.
+  GraphBuilder(ir::Graph& graph, OpFinder find_op, bool own)
+      : graph_(graph), inference_(graph), find_op_(std::move(find_op)), own_(own) {}
   GraphBuilder(const GraphBuilder&) = delete;
 
   ir::Graph& graph() { return graph_; }
@@ -23,9 +24,6 @@ class GraphBuilder {
   // Names that the model uses; no made name will be one of them.
   void Reserve(const std::string& name) { reserved_.insert(name); }
   void ReserveNode(const std::string& name) { reserved_nodes_.insert(name); }
-  // Values that nothing but casts to float32 reads.
-  void ReadAsFloatOnly(const std::string& name) { read_as_float_.insert(name); }
-  bool OnlyReadAsFloat(const std::string& name) const { return read_as_float_.count(name) > 0; }
   // `base` or `base_1`.. for a made value.
   std::string Fresh(const std::string& base);
 
@@ -56,7 +54,8 @@ class GraphBuilder {
   ir::Graph& graph_;
   ir::Inference inference_;
   OpFinder find_op_;
-  std::unordered_set<std::string> reserved_, reserved_nodes_, read_as_float_;
+  bool own_ = false;
+  std::unordered_set<std::string> reserved_, reserved_nodes_;
   std::unordered_map<std::string, ir::ValueId> locals_;
   std::unordered_map<ir::ValueId, ir::ValueId> plain_of_;
   std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> readings_;

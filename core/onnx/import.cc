@@ -43,7 +43,7 @@ class Importer {
         model_(proto.model),
         source_{proto.views, options.external},
         options_(options),
-        builder_(graph_, options.find_op) {}
+        builder_(graph_, options.find_op, proto.model.producer_name() == kProducer) {}
 
   Result<Imported> Run() {
     OCTAVO_CHECK(CheckVersions());
@@ -135,19 +135,10 @@ class Importer {
     node_names_ = SettleNames(model_.graph());
     for (const std::string& name : node_names_) builder_.ReserveNode(name);
     for (const onnx_wire::ValueInfo& output : model_.graph().output()) read_.insert(output.name());
-    std::unordered_set<std::string> other = read_, as_float;
     for (const onnx_wire::Node& node : model_.graph().node()) {
       ++result_.ops[node.op_type()];
-      const bool to_float = node.op_type() == "Cast" && node.attribute_size() > 0 &&
-                            node.attribute(0).i() == onnx_wire::Tensor::FLOAT;
       for (const std::string& output : node.output()) builder_.Reserve(output);
-      for (const std::string& input : node.input()) {
-        read_.insert(input);
-        (to_float ? as_float : other).insert(input);
-      }
-    }
-    for (const std::string& name : as_float) {
-      if (!other.count(name)) builder_.ReadAsFloatOnly(name);
+      read_.insert(node.input().begin(), node.input().end());
     }
     result_.nodes = model_.graph().node_size();
   }

@@ -173,50 +173,6 @@ Status QLinearMatMul(GraphBuilder& builder, const Draft& draft) {
   return {};
 }
 
-// An operand of an Integer form: codes at scale 1.
-Result<ValueId> UnitOperand(GraphBuilder& builder, const Draft& draft, size_t value,
-                            size_t zero_point) {
-  ir::Quant quant = ir::Quant::PerTensor(1.0f, 0);
-  if (draft.Has(zero_point)) {
-    OCTAVO_TRY(const ir::Tensor* zero, Parameter(builder, draft, zero_point, "zero point"));
-    if (zero->size() != 1) return Unsupported(draft, "a zero point per channel is not supported");
-    quant.zero_points[0] = static_cast<int32_t>(zero->IntAt(0));
-  }
-  return builder.AsQuantized(draft.inputs[value].value, quant, draft.name);
-}
-
-// The exact int32 sum is a quantized value of scale 1.  Its readers convert it to float, which is
-// what Dequantize does, with one rounding as well.
-Status IntegerForm(GraphBuilder& builder, const Draft& draft, std::string_view op) {
-  OCTAVO_CHECK(NeedInputs(draft, 2));
-  if (!builder.OnlyReadAsFloat(draft.outputs[0])) {
-    return Unsupported(draft, "its int32 result is read by more than casts to float");
-  }
-  OCTAVO_TRY(const ValueId x, UnitOperand(builder, draft, 0, 2));
-  OCTAVO_TRY(const ValueId w, UnitOperand(builder, draft, 1, 3));
-  Draft sum = draft;
-  sum.outputs = {builder.Fresh(draft.outputs[0] + ".sum")};
-  const ir::Type codes{ir::DType::kI32, {}, ir::Quant::PerTensor(1.0f, 0), {}};
-  OCTAVO_TRY(const ValueId result,
-             builder.AddQuantized(op, sum, {x, w}, draft.attributes, codes));
-  const ir::Type real{ir::DType::kF32, builder.graph().type(result).shape, {}, {}};
-  const std::string node = builder.graph().UniqueNodeName(draft.name + ".real");
-  OCTAVO_CHECK(builder.AddOwn("Dequantize", node, draft.outputs[0], result, real));
-  return {};
-}
-
-Status ConvInteger(GraphBuilder& builder, const Draft& draft) {
-  return IntegerForm(builder, draft, "Conv");
-}
-
-Status MatMulInteger(GraphBuilder& builder, const Draft& draft) {
-  return IntegerForm(builder, draft, "MatMul");
-}
-
-Status DynamicQuantizeLinear(GraphBuilder&, const Draft& draft) {
-  return Unsupported(draft, "its scale is not a constant: quantization at run time is not supported");
-}
-
 struct Row {
   std::string_view op = {};
   QuantizedOp build = nullptr;
@@ -227,9 +183,6 @@ constexpr Row kRows[] = {
     {"DequantizeLinear", &DequantizeLinear},
     {"QLinearConv", &QLinearConv},
     {"QLinearMatMul", &QLinearMatMul},
-    {"ConvInteger", &ConvInteger},
-    {"MatMulInteger", &MatMulInteger},
-    {"DynamicQuantizeLinear", &DynamicQuantizeLinear},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // ONNX's quantization operators as nodes of the graph: QuantizeLinear and DequantizeLinear become
-// Quantize and Dequantize, the QLinear and Integer forms the plain operators on quantized types.
+// Quantize and Dequantize, the QLinear forms the plain operators on quantized types.  (ConvInteger,
+// MatMulInteger and DynamicQuantizeLinear compute with plain integers and are ordinary operators.)
 #pragma once
 
 #include "core/onnx/graph_builder.h"

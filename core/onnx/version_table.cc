@@ -9,8 +9,11 @@ using namespace forms;  // the table names a dozen of them
 
 // Sorted by `before`, so that walking up or down applies changes in order.
 constexpr VersionRow kVersions[] = {
-    {.op = "ImageScaler", .before = kOldestOpset + 100, .raise = &ImageScalerToMulAdd},
-    {.op = "Dropout", .before = kOldestOpset + 100, .raise = &DropoutToIdentity},
+    {.op = "ImageScaler", .before = kNewestOpset + 1, .raise = &ImageScalerToMulAdd},
+    {.op = "Dropout",
+     .before = kNewestOpset + 1,
+     .raise = &DropoutForInference,
+     .lower = &AsItIs},
 
     {.op = "MaxPool", .before = 8, .lower = &PoolBefore8},
 
@@ -70,9 +73,9 @@ constexpr VersionRow kVersions[] = {
 
     {.op = "Reshape", .before = 14, .lower = &ReshapeWithoutAllowZero},
     {.op = "BatchNormalization",
-     .before = kOldestOpset + 100,
+     .before = kNewestOpset + 1,
      .raise = &BatchNormForInference,
-     .lower = &BatchNormAsItIs},
+     .lower = &AsItIs},
 
     {.op = "Shape", .before = 15, .lower = &ShapeOfAll},
 
