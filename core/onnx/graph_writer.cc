@@ -132,7 +132,10 @@ std::string GraphWriter::Reals(ValueId value) {
 Status GraphWriter::WriteNode(NodeId id) {
   const ir::Node& node = graph_.node(id);
   if (node.op == reinterpret_) return {};  // a reader's DequantizeLinear says it
-  if (node.op == dequantize_) return WriteDequantize(id);
+  if (node.op == dequantize_) {
+    WriteDequantize(id);
+    return {};
+  }
   if (node.op == rescale_) return WriteQuantize(id, Reals(node.input(0)));
   if (node.op != quantize_) return WriteOperator(id);
   if (IsPendingBias(node.result())) return {};
@@ -149,23 +152,24 @@ Status GraphWriter::WriteQuantize(NodeId id, const std::string& source) {
   }
   std::vector<std::string> inputs = {source};
   for (std::string& parameter : Parameters(node.result())) inputs.push_back(std::move(parameter));
-  return writer_.Node(node.name, "QuantizeLinear", "", inputs, {names_.Of(node.result()).integers},
-                      AxisOf(type));
+  writer_.Node(node.name, "QuantizeLinear", "", inputs, {names_.Of(node.result()).integers},
+               AxisOf(type));
+  return {};
 }
 
-Status GraphWriter::WriteDequantize(NodeId id) {
+void GraphWriter::WriteDequantize(NodeId id) {
   const ir::Node& node = graph_.node(id);
   const ValueId codes = node.input(0), real = node.result();
-  if (names_.DequantizeOf(codes) == id && graph_.IsOutput(real)) {
+  // Inner readers read the one DequantizeLinear of the value; only an output needs its own.
+  if (!graph_.IsOutput(real)) return;
+  if (names_.DequantizeOf(codes) == id) {
     Reals(codes);
-    return {};
+    return;
   }
-  // Inner readers read the one DequantizeLinear of the value; only an output needs one more.
-  if (!graph_.IsOutput(real)) return {};
   std::vector<std::string> inputs = {Codes(codes)};
   for (std::string& parameter : Parameters(codes)) inputs.push_back(std::move(parameter));
-  return writer_.Node(node.name, "DequantizeLinear", "", inputs, {graph_.name(real)},
-                      AxisOf(graph_.type(codes)));
+  writer_.Node(node.name, "DequantizeLinear", "", inputs, {graph_.name(real)},
+               AxisOf(graph_.type(codes)));
 }
 
 Status GraphWriter::WriteOperator(NodeId id) {
@@ -194,8 +198,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
     inputs.push_back(names_.Unique(graph_.name(node.result()) + "." + operand.name));
     writer_.Initializer(inputs.back(), *operand.literal);
   }
-  OCTAVO_CHECK(writer_.Node(draft.name, draft.op, draft.domain, inputs, draft.outputs,
-                            draft.attributes));
+  writer_.Node(draft.name, draft.op, draft.domain, inputs, draft.outputs, draft.attributes);
   for (const ValueId result : node.results) {
     if (!graph_.type(result).quantized()) continue;
     if (graph_.type(result).dtype == ir::DType::kI32) {
@@ -206,8 +209,8 @@ Status GraphWriter::WriteOperator(NodeId id) {
     const CodeNames& names = names_.Of(result);
     std::vector<std::string> quantize = {names.before};
     for (std::string& parameter : Parameters(result)) quantize.push_back(std::move(parameter));
-    OCTAVO_CHECK(writer_.Node(names_.UniqueNode(names.integers), "QuantizeLinear", "", quantize,
-                              {names.integers}, AxisOf(graph_.type(result))));
+    writer_.Node(names_.UniqueNode(names.integers), "QuantizeLinear", "", quantize,
+                 {names.integers}, AxisOf(graph_.type(result)));
   }
   return {};
 }
@@ -263,10 +266,9 @@ bool GraphWriter::WriteQLinear(NodeId id) {
   }
   for (std::string& name : Parameters(node.result())) inputs.push_back(std::move(name));
   if (node.input(2)) inputs.push_back(Codes(node.input(2)));
-  return writer_
-      .Node(node.name, std::string(FindQLinear(*node.op)->as), "", inputs,
-            {names_.Of(node.result()).integers}, node.attributes)
-      .has_value();
+  writer_.Node(node.name, std::string(FindQLinear(*node.op)->as), "", inputs,
+               {names_.Of(node.result()).integers}, node.attributes);
+  return true;
 }
 
 }  // namespace octavo::onnx

@@ -24,7 +24,7 @@ class GraphWriter {
   Status WriteNode(ir::NodeId id);
   Status WriteOperator(ir::NodeId id);
   Status WriteQuantize(ir::NodeId id, const std::string& source);
-  Status WriteDequantize(ir::NodeId id);
+  void WriteDequantize(ir::NodeId id);
   bool WriteQLinear(ir::NodeId id);
   bool CanBeQLinear(ir::NodeId id) const;
 

@@ -66,9 +66,9 @@ void ModelWriter::Initializer(const std::string& name, const ir::Tensor& tensor)
   if (initialized_.insert(name).second) initializers_.emplace_back(name, tensor);
 }
 
-Status ModelWriter::Node(const std::string& name, const std::string& op, const std::string& domain,
-                         const std::vector<std::string>& inputs,
-                         const std::vector<std::string>& outputs, const ir::AttrMap& attributes) {
+void ModelWriter::Node(const std::string& name, const std::string& op, const std::string& domain,
+                       const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs, const ir::AttrMap& attributes) {
   onnx_wire::Node& node = *graph().add_node();
   node.set_name(name);
   node.set_op_type(op);
@@ -80,7 +80,6 @@ Status ModelWriter::Node(const std::string& name, const std::string& op, const s
     attribute.set_name(key);
     std::visit([&](const auto& alternative) { Write(alternative, attribute); }, value);
   }
-  return {};
 }
 
 Result<Exported> ModelWriter::Finish(const ExportOptions& options) {

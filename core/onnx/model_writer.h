@@ -17,7 +17,7 @@ class ModelWriter {
   // Adds an initializer unless there is one of that name.
   void Initializer(const std::string& name, const ir::Tensor& tensor);
   // `inputs` and `outputs` are names, "" for an absent one.
-  Status Node(const std::string& name, const std::string& op, const std::string& domain,
+  void Node(const std::string& name, const std::string& op, const std::string& domain,
               const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
               const ir::AttrMap& attributes);
 
