@@ -215,9 +215,8 @@ Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes) {
 }
 
 std::string WriteNpy(const ir::Tensor& tensor) {
-  const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeWord& row) {
-    return row.dtype == tensor.dtype();
-  });
+  const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                  [&](const TypeWord& row) { return row.dtype == tensor.dtype(); });
   // numpy has no bfloat16: its bits are what can be kept.
   const std::string_view word = type == std::end(kTypes) ? "u2" : type->word;
   const std::string_view order = ir::SizeOf(tensor.dtype()) == 1 ? "|" : "<";

@@ -53,8 +53,7 @@ class Reader {
   Result<std::vector<Member>> Directory(const NpzLimits& limits) const {
     OCTAVO_TRY(uint64_t end, EndRecord());
     uint64_t count = Number(end + 10, 2), at = Number(end + 16, 4);
-    if ((at == kIn64 || count == 0xffff) && end >= 20 &&
-        Number(end - 20, 4) == kEndLocator64) {
+    if ((at == kIn64 || count == 0xffff) && end >= 20 && Number(end - 20, 4) == kEndLocator64) {
       const uint64_t end64 = Number(end - 12, 8);
       if (!Holds(end64, 56) || Number(end64, 4) != kEndRecord64) {
         return Wrong(what_, "the archive's end is damaged");
@@ -226,11 +225,11 @@ void Put(std::string& out, uint64_t value, int width) {
 // The fields that a member's local header and its directory entry have in common.  Sizes stand in
 // a 64-bit extra field, so that there is one form for all.
 void PutCommon(std::string& out, const Member& member, size_t extra) {
-  Put(out, 45, 2);      // version needed: 64-bit sizes
+  Put(out, 45, 2);       // version needed: 64-bit sizes
   Put(out, 1 << 11, 2);  // names are UTF-8
   Put(out, kStored, 2);
-  Put(out, 0, 2);       // midnight
-  Put(out, 0x21, 2);    // 1 January 1980
+  Put(out, 0, 2);     // midnight
+  Put(out, 0x21, 2);  // 1 January 1980
   Put(out, member.crc, 4);
   Put(out, kIn64, 4);
   Put(out, kIn64, 4);

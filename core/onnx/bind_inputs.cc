@@ -8,9 +8,9 @@ namespace {
 std::string Describe(const std::vector<Extent>& extents) {
   std::vector<std::string> parts;
   for (const Extent& extent : extents) {
-    parts.push_back(extent.value              ? fmt::format("{}", *extent.value)
+    parts.push_back(extent.value            ? fmt::format("{}", *extent.value)
                     : extent.symbol.empty() ? "?"
-                                              : extent.symbol);
+                                            : extent.symbol);
   }
   return fmt::format("{}", fmt::join(parts, ","));
 }

@@ -95,10 +95,8 @@ class Folder {
 
   Status Copy(NodeId id) {
     const ir::Node& node = from_.node(id);
-    ir::Graph::Definition definition{.name = node.name,
-                                     .op = node.op,
-                                     .attributes = node.attributes,
-                                     .origin = node.origin};
+    ir::Graph::Definition definition{
+        .name = node.name, .op = node.op, .attributes = node.attributes, .origin = node.origin};
     for (const ValueId input : node.inputs) {
       OCTAVO_TRY(const ValueId mapped, Get(input));
       definition.inputs.push_back(mapped);
@@ -155,9 +153,9 @@ class Folder {
     const ir::Node& node = from_.node(id);
     OCTAVO_TRY(const ValueId codes, Get(node.input(0)));
     const std::string& name = from_.name(real);
-    OCTAVO_TRY(Map(real), Own(node.op, node.name, codes,
-                              to_.Find(name) ? Fresh(name + ".dq") : name, from_.type(real),
-                              node.origin));
+    OCTAVO_TRY(Map(real),
+               Own(node.op, node.name, codes, to_.Find(name) ? Fresh(name + ".dq") : name,
+                   from_.type(real), node.origin));
     return {};
   }
 
@@ -189,8 +187,7 @@ class Folder {
     type.dtype = ir::DType::kI32;
     type.quant = *rules_.BiasQuant(id);
     const std::string name = Claim(value.name);
-    const ValueId reals =
-        to_.AddConstant(Fresh(value.name + ".float"), value.constant, value.type);
+    const ValueId reals = to_.AddConstant(Fresh(value.name + ".float"), value.constant, value.type);
     return Own(rules_.quantize(), "", reals, name, type, {});
   }
 

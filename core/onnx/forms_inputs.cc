@@ -89,8 +89,8 @@ bool SliceToAttributes(const ir::Graph& graph, Draft& draft) {
     }
     draft.inputs[4] = {};
   }
-  for (const auto& [name, input] : {std::pair<const char*, size_t>{"starts", 1}, {"ends", 2},
-                                    {"axes", 3}}) {
+  for (const auto& [name, input] :
+       {std::pair<const char*, size_t>{"starts", 1}, {"ends", 2}, {"axes", 3}}) {
     if (!ListToAttribute(graph, draft, name, input)) return false;
   }
   draft.DropAbsentTail();

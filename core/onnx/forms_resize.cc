@@ -21,8 +21,8 @@ Status UpsampleToResize(const ir::Graph&, Conversion& conversion) {
   if (draft.Has(1)) return {};
   const std::vector<float> scales = draft.attributes.Floats("scales");
   if (scales.empty()) return Invalid(draft, "attribute 'scales' is missing");
-  draft.Set(1, Operand::Literal("scales", ir::Tensor::Of<float>(
-                                              {static_cast<int64_t>(scales.size())}, scales)));
+  draft.Set(1, Operand::Literal(
+                   "scales", ir::Tensor::Of<float>({static_cast<int64_t>(scales.size())}, scales)));
   draft.attributes.Erase("scales");
   return {};
 }

@@ -21,7 +21,8 @@ Result<const ir::OpDef*> GraphBuilder::OpOf(const Draft& draft) const {
   const ir::OpDef* op = ops::FindOp(draft.op, draft.domain);
   if (op == nullptr && find_op_) op = find_op_(draft.op, draft.domain);
   if (op != nullptr) return op;
-  const std::string domain = draft.domain.empty() ? "" : fmt::format(" of domain '{}'", draft.domain);
+  const std::string domain =
+      draft.domain.empty() ? "" : fmt::format(" of domain '{}'", draft.domain);
   return Fail(Code::kUnimplemented, "node '{}': operator '{}'{} is not supported", draft.name,
               draft.op, domain)
       .Node(draft.name)
@@ -105,12 +106,13 @@ Status GraphBuilder::TypeCodes(ir::NodeId id) {
                 node.op->name, node.name, graph_.name(*quantized), why)
         .Node(node.name);
   };
-  if (rule.kind != ir::QuantRule::Kind::kSameAsInput) return refuse("it is not one that moves them");
+  if (rule.kind != ir::QuantRule::Kind::kSameAsInput)
+    return refuse("it is not one that moves them");
   const int first = static_cast<int>(quantized - node.inputs.begin());
   std::optional<ir::Quant> result = type.quant;
   if (result->axis) {
-    result = node.op->map_quant ? node.op->map_quant(graph_, node, first, *type.quant)
-                                : std::nullopt;
+    result =
+        node.op->map_quant ? node.op->map_quant(graph_, node, first, *type.quant) : std::nullopt;
     if (!result) return refuse("its channels do not survive");
   }
   for (size_t i = 0; i < node.inputs.size(); ++i) {

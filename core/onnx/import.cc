@@ -219,8 +219,8 @@ class Importer {
       if (!value.constant || value.type.dtype != ir::DType::kF32) continue;
       bool computed_with = value.output_uses > 0;
       for (const ir::Use& use : value.uses) {
-        computed_with |= graph.node(use.node).op->RoleOf(static_cast<size_t>(use.input)) !=
-                         ir::Role::kParameter;
+        computed_with |=
+            graph.node(use.node).op->RoleOf(static_cast<size_t>(use.input)) != ir::Role::kParameter;
       }
       for (const float element : value.constant->tensor.values<float>()) {
         if (std::isfinite(element) || (std::isinf(element) && !computed_with)) continue;
@@ -239,9 +239,9 @@ class Importer {
       if (value.erased || !value.type.quant) continue;
       for (const float scale : value.type.quant->scales) {
         if (std::fpclassify(scale) != FP_SUBNORMAL) continue;
-        result_.warnings.push_back({.code = "subnormal_scale",
-                                    .message = fmt::format("'{}' has the subnormal scale {}",
-                                                           value.name, scale)});
+        result_.warnings.push_back(
+            {.code = "subnormal_scale",
+             .message = fmt::format("'{}' has the subnormal scale {}", value.name, scale)});
         break;
       }
     }

@@ -18,8 +18,8 @@ class ModelWriter {
   void Initializer(const std::string& name, const ir::Tensor& tensor);
   // `inputs` and `outputs` are names, "" for an absent one.
   void Node(const std::string& name, const std::string& op, const std::string& domain,
-              const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-              const ir::AttrMap& attributes);
+            const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
+            const ir::AttrMap& attributes);
 
   // Ends the message with the payloads, inside or outside.
   Result<Exported> Finish(const ExportOptions& options);

@@ -97,7 +97,9 @@ Status QuantizeLinear(GraphBuilder& builder, const Draft& draft) {
   ir::DType storage = ir::DType::kU8;
   if (const auto asked = draft.attributes.Int("output_dtype", 0); asked != 0) {
     const auto dtype = DTypeOfWire(static_cast<int>(asked));
-    if (!dtype) return Unsupported(draft, "output type {} is not supported", WireName(static_cast<int>(asked)));
+    if (!dtype)
+      return Unsupported(draft, "output type {} is not supported",
+                         WireName(static_cast<int>(asked)));
     storage = *dtype;
   }
   type.dtype = StorageOf(builder, draft, 2, storage);
@@ -155,8 +157,7 @@ Status QLinearConv(GraphBuilder& builder, const Draft& draft) {
   if (draft.Has(8)) {
     const ir::Quant quant =
         BiasQuant(*builder.graph().type(x).quant, *builder.graph().type(w).quant);
-    OCTAVO_TRY(const ValueId bias,
-               builder.AsQuantized(draft.inputs[8].value, quant, draft.name));
+    OCTAVO_TRY(const ValueId bias, builder.AsQuantized(draft.inputs[8].value, quant, draft.name));
     inputs.push_back(bias);
   }
   OCTAVO_CHECK(builder.AddQuantized("Conv", draft, inputs, draft.attributes, type));

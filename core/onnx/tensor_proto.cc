@@ -205,9 +205,9 @@ int WireOf(ir::DType dtype) {
 
 std::string WireName(int data_type) {
   constexpr std::string_view kNames[] = {
-      "UNDEFINED",  "FLOAT",          "UINT8",      "INT8",           "UINT16", "INT16",
-      "INT32",      "INT64",          "STRING",     "BOOL",           "FLOAT16", "DOUBLE",
-      "UINT32",     "UINT64",         "COMPLEX64",  "COMPLEX128",     "BFLOAT16", "FLOAT8E4M3FN",
+      "UNDEFINED",      "FLOAT",      "UINT8",          "INT8",       "UINT16",   "INT16",
+      "INT32",          "INT64",      "STRING",         "BOOL",       "FLOAT16",  "DOUBLE",
+      "UINT32",         "UINT64",     "COMPLEX64",      "COMPLEX128", "BFLOAT16", "FLOAT8E4M3FN",
       "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4",      "INT4"};
   if (data_type < 0 || data_type >= static_cast<int>(std::size(kNames))) {
     return fmt::format("number {}", data_type);

@@ -146,10 +146,7 @@ inline constexpr FieldRow kFields[] = {
     {.in = Message::kValueInfo, .number = 1, .kind = FieldKind::kBytes},
     {.in = Message::kValueInfo, .number = 2, .kind = FieldKind::kMessage, .child = Message::kType},
 
-    {.in = Message::kType,
-     .number = 1,
-     .kind = FieldKind::kMessage,
-     .child = Message::kTensorType},
+    {.in = Message::kType, .number = 1, .kind = FieldKind::kMessage, .child = Message::kTensorType},
     {.in = Message::kType, .number = 4, .kind = FieldKind::kPresence},
     {.in = Message::kType, .number = 5, .kind = FieldKind::kPresence},
     {.in = Message::kType, .number = 8, .kind = FieldKind::kPresence},

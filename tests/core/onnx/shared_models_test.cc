@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::vector<std::string> ModelNames() {
-  return {"fastestdet",         "magika_v3_3",   "mnist_cnn_pytorch", "mnist_cntk",
+  return {"fastestdet",          "magika_v3_3",  "mnist_cnn_pytorch", "mnist_cntk",
           "squeezenet_products", "superres_224", "ultraface_rfb320"};
 }
 
