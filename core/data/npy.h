@@ -1,0 +1,19 @@
+// NumPy's .npy files: versions 1 to 3, little- and big-endian, C and Fortran order.
+#pragma once
+
+#include <string>
+
+#include "core/base/blob.h"
+#include "core/ir/tensor.h"
+
+namespace octavo::data {
+
+// `what` names the array in messages.  kInvalidArgument (reason INVALID_NPY) for what is no .npy
+// file or ends early; kUnimplemented for element types that a graph cannot hold.  A native array
+// is a view of the bytes.
+Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes);
+
+// Version 1.0, C order.
+std::string WriteNpy(const ir::Tensor& tensor);
+
+}  // namespace octavo::data

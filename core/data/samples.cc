@@ -1,0 +1,299 @@
+#include "core/data/samples.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "core/data/npy.h"
+#include "core/data/npz.h"
+
+namespace octavo::data {
+namespace {
+
+constexpr int64_t kRandomSamples = 8;
+constexpr int64_t kMaxRandomSamples = 1 << 20;
+
+template <class... Args>
+Failure Wrong(std::string_view input, fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(Code::kInvalidArgument, "samples: {}",
+              fmt::format(format, std::forward<Args>(args)...))
+      .Field(input)
+      .Reason("INVALID_SAMPLES");
+}
+
+std::optional<int64_t> NumberOf(std::string_view text) {
+  int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < 0) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+// "3/input_1.pb" or "test_data_set_3/input_1.npy" in its parts.
+struct NumberedName {
+  int64_t sample = 0, input = 0;
+  bool proto = false;
+};
+
+std::optional<NumberedName> ParseNumbered(std::string_view name) {
+  const size_t slash = name.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  std::string_view folder = name.substr(0, slash), file = name.substr(slash + 1);
+  if (const size_t above = folder.rfind('/'); above != std::string_view::npos) {
+    folder.remove_prefix(above + 1);
+  }
+  constexpr std::string_view kFolder = "test_data_set_", kFile = "input_";
+  if (folder.starts_with(kFolder)) folder.remove_prefix(kFolder.size());
+  if (!file.starts_with(kFile)) return std::nullopt;
+  file.remove_prefix(kFile.size());
+  const bool proto = file.ends_with(".pb");
+  if (!proto && !file.ends_with(".npy")) return std::nullopt;
+  file.remove_suffix(proto ? 3 : 4);
+  const auto sample = NumberOf(folder), input = NumberOf(file);
+  if (!sample || !input) return std::nullopt;
+  return NumberedName{*sample, *input, proto};
+}
+
+// 64 random bits from a counter: the same everywhere, and any element can be had on its own.
+uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Reals in [-1, 1); integers in [0, 2), which every table and mask has.
+Result<ir::Tensor> RandomTensor(const SampleInput& input, uint64_t seed) {
+  if (!ir::IsInteger(input.type.dtype) && input.type.dtype != ir::DType::kF32 &&
+      input.type.dtype != ir::DType::kBool) {
+    return Fail(Code::kUnimplemented,
+                "samples: input '{}' is {}; random samples of it are not made", input.name,
+                ir::Name(input.type.dtype))
+        .Field(input.name);
+  }
+  ir::Tensor tensor(input.type.dtype, input.type.shape);
+  const auto width = static_cast<size_t>(ir::SizeOf(input.type.dtype));
+  // Codes of a quantized input may be any.
+  const uint64_t mask = input.type.quantized() ? ~uint64_t{0} : 1;
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const uint64_t bits = Mix(seed + static_cast<uint64_t>(i));
+    if (input.type.dtype == ir::DType::kF32) {
+      const auto unit = static_cast<float>(bits >> 40) * 0x1p-24f;
+      tensor.mutable_values<float>()[static_cast<size_t>(i)] = unit * 2.0f - 1.0f;
+      continue;
+    }
+    const uint64_t code = bits & mask;
+    std::memcpy(tensor.mutable_raw() + static_cast<size_t>(i) * width, &code, width);
+  }
+  return tensor;
+}
+
+ir::Tensor Rows(const ir::Tensor& array, int64_t first, ir::Shape shape) {
+  const int64_t row = array.shape()[0] ? array.bytes() / array.shape()[0] : 0;
+  const int64_t bytes = ir::NumElements(shape) * ir::SizeOf(array.dtype());
+  return ir::Tensor(
+      array.dtype(), std::move(shape),
+      array.ToBlob().Slice(static_cast<size_t>(first * row), static_cast<size_t>(bytes)));
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- opening
+
+Result<SampleSource> SampleSource::Open(const std::vector<NamedBlob>& blobs,
+                                        const TensorParser& parse) {
+  SampleSource source;
+  if (blobs.empty()) return Wrong("data", "there are none");
+  const std::string& name = blobs.front().name;
+  source.origin_ = name;
+  if (blobs.size() == 1 && name.starts_with("random:")) {
+    const std::string_view rest = std::string_view(name).substr(7);
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const auto seed = NumberOf(rest.substr(0, colon));
+    const auto count =
+        colon == rest.size() ? std::optional(kRandomSamples) : NumberOf(rest.substr(colon + 1));
+    if (!seed || !count || *count < 1 || *count > kMaxRandomSamples) {
+      return Fail(Code::kUsage, "'{}' must be random:SEED or random:SEED:N", name).Field("data");
+    }
+    source.random_ = Random{static_cast<uint64_t>(*seed), *count};
+    return source;
+  }
+  if (blobs.size() == 1 && name.ends_with(".npz")) {
+    OCTAVO_TRY(source.arrays_, ReadNpz(name, blobs.front().bytes));
+    return source;
+  }
+  if (blobs.size() == 1 && name.ends_with(".npy") && !ParseNumbered(name)) {
+    OCTAVO_TRY(source.single_, ReadNpy(name, blobs.front().bytes));
+    return source;
+  }
+  std::map<int64_t, std::map<int64_t, ir::Tensor>> samples;
+  for (const NamedBlob& blob : blobs) {
+    const auto parts = ParseNumbered(blob.name);
+    if (!parts) continue;  // outputs and notes beside the inputs
+    Result<ir::Tensor> tensor = parts->proto ? parse(blob.bytes) : ReadNpy(blob.name, blob.bytes);
+    if (!tensor) {
+      Error error = tensor.error();
+      error.message = fmt::format("samples: '{}': {}", blob.name, error.message);
+      return Forward(std::move(error));
+    }
+    if (!samples[parts->sample].emplace(parts->input, std::move(*tensor)).second) {
+      return Wrong(blob.name, "'{}' is there twice, as .pb and as .npy", blob.name);
+    }
+  }
+  if (samples.empty()) {
+    return Wrong("data", "'{}' is no .npz, .npy, or file of a numbered folder such as 0/input_0.pb",
+                 name);
+  }
+  for (auto& [number, inputs] : samples) {
+    std::vector<ir::Tensor> row;
+    for (auto& [input, tensor] : inputs) {
+      if (input != static_cast<int64_t>(row.size())) {
+        return Wrong("data", "sample {} has no input_{}", number, row.size());
+      }
+      row.push_back(std::move(tensor));
+    }
+    source.numbered_.push_back(std::move(row));
+  }
+  return source;
+}
+
+std::map<std::string, ir::Shape> SampleSource::Shapes(
+    const std::vector<std::string>& inputs) const {
+  std::map<std::string, ir::Shape> shapes;
+  for (const auto& [name, tensor] : arrays_) shapes[name] = tensor.shape();
+  if (single_ && inputs.size() == 1) shapes[inputs[0]] = single_->shape();
+  if (!numbered_.empty()) {
+    for (size_t i = 0; i < std::min(inputs.size(), numbered_[0].size()); ++i) {
+      shapes[inputs[i]] = numbered_[0][i].shape();
+    }
+  }
+  return shapes;
+}
+
+// ---------------------------------------------------------------- cutting
+
+class SampleCutter {
+ public:
+  SampleCutter(const SampleSource& source, const std::vector<SampleInput>& inputs)
+      : source_(source), inputs_(inputs) {}
+
+  Result<Samples> Run() {
+    if (source_.random_) return Draw();
+    if (!source_.numbered_.empty()) {
+      for (const std::vector<ir::Tensor>& row : source_.numbered_) OCTAVO_CHECK(Cut(row));
+      return std::move(samples_);
+    }
+    OCTAVO_TRY(const std::vector<ir::Tensor> arrays, ByName());
+    OCTAVO_CHECK(Cut(arrays));
+    return std::move(samples_);
+  }
+
+ private:
+  Result<Samples> Draw() {
+    const int64_t rows = BatchOf(0);
+    const int64_t batches = (source_.random_->count + rows - 1) / rows;
+    for (int64_t b = 0; b < batches; ++b) {
+      std::vector<ir::Tensor> batch;
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        const uint64_t stream =
+            Mix(source_.random_->seed) ^ Mix(static_cast<uint64_t>(b) << 16 | i);
+        OCTAVO_TRY(ir::Tensor tensor, RandomTensor(inputs_[i], stream));
+        batch.push_back(std::move(tensor));
+      }
+      samples_.batches.push_back(std::move(batch));
+    }
+    samples_.count = batches * rows;
+    return std::move(samples_);
+  }
+
+  Result<std::vector<ir::Tensor>> ByName() const {
+    std::vector<ir::Tensor> arrays;
+    if (source_.single_) {
+      if (inputs_.size() != 1) {
+        return Wrong("data", "one .npy for a model with {} inputs; give an .npz", inputs_.size());
+      }
+      return std::vector<ir::Tensor>{*source_.single_};
+    }
+    for (const SampleInput& input : inputs_) {
+      const auto at = source_.arrays_.find(input.name);
+      if (at == source_.arrays_.end()) {
+        return Wrong(input.name, "'{}' has no array for input '{}'", source_.origin_, input.name);
+      }
+      arrays.push_back(at->second);
+    }
+    return arrays;
+  }
+
+  int64_t BatchOf(size_t input) const {
+    if (input >= inputs_.size() || inputs_[input].type.shape.empty()) return 1;
+    return inputs_[input].type.shape[0];
+  }
+
+  Status CheckType(const SampleInput& input, const ir::Tensor& array) const {
+    if (array.dtype() == input.type.dtype) return {};
+    return Wrong(input.name, "input '{}' takes {}, but its array is {}", input.name,
+                 ir::NumpyName(input.type.dtype), ir::NumpyName(array.dtype()));
+  }
+
+  // How many batches an array makes; its leading dimension counts samples.
+  Result<int64_t> BatchesOf(size_t i, const ir::Tensor& array) const {
+    const SampleInput& input = inputs_[i];
+    const ir::Shape &want = input.type.shape, &have = array.shape();
+    if (have == want) return 1;
+    const auto fits = [&](size_t from) {
+      return have.size() == want.size() - from + 1 &&
+             std::equal(have.begin() + 1, have.end(), want.begin() + static_cast<int64_t>(from));
+    };
+    if (!want.empty() && !have.empty() && want[0] > 0 && fits(1)) {
+      if (have[0] > 0 && have[0] % want[0] == 0) return have[0] / want[0];
+      return Wrong(input.name, "input '{}' takes {} samples at once, and its array has {}",
+                   input.name, want[0], have[0]);
+    }
+    // An input without a batch axis: one more dimension in front counts samples.
+    if (!have.empty() && have[0] > 0 && fits(0)) return have[0];
+    return Wrong(input.name,
+                 "input '{}' has shape [{}], which an array of shape [{}] does not fill",
+                 input.name, fmt::join(want, ","), fmt::join(have, ","));
+  }
+
+  // Adds the batches of one array per input.
+  Status Cut(const std::vector<ir::Tensor>& arrays) {
+    if (arrays.size() != inputs_.size()) {
+      return Wrong("data", "{} arrays for a model with {} inputs", arrays.size(), inputs_.size());
+    }
+    int64_t batches = -1;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      OCTAVO_CHECK(CheckType(inputs_[i], arrays[i]));
+      OCTAVO_TRY(const int64_t count, BatchesOf(i, arrays[i]));
+      if (batches >= 0 && count != batches) {
+        return Wrong(inputs_[i].name, "input '{}' has {} batches, the inputs before it {}",
+                     inputs_[i].name, count, batches);
+      }
+      batches = count;
+    }
+    for (int64_t b = 0; b < std::max<int64_t>(batches, 1); ++b) {
+      std::vector<ir::Tensor> batch;
+      for (size_t i = 0; i < inputs_.size(); ++i) {
+        const ir::Shape& shape = inputs_[i].type.shape;
+        const bool batched = arrays[i].shape().size() == shape.size() && !shape.empty();
+        batch.push_back(arrays[i].shape() == shape
+                            ? arrays[i]
+                            : Rows(arrays[i], b * (batched ? shape[0] : 1), shape));
+      }
+      samples_.batches.push_back(std::move(batch));
+    }
+    samples_.count += std::max<int64_t>(batches, 1) * BatchOf(0);
+    return {};
+  }
+
+  const SampleSource& source_;
+  const std::vector<SampleInput>& inputs_;
+  Samples samples_;
+};
+
+Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs) {
+  return SampleCutter(source, inputs).Run();
+}
+
+}  // namespace octavo::data

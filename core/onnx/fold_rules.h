@@ -1,0 +1,52 @@
+// Which operators can be folded, and what their quantized values are called.
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "core/onnx/fold_qdq.h"
+
+namespace octavo::onnx {
+
+using PlainOf = std::unordered_map<ir::ValueId, ir::ValueId>;
+
+class FoldRules {
+ public:
+  FoldRules(const ir::Graph& graph, const PlainOf& plain_of, const FoldOptions& options);
+
+  bool IsQuantize(ir::NodeId id) const { return graph_.node(id).op == quantize_; }
+  bool IsDequantize(ir::NodeId id) const { return graph_.node(id).op == dequantize_; }
+  bool IsReinterpret(ir::NodeId id) const { return graph_.node(id).op == reinterpret_; }
+  const ir::OpDef* quantize() const { return quantize_; }
+  const ir::OpDef* rescale() const { return rescale_; }
+
+  bool Folded(ir::NodeId id) const { return folded_[static_cast<size_t>(id.index)]; }
+  // The codes behind a float: v = Dequantize(codes); none otherwise.
+  ir::ValueId Codes(ir::ValueId v) const;
+  // The type that all readers of a float quantize it to; null unless they all do, to one type.
+  const ir::Type* QuantizedTo(ir::ValueId v) const;
+  // Whether a Dequantize's result has a reader that needs reals.
+  bool NeedsReals(ir::ValueId v) const;
+  // Whether a plain integer input is read as codes of one type only.
+  ir::ValueId OnlyReading(ir::ValueId input) const;
+  // s_x * s_w, as a bias of the node must have it; nullopt if its operands are not quantized.
+  std::optional<ir::Quant> BiasQuant(ir::NodeId id) const;
+  bool IsPendingBias(ir::NodeId id, size_t input) const;
+
+  // The name of a quantized value: what readers of the original value call it.
+  std::string NameOf(ir::ValueId v) const;
+
+ private:
+  bool CanFold(ir::NodeId id) const;
+  bool InputFolds(ir::NodeId id, size_t input) const;
+  bool KeepsTypeFolds(ir::NodeId id) const;
+  const std::string& IntegerName(ir::ValueId v) const;
+
+  const ir::Graph& graph_;
+  const PlainOf& plain_of_;
+  const FoldOptions& options_;
+  const ir::OpDef *quantize_, *dequantize_, *reinterpret_, *rescale_;
+  std::vector<bool> folded_;
+};
+
+}  // namespace octavo::onnx

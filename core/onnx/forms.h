@@ -1,0 +1,61 @@
+// The conversions that version_table.cc lists, by kind of change.
+#pragma once
+
+#include "core/onnx/draft.h"
+
+namespace octavo::onnx::forms {
+
+// Attributes that became inputs (forms_inputs.cc).
+Status AxesToInput(const ir::Graph& graph, Conversion& conversion);
+bool AxesToAttribute(const ir::Graph& graph, Draft& draft);
+Status SliceToInputs(const ir::Graph& graph, Conversion& conversion);
+bool SliceToAttributes(const ir::Graph& graph, Draft& draft);
+Status ClipToInputs(const ir::Graph& graph, Conversion& conversion);
+bool ClipToAttributes(const ir::Graph& graph, Draft& draft);
+Status PadToInputs(const ir::Graph& graph, Conversion& conversion);
+bool PadToAttributes(const ir::Graph& graph, Draft& draft);
+bool PadWithoutAxes(const ir::Graph& graph, Draft& draft);
+bool PadWithoutWrap(const ir::Graph& graph, Draft& draft);
+Status SplitToInput(const ir::Graph& graph, Conversion& conversion);
+bool SplitToAttribute(const ir::Graph& graph, Draft& draft);
+Status SplitCountOutputs(const ir::Graph& graph, Conversion& conversion);
+bool SplitWithoutCount(const ir::Graph& graph, Draft& draft);
+Status TopKToInput(const ir::Graph& graph, Conversion& conversion);
+bool TopKToAttribute(const ir::Graph& graph, Draft& draft);
+bool TopKLargestSorted(const ir::Graph& graph, Draft& draft);
+
+// Resizing (forms_resize.cc).
+Status UpsampleToResize(const ir::Graph& graph, Conversion& conversion);
+bool ResizeToUpsample(const ir::Graph& graph, Draft& draft);
+bool UpsampleToAttribute(const ir::Graph& graph, Draft& draft);
+Status ResizeNamesItsGrid(const ir::Graph& graph, Conversion& conversion);
+bool ResizeOnOldGrid(const ir::Graph& graph, Draft& draft);
+Status ResizeOneOfTwo(const ir::Graph& graph, Conversion& conversion);
+bool ResizeBothGiven(const ir::Graph& graph, Draft& draft);
+bool ResizePlain18(const ir::Graph& graph, Draft& draft);
+bool ResizePlain19(const ir::Graph& graph, Draft& draft);
+
+// Normalization and what else changed its meaning (forms_meaning.cc).
+Status CoercedToAxis(const ir::Graph& graph, Conversion& conversion);
+bool AxisToCoerced(const ir::Graph& graph, Draft& draft);
+Status DropoutForInference(const ir::Graph& graph, Conversion& conversion);
+Status BatchNormForInference(const ir::Graph& graph, Conversion& conversion);
+bool AsItIs(const ir::Graph& graph, Draft& draft);
+Status ImageScalerToMulAdd(const ir::Graph& graph, Conversion& conversion);
+Status ScatterToElements(const ir::Graph& graph, Conversion& conversion);
+bool ElementsToScatter(const ir::Graph& graph, Draft& draft);
+bool PoolBefore8(const ir::Graph& graph, Draft& draft);
+bool PoolBefore10(const ir::Graph& graph, Draft& draft);
+bool PoolBefore19(const ir::Graph& graph, Draft& draft);
+bool ReshapeWithoutAllowZero(const ir::Graph& graph, Draft& draft);
+bool ShapeOfAll(const ir::Graph& graph, Draft& draft);
+bool ArgFirstIndex(const ir::Graph& graph, Draft& draft);
+bool PositiveAxes(const ir::Graph& graph, Draft& draft);
+bool DepthToSpaceInDepthOrder(const ir::Graph& graph, Draft& draft);
+bool CastSaturating(const ir::Graph& graph, Draft& draft);
+bool GemmWithBias(const ir::Graph& graph, Draft& draft);
+
+// Shared by the files above: drops an attribute if it has its default; false if it has another.
+bool DropDefault(Draft& draft, std::string_view name, int64_t fallback);
+
+}  // namespace octavo::onnx::forms

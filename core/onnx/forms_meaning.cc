@@ -1,0 +1,189 @@
+// Operators whose meaning changed, that went, or that got an option their old form cannot say.
+#include <algorithm>
+
+#include "core/onnx/forms.h"
+
+namespace octavo::onnx::forms {
+namespace {
+
+int64_t RankOf(const ir::Graph& graph, const Draft& draft) {
+  if (draft.inputs.empty() || !draft.inputs[0].value) return -1;
+  return static_cast<int64_t>(graph.type(draft.inputs[0].value).shape.size());
+}
+
+bool AllAre(const ir::Shape& shape, size_t from, int64_t extent) {
+  return std::all_of(shape.begin() + static_cast<int64_t>(from), shape.end(),
+                     [&](int64_t e) { return e == extent; });
+}
+
+}  // namespace
+
+// Softmax(x){axis=1} before 13 works on the matrix that has the axes before `axis` as rows.  It
+// is one axis's Softmax if what follows that axis has extent 1.
+Status CoercedToAxis(const ir::Graph& graph, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  if (!draft.Has(0) || !draft.inputs[0].value) return Invalid(draft, "input 0 must be given");
+  const ir::Shape shape = graph.type(draft.inputs[0].value).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  int64_t axis = draft.attributes.Int("axis", 1);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis > rank) return Invalid(draft, "axis {} is outside of rank {}", axis, rank);
+  if (axis < rank && AllAre(shape, static_cast<size_t>(axis) + 1, 1)) {
+    draft.attributes.Set("axis", axis);
+    return {};
+  }
+  const auto middle = shape.begin() + axis;
+  const ir::Shape matrix = {ir::NumElements({shape.begin(), middle}),
+                            ir::NumElements({middle, shape.end()})};
+  const std::string& output = draft.outputs.front();
+  Draft flat{.name = draft.name + ".coerced",
+             .op = "Reshape",
+             .inputs = {draft.inputs[0], Operand::Literal("shape", ir::Tensor::Ints(matrix))},
+             .outputs = {output + ".coerced"}};
+  Draft inner{.name = draft.name + ".normalized",
+              .op = draft.op,
+              .inputs = {Operand::Local(flat.outputs[0])},
+              .outputs = {output + ".normalized"},
+              .attributes = {{"axis", int64_t{1}}}};
+  draft.op = "Reshape";
+  draft.inputs = {Operand::Local(inner.outputs[0]),
+                  Operand::Literal("shape", ir::Tensor::Ints(shape))};
+  draft.attributes = {};
+  conversion.before = {std::move(flat), std::move(inner)};
+  return {};
+}
+
+bool AxisToCoerced(const ir::Graph& graph, Draft& draft) {
+  const int64_t rank = RankOf(graph, draft);
+  if (rank < 0) return false;
+  int64_t axis = draft.attributes.Int("axis", -1);
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= rank) return false;
+  const ir::Shape& shape = graph.type(draft.inputs[0].value).shape;
+  if (!AllAre(shape, static_cast<size_t>(axis) + 1, 1)) return false;
+  draft.attributes.Set("axis", axis);
+  return true;
+}
+
+// In inference Dropout does nothing, so its ratio says nothing either.
+Status DropoutForInference(const ir::Graph& graph, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  if (draft.outputs.size() > 1) return Unsupported(draft, "its mask is read");
+  if (const ir::Tensor* training = ConstantOf(graph, draft, 2);
+      draft.Has(2) && (training == nullptr || training->IntAt(0) != 0)) {
+    return Unsupported(draft, "training mode is not supported");
+  }
+  draft.inputs.resize(1);
+  draft.attributes = {};
+  return {};
+}
+
+Status BatchNormForInference(const ir::Graph&, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  if (draft.outputs.size() > 1) return Unsupported(draft, "its training results are read");
+  if (draft.attributes.Int("training_mode", 0) != 0) {
+    return Unsupported(draft, "training mode is not supported");
+  }
+  if (draft.attributes.Int("spatial", 1) != 1) {
+    return Unsupported(draft, "spatial=0 (a mean for every element) is not supported");
+  }
+  // They matter in training only.
+  for (const auto* name : {"training_mode", "spatial", "momentum"}) draft.attributes.Erase(name);
+  return {};
+}
+
+bool AsItIs(const ir::Graph&, Draft&) { return true; }
+
+// An experimental operator of opset 7's time: y = x * scale + bias[c].
+Status ImageScalerToMulAdd(const ir::Graph& graph, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  if (!draft.Has(0) || !draft.inputs[0].value) return Invalid(draft, "input 0 must be given");
+  const int64_t rank = RankOf(graph, draft);
+  const std::vector<float> bias = draft.attributes.Floats("bias");
+  const auto channels = static_cast<int64_t>(bias.size());
+  if (rank < 2 || (channels != 0 && graph.type(draft.inputs[0].value).shape[1] != channels)) {
+    return Invalid(draft, "{} biases do not fit input {}", channels,
+                   rank < 0 ? "" : ir::ToString(graph.type(draft.inputs[0].value)));
+  }
+  const float scale = draft.attributes.Float("scale", 1);
+  const std::string output = draft.outputs.front();
+  Draft scaled{.name = draft.name + ".scaled",
+               .op = "Mul",
+               .inputs = {draft.inputs[0], Operand::Literal("factor", ir::Tensor::Scalar(scale))},
+               .outputs = {output + ".scaled"}};
+  ir::Shape shape(static_cast<size_t>(rank), 1);
+  shape[1] = std::max<int64_t>(channels, 1);
+  ir::Tensor offsets(ir::DType::kF32, shape);
+  std::copy(bias.begin(), bias.end(), offsets.mutable_values<float>().begin());
+  draft.op = "Add";
+  draft.attributes = {};
+  draft.inputs = {Operand::Local(scaled.outputs[0]), Operand::Literal("bias", offsets)};
+  conversion.before.push_back(std::move(scaled));
+  return {};
+}
+
+Status ScatterToElements(const ir::Graph&, Conversion&) { return {}; }
+
+bool ElementsToScatter(const ir::Graph& graph, Draft& draft) {
+  if (draft.attributes.String("reduction", "none") != "none") return false;
+  draft.attributes.Erase("reduction");
+  return PositiveAxes(graph, draft);
+}
+
+bool PoolBefore8(const ir::Graph&, Draft& draft) {
+  return draft.outputs.size() == 1 && DropDefault(draft, "storage_order", 0);
+}
+
+bool PoolBefore10(const ir::Graph&, Draft& draft) {
+  const std::vector<int64_t> dilations = draft.attributes.Ints("dilations");
+  if (!AllAre(dilations, 0, 1)) return false;
+  draft.attributes.Erase("dilations");
+  return DropDefault(draft, "ceil_mode", 0);
+}
+
+bool PoolBefore19(const ir::Graph&, Draft& draft) {
+  if (!AllAre(draft.attributes.Ints("dilations"), 0, 1)) return false;
+  draft.attributes.Erase("dilations");
+  return true;
+}
+
+bool ReshapeWithoutAllowZero(const ir::Graph&, Draft& draft) {
+  return DropDefault(draft, "allowzero", 0);
+}
+
+bool ShapeOfAll(const ir::Graph&, Draft& draft) {
+  return !draft.attributes.Has("end") && DropDefault(draft, "start", 0);
+}
+
+bool ArgFirstIndex(const ir::Graph&, Draft& draft) {
+  return DropDefault(draft, "select_last_index", 0);
+}
+
+// Negative axes came with opset 11.
+bool PositiveAxes(const ir::Graph& graph, Draft& draft) {
+  int64_t rank = RankOf(graph, draft);
+  if (rank < 0) return false;
+  std::vector<int64_t> axes = draft.attributes.Ints("axes");
+  if (draft.op == "Unsqueeze") rank += static_cast<int64_t>(axes.size());
+  for (int64_t& axis : axes) axis += axis < 0 ? rank : 0;
+  if (!axes.empty()) draft.attributes.Set("axes", axes);
+  if (const int64_t axis = draft.attributes.Int("axis", 0); axis < 0) {
+    draft.attributes.Set("axis", axis + rank);
+  }
+  return true;
+}
+
+bool DepthToSpaceInDepthOrder(const ir::Graph&, Draft& draft) {
+  if (draft.attributes.String("mode", "DCR") != "DCR") return false;
+  draft.attributes.Erase("mode");
+  return true;
+}
+
+bool CastSaturating(const ir::Graph&, Draft& draft) { return DropDefault(draft, "saturate", 1); }
+
+bool GemmWithBias(const ir::Graph&, Draft& draft) {
+  if (!draft.Has(2)) draft.Set(2, Operand::Literal("C", ir::Tensor::Scalar(0.0f)));
+  return true;
+}
+
+}  // namespace octavo::onnx::forms

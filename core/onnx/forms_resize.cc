@@ -1,0 +1,107 @@
+// Upsample and Resize: four changes of form between opset 7 and 19.
+#include <cmath>
+
+#include "core/onnx/forms.h"
+
+namespace octavo::onnx::forms {
+namespace {
+
+constexpr std::string_view kGrid = "coordinate_transformation_mode";
+
+bool IsEmptyConstant(const ir::Graph& graph, const Draft& draft, size_t input) {
+  const ir::Tensor* tensor = ConstantOf(graph, draft, input);
+  return tensor != nullptr && tensor->size() == 0;
+}
+
+}  // namespace
+
+// Upsample(X){scales} of 7 and Upsample(X, scales) of 9 to Resize(X, scales) of 10.
+Status UpsampleToResize(const ir::Graph&, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  if (draft.Has(1)) return {};
+  const std::vector<float> scales = draft.attributes.Floats("scales");
+  if (scales.empty()) return Invalid(draft, "attribute 'scales' is missing");
+  draft.Set(1, Operand::Literal(
+                   "scales", ir::Tensor::Of<float>({static_cast<int64_t>(scales.size())}, scales)));
+  draft.attributes.Erase("scales");
+  return {};
+}
+
+bool ResizeToUpsample(const ir::Graph& graph, Draft& draft) {
+  const ir::Tensor* scales = ConstantOf(graph, draft, 1);
+  if (scales == nullptr) return false;
+  for (int64_t i = 0; i < scales->size(); ++i) {
+    if (scales->FloatAt(i) < 1) return false;
+  }
+  return true;
+}
+
+bool UpsampleToAttribute(const ir::Graph& graph, Draft& draft) {
+  const ir::Tensor* scales = ConstantOf(graph, draft, 1);
+  if (scales == nullptr) return false;
+  const auto values = scales->values<float>();
+  draft.attributes.Set("scales", std::vector<float>(values.begin(), values.end()));
+  draft.inputs.resize(1);
+  return true;
+}
+
+// Resize(X, scales) of 10, whose grid is what 11 calls asymmetric, rounded down.
+Status ResizeNamesItsGrid(const ir::Graph&, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  if (!draft.Has(1)) return Invalid(draft, "input 'scales' is missing");
+  Operand scales = std::move(draft.inputs[1]);
+  draft.inputs.resize(1);
+  draft.Set(2, std::move(scales));
+  draft.attributes.Set(kGrid, std::string("asymmetric"));
+  if (draft.attributes.String("mode", "nearest") == "nearest") {
+    draft.attributes.Set("nearest_mode", std::string("floor"));
+  }
+  return {};
+}
+
+bool ResizeOnOldGrid(const ir::Graph& graph, Draft& draft) {
+  const std::string mode = draft.attributes.String("mode", "nearest");
+  if (mode != "nearest" && mode != "linear") return false;
+  if (draft.attributes.String(kGrid, "half_pixel") != "asymmetric") return false;
+  if (mode == "nearest" &&
+      draft.attributes.String("nearest_mode", "round_prefer_floor") != "floor") {
+    return false;
+  }
+  if (!draft.Has(2) || IsEmptyConstant(graph, draft, 2)) return false;  // by sizes
+  Operand scales = std::move(draft.inputs[2]);
+  draft.inputs.resize(1);
+  draft.Set(1, std::move(scales));
+  ir::AttrMap attributes;
+  if (draft.attributes.Has("mode")) attributes.Set("mode", mode);
+  draft.attributes = std::move(attributes);
+  return true;
+}
+
+// Before 13 the unused one of scales and sizes, and roi, could be an empty tensor.
+Status ResizeOneOfTwo(const ir::Graph& graph, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  for (size_t input = 1; input < draft.inputs.size(); ++input) {
+    if (IsEmptyConstant(graph, draft, input)) draft.inputs[input] = {};
+  }
+  return {};
+}
+
+bool ResizeBothGiven(const ir::Graph&, Draft& draft) {
+  const ir::Tensor nothing(ir::DType::kF32, {0});
+  if (!draft.Has(1)) draft.Set(1, Operand::Literal("roi", nothing));
+  if (!draft.Has(2)) draft.Set(2, Operand::Literal("scales", nothing));
+  return true;
+}
+
+bool ResizePlain18(const ir::Graph&, Draft& draft) {
+  if (draft.attributes.Has("axes")) return false;
+  if (draft.attributes.String("keep_aspect_ratio_policy", "stretch") != "stretch") return false;
+  draft.attributes.Erase("keep_aspect_ratio_policy");
+  return DropDefault(draft, "antialias", 0);
+}
+
+bool ResizePlain19(const ir::Graph&, Draft& draft) {
+  return draft.attributes.String(kGrid, "half_pixel") != "half_pixel_symmetric";
+}
+
+}  // namespace octavo::onnx::forms

@@ -1,0 +1,274 @@
+#include "core/onnx/import.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/base/sha256.h"
+#include "core/ir/verify.h"
+#include "core/onnx/bind_inputs.h"
+#include "core/onnx/fold_qdq.h"
+#include "core/onnx/graph_builder.h"
+#include "core/onnx/node_reader.h"
+#include "core/onnx/quantized_ops.h"
+#include "core/onnx/version_table.h"
+
+namespace octavo::onnx {
+namespace {
+
+using ir::ValueId;
+
+// ai.onnx is the default domain's other name.
+std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+// The tensor that a Constant node holds, in any of its forms.
+Result<ir::Tensor> ConstantValue(const Draft& draft) {
+  const ir::AttrMap& attributes = draft.attributes;
+  if (attributes.size() != 1) return Invalid(draft, "must have one attribute with its value");
+  const auto& [name, value] = *attributes.begin();
+  if (name == "value" && attributes.TensorOf(name)) return attributes.TensorOf(name)->tensor;
+  if (name == "value_float") return ir::Tensor::Scalar(attributes.Float(name, 0));
+  if (name == "value_int") return ir::Tensor::Scalar(attributes.Int(name, 0));
+  if (name == "value_ints") return ir::Tensor::Ints(attributes.Ints(name));
+  if (name == "value_floats") {
+    const std::vector<float> list = attributes.Floats(name);
+    return ir::Tensor::Of<float>({static_cast<int64_t>(list.size())}, list);
+  }
+  return Unsupported(draft, "attribute '{}' is not supported", name);
+}
+
+class Importer {
+ public:
+  Importer(const ModelProto& proto, const ImportOptions& options)
+      : proto_(proto),
+        model_(proto.model),
+        source_{proto.views, options.external},
+        options_(options),
+        builder_(graph_, options.find_op, proto.model.producer_name() == kProducer) {}
+
+  Result<Imported> Run() {
+    OCTAVO_CHECK(CheckVersions());
+    OCTAVO_CHECK(AddConstantsAndInputs());
+    NameValues();
+    OCTAVO_TRY(const std::vector<int> order, SortNodes(model_.graph(), node_names_, known_));
+    for (const int i : order) OCTAVO_CHECK(AddNode(i));
+    OCTAVO_CHECK(AddOutputs());
+    OCTAVO_TRY(FoldOptions fold, FoldOptionsOf());
+    OCTAVO_TRY(result_.graph, FoldQdq(graph_, builder_.plain_of(), fold, result_.new_arithmetic));
+    OCTAVO_CHECK(CheckConstants());
+    OCTAVO_CHECK(ir::Verify(result_.graph));
+    WarnOfScales();
+    return std::move(result_);
+  }
+
+ private:
+  Status CheckVersions() {
+    result_.ir_version = model_.ir_version();
+    result_.producer = model_.producer_name();
+    if (result_.ir_version > kNewestIrVersion) {
+      return Fail(Code::kUnimplemented, "IR version {} is newer than {}", result_.ir_version,
+                  kNewestIrVersion)
+          .Field("ir_version");
+    }
+    if (model_.graph().sparse_initializer_size() > 0) {
+      return Fail(Code::kUnimplemented, "sparse initializers are not supported")
+          .Field("sparse_initializer");
+    }
+    for (const onnx_wire::OperatorSet& opset : model_.opset_import()) {
+      if (!graph_.opsets.emplace(DomainOf(opset.domain()), opset.version()).second) {
+        return Fail(Code::kInvalidArgument, "opset_import lists domain '{}' twice", opset.domain())
+            .Field("opset_import");
+      }
+    }
+    if (!graph_.opsets.count("")) {
+      return Fail(Code::kInvalidArgument, "the model does not say which opset it uses")
+          .Field("opset_import");
+    }
+    result_.opset = graph_.opsets[""];
+    if (result_.opset < kOldestOpset || result_.opset > kNewestOpset) {
+      return Fail(Code::kUnimplemented, "opset {} is outside of {} to {}", result_.opset,
+                  kOldestOpset, kNewestOpset)
+          .Field("opset_import");
+    }
+    graph_.graph_name = model_.graph().name();
+    for (const onnx_wire::StringEntry& entry : model_.metadata_props()) {
+      graph_.metadata[entry.key()] = entry.value();
+    }
+    return {};
+  }
+
+  Failure DefinedTwice(const std::string& name) const {
+    return Fail(Code::kInvalidArgument, "value '{}' is defined twice", name)
+        .Field(name)
+        .Reason("DEFINED_TWICE");
+  }
+
+  Status AddConstantsAndInputs() {
+    const onnx_wire::Graph& graph = model_.graph();
+    for (const onnx_wire::Tensor& initializer : graph.initializer()) {
+      if (initializer.name().empty()) {
+        return Fail(Code::kInvalidArgument, "an initializer has no name").Field("initializer");
+      }
+      if (!known_.insert(initializer.name()).second) return DefinedTwice(initializer.name());
+    }
+    std::vector<const onnx_wire::ValueInfo*> infos;
+    std::unordered_set<std::string> listed;
+    for (const onnx_wire::ValueInfo& info : graph.input()) {
+      if (!listed.insert(info.name()).second) return DefinedTwice(info.name());
+      // Before IR version 4 every initializer is listed as an input too; it is a constant here.
+      if (known_.insert(info.name()).second) infos.push_back(&info);
+    }
+    OCTAVO_TRY(BoundInputs bound, BindInputs(infos, options_));
+    for (size_t i = 0; i < infos.size(); ++i) {
+      graph_.AddInput(infos[i]->name(), {bound.signatures[i].dtype, bound.shapes[i], {}, {}});
+    }
+    result_.inputs = std::move(bound.signatures);
+    result_.batch = bound.batch;
+    for (const onnx_wire::Tensor& initializer : graph.initializer()) {
+      OCTAVO_TRY(ir::Tensor tensor, ReadTensor(initializer, source_));
+      graph_.AddConstant(initializer.name(), std::move(tensor));
+    }
+    return {};
+  }
+
+  // Settles node names, and keeps the names that conversions make apart from the model's.
+  void NameValues() {
+    node_names_ = SettleNames(model_.graph());
+    for (const std::string& name : node_names_) builder_.ReserveNode(name);
+    for (const onnx_wire::ValueInfo& output : model_.graph().output()) read_.insert(output.name());
+    for (const onnx_wire::Node& node : model_.graph().node()) {
+      ++result_.ops[node.op_type()];
+      for (const std::string& output : node.output()) builder_.Reserve(output);
+      read_.insert(node.input().begin(), node.input().end());
+    }
+    result_.nodes = model_.graph().node_size();
+  }
+
+  Status AddNode(int i) {
+    const onnx_wire::Node& node = model_.graph().node(i);
+    Conversion conversion;
+    Draft& draft = conversion.node;
+    draft.name = node_names_[static_cast<size_t>(i)];
+    draft.op = node.op_type();
+    draft.domain = DomainOf(node.domain());
+    OCTAVO_TRY(draft.attributes, ReadAttributes(node, draft.name, source_));
+    for (const std::string& input : node.input()) {
+      draft.inputs.push_back(input.empty() ? Operand{} : Operand::Of(graph_.Find(input)));
+    }
+    draft.outputs.assign(node.output().begin(), node.output().end());
+    while (draft.outputs.size() > 1 && !read_.count(draft.outputs.back())) draft.outputs.pop_back();
+    if (draft.outputs.empty()) return Invalid(draft, "has no output");
+    if (draft.outputs.front().empty()) {
+      draft.outputs.front() = builder_.Fresh(draft.name + ".unread");
+    }
+    draft.DropAbsentTail();
+    if (draft.domain.empty() && draft.op == "Constant") {
+      OCTAVO_TRY(ir::Tensor tensor, ConstantValue(draft));
+      graph_.AddConstant(draft.outputs[0], std::move(tensor));
+      return {};
+    }
+    if (!draft.domain.empty()) return builder_.Add(conversion);
+    if (const QuantizedOp build = FindQuantizedOp(draft.op)) return build(builder_, draft);
+    OCTAVO_CHECK(RaiseToNewest(graph_, result_.opset, conversion));
+    return builder_.Add(conversion);
+  }
+
+  // What an exporter of ours noted down for the next import.
+  Result<FoldOptions> FoldOptionsOf() {
+    FoldOptions fold{.own = model_.producer_name() == kProducer};
+    const auto note = graph_.metadata.find(kPendingKey);
+    if (note == graph_.metadata.end()) return fold;
+    const auto names = nlohmann::json::parse(note->second, nullptr, /*allow_exceptions=*/false);
+    if (!names.is_array()) {
+      return Fail(Code::kInvalidArgument, "metadata '{}' is not a list of names", kPendingKey)
+          .Field(kPendingKey);
+    }
+    for (const auto& name : names) {
+      if (name.is_string()) fold.pending.insert(name.get<std::string>());
+    }
+    graph_.metadata.erase(note);
+    return fold;
+  }
+
+  Status AddOutputs() {
+    if (model_.graph().output().empty()) {
+      return Fail(Code::kInvalidArgument, "the model has no output").Field("output");
+    }
+    for (const onnx_wire::ValueInfo& info : model_.graph().output()) {
+      const ValueId value = graph_.Find(info.name());
+      if (!value) {
+        return Fail(Code::kInvalidArgument, "output '{}' is computed by no node", info.name())
+            .Field(info.name())
+            .Reason("UNDEFINED_VALUE");
+      }
+      graph_.AddOutput(value);
+      OutputSignature output{.name = info.name()};
+      OCTAVO_TRY(output.declared, DeclaredShape(info));
+      const ir::Shape& shape = graph_.type(value).shape;
+      output.batched = !shape.empty() && shape[0] == result_.batch;
+      result_.outputs.push_back(std::move(output));
+    }
+    return {};
+  }
+
+  // NaN in a constant, and infinity in one that is computed with, make the model invalid.
+  // Infinity as a bound or a padding value is what its author means.
+  Status CheckConstants() const {
+    const ir::Graph& graph = result_.graph;
+    for (size_t i = 0; i < graph.value_bound(); ++i) {
+      const ir::Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
+      if (!value.constant || value.type.dtype != ir::DType::kF32) continue;
+      bool computed_with = value.output_uses > 0;
+      for (const ir::Use& use : value.uses) {
+        computed_with |=
+            graph.node(use.node).op->RoleOf(static_cast<size_t>(use.input)) != ir::Role::kParameter;
+      }
+      for (const float element : value.constant->tensor.values<float>()) {
+        if (std::isfinite(element) || (std::isinf(element) && !computed_with)) continue;
+        return Fail(Code::kInvalidArgument, "constant '{}' holds {}", value.name, element)
+            .Field(value.name)
+            .Reason("NOT_FINITE");
+      }
+    }
+    return {};
+  }
+
+  void WarnOfScales() {
+    const ir::Graph& graph = result_.graph;
+    for (size_t i = 0; i < graph.value_bound(); ++i) {
+      const ir::Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
+      if (value.erased || !value.type.quant) continue;
+      for (const float scale : value.type.quant->scales) {
+        if (std::fpclassify(scale) != FP_SUBNORMAL) continue;
+        result_.warnings.push_back(
+            {.code = "subnormal_scale",
+             .message = fmt::format("'{}' has the subnormal scale {}", value.name, scale)});
+        break;
+      }
+    }
+  }
+
+  const ModelProto& proto_;
+  const onnx_wire::Model& model_;
+  TensorSource source_;
+  const ImportOptions& options_;
+  ir::Graph graph_;  // as the model has it; folding makes the result from it
+  GraphBuilder builder_;
+  Imported result_;
+  std::unordered_set<std::string> known_, read_;
+  std::vector<std::string> node_names_;
+};
+
+}  // namespace
+
+Result<Imported> ImportModel(const Blob& model, const ImportOptions& options) {
+  OCTAVO_TRY(const ModelProto proto, ParseModel(model));
+  OCTAVO_TRY(Imported imported, Importer(proto, options).Run());
+  imported.digest = Sha256Of(model.bytes());
+  imported.bytes = static_cast<int64_t>(model.size());
+  for (const auto& [name, blob] : options.external) {
+    imported.bytes += static_cast<int64_t>(blob.size());
+  }
+  return imported;
+}
+
+}  // namespace octavo::onnx

@@ -1,0 +1,83 @@
+// From an ONNX model (opset 7 to 21, IR version 3 to 10) to a graph: every operator in its newest
+// form, every extent bound, every value that QuantizeLinear and DequantizeLinear wrap of a
+// quantized type.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/blob.h"
+#include "core/ir/graph.h"
+#include "core/onnx/external_data.h"
+
+namespace octavo::onnx {
+
+using OpFinder = std::function<const ir::OpDef*(std::string_view name, std::string_view domain)>;
+
+struct ImportOptions {
+  // Shapes of inputs by name (--shape); they bind dynamic extents and must agree with the others.
+  std::map<std::string, ir::Shape> shapes = {};
+  // The extent of a dynamic batch; 0: 1.
+  int64_t batch = 0;
+  // Shapes of the samples by input name: they bind dynamic extents behind axis 0.
+  std::map<std::string, ir::Shape> sample_shapes = {};
+  ExternalData external = {};
+  // Operators that a target brings, asked for what Octavo does not know itself.
+  OpFinder find_op = {};
+};
+
+struct Extent {
+  std::optional<int64_t> value = {};  // none: dynamic
+  std::string symbol = {};            // its name, if it has one
+};
+
+// An input as the model declares it; the graph's input of the same place has it bound.
+struct InputSignature {
+  std::string name = {};
+  ir::DType dtype = {};
+  std::vector<Extent> declared = {};
+  bool dynamic_batch = false;  // axis 0 is dynamic: samples may come in any number
+};
+
+struct OutputSignature {
+  std::string name = {};
+  std::optional<std::vector<Extent>> declared = {};  // none: the model gives no shape
+  // Axis 0 has the batch's extent: results of several batches are joined along it, others are
+  // stacked in a new leading axis.
+  bool batched = false;
+};
+
+// A float operator between DequantizeLinear and QuantizeLinear that became one on integers.
+struct NewArithmetic {
+  std::string node = {};
+  std::string value = {};
+};
+
+struct ImportWarning {
+  std::string code = {}, message = {}, node = {};
+};
+
+struct Imported {
+  ir::Graph graph = {};
+  std::string digest = {};  // SHA-256 of the model's bytes
+  int64_t bytes = 0;        // of the model and its external data
+  int64_t opset = 0;
+  int64_t ir_version = 0;
+  std::string producer = {};
+  std::vector<InputSignature> inputs = {};
+  std::vector<OutputSignature> outputs = {};
+  int64_t batch = 1;  // extent of axis 0 of the inputs: how many samples one run takes
+  int64_t nodes = 0;  // as the model has them
+  std::map<std::string, int64_t> ops = {};
+  std::vector<NewArithmetic> new_arithmetic = {};
+  std::vector<ImportWarning> warnings = {};
+};
+
+// kInvalidArgument: the model is wrong; kUnimplemented names the node and operator that is not
+// supported; kUsage says which --shape to pass.
+Result<Imported> ImportModel(const Blob& model, const ImportOptions& options = {});
+
+}  // namespace octavo::onnx

@@ -1,0 +1,114 @@
+#include "core/onnx/model_writer.h"
+
+#include "core/onnx/tensor_proto.h"
+
+namespace octavo::onnx {
+namespace {
+
+using Wire = onnx_wire::Attribute;
+
+// Payloads below this stay in the model, so that shapes and axes can be read without the file.
+constexpr int64_t kSmallTensor = 1024;
+constexpr size_t kAlignment = 64;
+
+// One overload for each alternative of ir::Attribute.
+void Write(int64_t value, Wire& out) {
+  out.set_type(Wire::INT);
+  out.set_i(value);
+}
+void Write(float value, Wire& out) {
+  out.set_type(Wire::FLOAT);
+  out.set_f(value);
+}
+void Write(const std::string& value, Wire& out) {
+  out.set_type(Wire::STRING);
+  out.set_s(value);
+}
+void Write(const std::vector<int64_t>& values, Wire& out) {
+  out.set_type(Wire::INTS);
+  for (const int64_t value : values) out.add_ints(value);
+}
+void Write(const std::vector<float>& values, Wire& out) {
+  out.set_type(Wire::FLOATS);
+  for (const float value : values) out.add_floats(value);
+}
+void Write(const std::vector<std::string>& values, Wire& out) {
+  out.set_type(Wire::STRINGS);
+  for (const std::string& value : values) out.add_strings(value);
+}
+void Write(const ir::PayloadPtr& payload, Wire& out) {
+  out.set_type(Wire::TENSOR);
+  WriteTensor("", payload->tensor, *out.mutable_t());
+}
+
+void AddEntry(onnx_wire::Tensor& tensor, const std::string& key, const std::string& value) {
+  onnx_wire::StringEntry& entry = *tensor.add_external_data();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+void WriteOutside(const std::string& name, const ir::Tensor& tensor, const std::string& location,
+                  std::string& file, onnx_wire::Tensor& proto) {
+  file.resize((file.size() + kAlignment - 1) / kAlignment * kAlignment, '\0');
+  for (const int64_t extent : tensor.shape()) proto.add_dims(extent);
+  proto.set_data_type(WireOf(tensor.dtype()));
+  proto.set_name(name);
+  proto.set_data_location(onnx_wire::Tensor::EXTERNAL);
+  AddEntry(proto, "location", location);
+  AddEntry(proto, "offset", fmt::format("{}", file.size()));
+  AddEntry(proto, "length", fmt::format("{}", tensor.bytes()));
+  file.append(reinterpret_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes()));
+}
+
+}  // namespace
+
+void ModelWriter::Initializer(const std::string& name, const ir::Tensor& tensor) {
+  if (initialized_.insert(name).second) initializers_.emplace_back(name, tensor);
+}
+
+void ModelWriter::Node(const std::string& name, const std::string& op, const std::string& domain,
+                       const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs, const ir::AttrMap& attributes) {
+  onnx_wire::Node& node = *graph().add_node();
+  node.set_name(name);
+  node.set_op_type(op);
+  if (!domain.empty()) node.set_domain(domain);
+  for (const std::string& input : inputs) node.add_input(input);
+  for (const std::string& output : outputs) node.add_output(output);
+  for (const auto& [key, value] : attributes) {
+    Wire& attribute = *node.add_attribute();
+    attribute.set_name(key);
+    std::visit([&](const auto& alternative) { Write(alternative, attribute); }, value);
+  }
+}
+
+Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
+  int64_t bytes = 0;
+  for (const auto& [name, tensor] : initializers_) bytes += tensor.bytes();
+  const bool outside = bytes > options.external_limit;
+  if (outside) OCTAVO_CHECK(CheckLocation(options.external_name));
+  Exported exported;
+  exported.nodes = graph().node_size();
+  for (const auto& [name, tensor] : initializers_) {
+    onnx_wire::Tensor& proto = *graph().add_initializer();
+    if (outside && tensor.bytes() >= kSmallTensor) {
+      WriteOutside(name, tensor, options.external_name, exported.external, proto);
+    } else {
+      WriteTensor(name, tensor, proto);
+    }
+  }
+  if (!model_.SerializeToString(&exported.model)) {
+    return Fail(Code::kTooLarge, "the model takes more than 2 GiB even without its weights");
+  }
+  return exported;
+}
+
+void WriteValueInfo(const std::string& name, const ir::Type& type, onnx_wire::ValueInfo& info) {
+  info.set_name(name);
+  onnx_wire::TensorType& tensor = *info.mutable_type()->mutable_tensor_type();
+  tensor.set_elem_type(WireOf(type.dtype));
+  onnx_wire::Shape& shape = *tensor.mutable_shape();
+  for (const int64_t extent : type.shape) shape.add_dim()->set_dim_value(extent);
+}
+
+}  // namespace octavo::onnx

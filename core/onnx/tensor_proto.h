@@ -1,0 +1,36 @@
+// Tensors between their wire form and the graph's.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/ir/tensor.h"
+#include "core/onnx/external_data.h"
+#include "core/onnx/proto/onnx.pb.h"
+#include "core/onnx/wire_scanner.h"
+
+namespace octavo::onnx {
+
+// nullopt for types that a graph cannot hold (strings, complex numbers, 4 and 8 bit floats).
+std::optional<ir::DType> DTypeOfWire(int data_type);
+int WireOf(ir::DType dtype);
+// "FLOAT16" for messages; the number where ONNX has no such type.
+std::string WireName(int data_type);
+
+// Where the payload of a tensor may be.
+struct TensorSource {
+  const std::vector<View>& views;
+  const ExternalData& external;
+};
+
+// The elements, as a view where the bytes can be one.  Nothing is allocated before the extents
+// are checked against the payload's length.  kInvalidArgument names the tensor.
+Result<ir::Tensor> ReadTensor(const onnx_wire::Tensor& proto, const TensorSource& source);
+
+// A whole file that holds one TensorProto: the samples of ONNX's test data.
+Result<ir::Tensor> ParseTensor(const Blob& bytes);
+
+// Appends the elements to `proto` as raw_data.
+void WriteTensor(std::string_view name, const ir::Tensor& tensor, onnx_wire::Tensor& proto);
+
+}  // namespace octavo::onnx

@@ -1,0 +1,219 @@
+// Exported models come back as the graphs they were, to the letter.
+#include "core/onnx/export.h"
+
+#include <gmock/gmock.h>
+
+#include "core/onnx/import.h"
+#include "core/onnx/model_proto.h"
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
+
+namespace octavo::onnx {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+ir::Graph Parsed(std::string_view text) {
+  const auto graph = text::Parse(text, {.find_op = ops::FindOp});
+  EXPECT_TRUE(graph) << graph.error().message << "\n" << text;
+  return graph ? *graph : ir::Graph();
+}
+
+std::string Printed(const ir::Graph& graph) { return text::Print(graph, {.old_names = false}); }
+
+// Prints the graph that comes back from a model.
+std::string ThereAndBack(const ir::Graph& graph, const ExportOptions& options = {}) {
+  const auto exported = ExportModel(graph, options);
+  if (!exported) return "export: " + exported.error().message;
+  const auto imported = ImportModel(Blob(exported->model));
+  if (!imported) return "import: " + imported.error().message;
+  return Printed(imported->graph);
+}
+
+// The nodes of a model as "Op(inputs) -> outputs".
+std::vector<std::string> NodesOf(const Exported& exported) {
+  const auto parsed = ParseModel(Blob(exported.model));
+  std::vector<std::string> lines;
+  for (const auto& node : parsed->model.graph().node()) {
+    lines.push_back(fmt::format("{}({}) -> {}", node.op_type(), fmt::join(node.input(), ", "),
+                                fmt::join(node.output(), ", ")));
+  }
+  return lines;
+}
+
+// A convolution in integers between a float input and a float output.
+constexpr std::string_view kConv = R"(
+graph(%x: tensor<1x3x8x8xf32>) -> (%y) opset("": 13) {
+  const %w = [1, 2, 3, 4, 5, 6] : tensor<2x3x1x1xi8, axis=0, scale=[0.5, 0.25], zp=0>
+  const %b = [7, -9] : tensor<2xi32, axis=0, scale=[0.25, 0.125], zp=0>
+  %x.q = Quantize(%x) : tensor<1x3x8x8xu8, scale=0.5, zp=3>
+  %y.q = Conv(%x.q, %w, %b) : tensor<1x2x8x8xu8, scale=1.0, zp=7>
+  %y = Dequantize(%y.q) : tensor<1x2x8x8xf32>
+}
+)";
+
+TEST(Export, NamesOfAConvolutionAreThoseOfTheInterface) {
+  const auto exported = ExportModel(Parsed(kConv));
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_THAT(NodesOf(*exported),
+              ElementsAre("QuantizeLinear(x, x.scale, x.zero_point) -> x.q",
+                          "DequantizeLinear(x.q, x.scale, x.zero_point) -> x.dq",
+                          "DequantizeLinear(w.q, w.scale, w.zero_point) -> w",
+                          "DequantizeLinear(b.q, b.scale) -> b", "Conv(x.dq, w, b) -> y.float",
+                          "QuantizeLinear(y.float, y.scale, y.zero_point) -> y.q",
+                          "DequantizeLinear(y.q, y.scale, y.zero_point) -> y"));
+}
+
+TEST(Export, QLinearFormKeepsTheIntegers) {
+  const auto exported = ExportModel(Parsed(kConv), {.form = Form::kQLinear});
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_THAT(NodesOf(*exported),
+              ElementsAre("QuantizeLinear(x, x.scale, x.zero_point) -> x.q",
+                          "QLinearConv(x.q, x.scale, x.zero_point, w.q, w.scale, w.zero_point, "
+                          "y.scale, y.zero_point, b.q) -> y.q",
+                          "DequantizeLinear(y.q, y.scale, y.zero_point) -> y"));
+}
+
+struct Case {
+  std::string name = {};
+  std::string_view text = {};
+};
+
+const Case kStable[] = {
+    {"Convolution", kConv},
+    {"IntegerInputAndOutput", R"(
+graph(%x: tensor<1x8xu8, scale=0.5, zp=3>) -> (%y) opset("": 13) {
+  %h = Relu(%x) : tensor<1x8xu8, scale=0.5, zp=3>
+  %y = Sigmoid(%h) : tensor<1x8xu8, scale=0.00390625, zp=0>
+}
+)"},
+    {"PendingWeightAndBias", R"(
+graph(%x: tensor<1x3x8x8xf32>) -> (%y) opset("": 13) {
+  const %w.float = [1, 2, 3, 4, 5, 6] : tensor<2x3x1x1xf32>
+  const %b.float = [7, -9] : tensor<2xf32>
+  %x.q = Quantize(%x) : tensor<1x3x8x8xu8, scale=0.5, zp=3>
+  %w = Quantize(%w.float) : tensor<2x3x1x1xi8, axis=0, scale=[0.5, 0.25], zp=0>
+  %b = Quantize(%b.float) : tensor<2xi32, axis=0, scale=[0.25, 0.125], zp=0>
+  %y.q = Conv(%x.q, %w, %b) : tensor<1x2x8x8xu8, scale=1.0, zp=7>
+  %y = Dequantize(%y.q) : tensor<1x2x8x8xf32>
+}
+)"},
+    {"RescaleBetween", R"(
+graph(%x: tensor<1x8xf32>) -> (%z) opset("": 13) {
+  %x.q = Quantize(%x) : tensor<1x8xi8, scale=0.5, zp=3>
+  %y = Relu(%x.q) : tensor<1x8xi8, scale=0.5, zp=3>
+  %y.r = Rescale(%y) : tensor<1x8xi8, scale=0.25, zp=0>
+  %z.q = Concat(%y.r, %y.r) {axis=1} : tensor<1x16xi8, scale=0.25, zp=0>
+  %z = Dequantize(%z.q) : tensor<1x16xf32>
+}
+)"},
+    {"InnerReaderOfAnOutput", R"(
+graph(%x: tensor<1x8xf32>) -> (%y, %z) opset("": 13) {
+  %x.q = Quantize(%x) : tensor<1x8xi8, scale=0.5, zp=3>
+  %y.q = Sigmoid(%x.q) : tensor<1x8xi8, scale=0.125, zp=3>
+  %y = Dequantize(%y.q) : tensor<1x8xf32>
+  %z.q = Tanh(%y.q) : tensor<1x8xi8, scale=0.125, zp=0>
+  %z = Dequantize(%z.q) : tensor<1x8xf32>
+}
+)"},
+    {"FloatOperatorBetween", R"(
+graph(%x: tensor<1x8xf32>) -> (%z) opset("": 13) {
+  %x.q = Quantize(%x) : tensor<1x8xi8, scale=0.5, zp=3>
+  %y = Sigmoid(%x.q) : tensor<1x8xi8, scale=0.125, zp=3>
+  %y.dq = Dequantize(%y) : tensor<1x8xf32>
+  %h.float = Add(%y.dq, %x) : tensor<1x8xf32>
+  %h = Quantize(%h.float) : tensor<1x8xi8, scale=0.125, zp=0>
+  %z.q = Tanh(%h) : tensor<1x8xi8, scale=0.125, zp=0>
+  %z = Dequantize(%z.q) : tensor<1x8xf32>
+}
+)"},
+    {"FloatOnly", R"(
+graph(%x: tensor<1x3x8x8xf32>) -> (%y) opset("": 9) {
+  const %w = [1, 2, 3, 4, 5, 6] : tensor<2x3x1x1xf32>
+  %h = Conv(%x, %w) : tensor<1x2x8x8xf32>
+  %y = Relu(%h) : tensor<1x2x8x8xf32>
+}
+)"},
+};
+
+class Stable : public testing::TestWithParam<Case> {};
+
+TEST_P(Stable, ComesBackAsItWas) {
+  const ir::Graph graph = Parsed(GetParam().text);
+  EXPECT_EQ(ThereAndBack(graph), Printed(graph));
+}
+
+TEST_P(Stable, ComesBackAsItWasFromQLinear) {
+  const ir::Graph graph = Parsed(GetParam().text);
+  EXPECT_EQ(ThereAndBack(graph, {.form = Form::kQLinear}), Printed(graph));
+}
+
+TEST_P(Stable, HasEqualBytesEachTime) {
+  const ir::Graph graph = Parsed(GetParam().text);
+  const auto first = ExportModel(graph), second = ExportModel(graph);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(first->model, second->model);
+}
+
+INSTANTIATE_TEST_SUITE_P(Export, Stable, testing::ValuesIn(kStable),
+                         [](const auto& info) { return info.param.name; });
+
+TEST(Export, PerChannelRaisesTheOpsetToThirteen) {
+  ir::Graph graph = Parsed(kConv);
+  graph.opsets[""] = 9;
+  const auto exported = ExportModel(graph);
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_EQ(exported->opset, 13);
+  const auto lower = ExportModel(graph, {.opset = 12});
+  ASSERT_FALSE(lower);
+  EXPECT_EQ(lower.error().code, Code::kUnimplemented);
+  EXPECT_THAT(lower.error().message, HasSubstr("opset 12"));
+}
+
+TEST(Export, SixteenBitsRaiseTheOpsetToTwentyOne) {
+  const auto exported = ExportModel(Parsed(R"(
+graph(%x: tensor<1x8xf32>) -> (%y) opset("": 13) {
+  %x.q = Quantize(%x) : tensor<1x8xi16, scale=0.5, zp=0>
+  %y = Dequantize(%x.q) : tensor<1x8xf32>
+}
+)"));
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_EQ(exported->opset, 21);
+}
+
+TEST(Export, LargeWeightsGoBesideTheModel) {
+  const ir::Graph graph = Parsed(R"(
+graph(%x: tensor<1x512xf32>) -> (%y) opset("": 13) {
+  const %w = random(1) : tensor<512x4xf32>
+  %y = MatMul(%x, %w) : tensor<1x4xf32>
+}
+)");
+  const auto exported = ExportModel(graph, {.external_limit = 4096});
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_EQ(exported->external.size(), 512u * 4 * 4);
+  EXPECT_LT(exported->model.size(), 1000u);
+  const auto imported = ImportModel(Blob(exported->model),
+                                    {.external = {{"model.onnx.data", Blob(exported->external)}}});
+  ASSERT_TRUE(imported) << imported.error().message;
+  const ir::ValueId w = graph.Find("w");
+  EXPECT_EQ(imported->graph.value(imported->graph.Find("w")).constant->tensor,
+            graph.value(w).constant->tensor);
+}
+
+TEST(Export, OriginalNamesOfAnImportedModelLeadToTheirValues) {
+  const auto exported = ExportModel(Parsed(kConv));
+  ASSERT_TRUE(exported);
+  const auto imported = ImportModel(Blob(exported->model));
+  ASSERT_TRUE(imported) << imported.error().message;
+  const ir::Graph& graph = imported->graph;
+  EXPECT_EQ(graph.Resolve("y.float"), graph.Find("y.q"));
+  EXPECT_EQ(graph.Resolve("x.dq"), graph.Find("x.q"));
+  EXPECT_EQ(graph.Resolve("w.q"), graph.Find("w"));
+  EXPECT_EQ(imported->new_arithmetic.size(), 1u);
+}
+
+}  // namespace
+}  // namespace octavo::onnx

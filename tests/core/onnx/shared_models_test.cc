@@ -1,0 +1,44 @@
+// Every shared model comes in whole: each node known, each extent bound, the graph sound.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "core/ir/verify.h"
+#include "core/onnx/import.h"
+
+namespace octavo::onnx {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> ModelNames() {
+  return {"fastestdet",          "magika_v3_3",  "mnist_cnn_pytorch", "mnist_cntk",
+          "squeezenet_products", "superres_224", "ultraface_rfb320"};
+}
+
+class SharedModels : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    path_ = fs::path(OCTAVO_SHARED_DIR) / "models" / GetParam() / "model.onnx";
+    if (!fs::exists(path_)) GTEST_SKIP() << path_ << " is absent";
+  }
+  fs::path path_;
+};
+
+TEST_P(SharedModels, ComesInSound) {
+  const auto blob = Blob::MapFile(path_.string());
+  ASSERT_TRUE(blob);
+  const auto imported = ImportModel(*blob);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_TRUE(ir::Verify(imported->graph));
+  EXPECT_EQ(imported->batch, 1);
+  for (const ir::ValueId input : imported->graph.inputs()) {
+    EXPECT_FALSE(imported->graph.IsConstant(input));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Onnx, SharedModels, testing::ValuesIn(ModelNames()),
+                         [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace octavo::onnx

@@ -1,0 +1,18 @@
+// Any bytes are a model or an error that is not ours; a model exports and comes back.
+#include <cstdlib>
+
+#include "core/onnx/export.h"
+#include "core/onnx/import.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace octavo;
+  const Blob blob(std::string(reinterpret_cast<const char*>(data), size));
+  const auto imported = onnx::ImportModel(blob);
+  if (!imported) {
+    if (imported.error().code == Code::kInternal) std::abort();
+    return 0;
+  }
+  const auto exported = onnx::ExportModel(imported->graph);
+  if (!exported && exported.error().code == Code::kInternal) std::abort();
+  return 0;
+}
