@@ -188,7 +188,6 @@ std::optional<Form> MatchSoftmax(Graph& graph, NodeId last) {
     const auto max_axes = ReductionOf(graph, sub->input(1), sub->input(0), "ReduceMax");
     if (max_axes == axes) x = sub->input(0);
   }
-  if (x == exp->input(0) && ProducerIs(graph, x, "Sub") == nullptr) return std::nullopt;
   return Form{.inputs = {x}, .attributes = {{"axis", axes->front()}}};
 }
 

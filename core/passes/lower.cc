@@ -12,6 +12,7 @@
 // name of the op on the left.
 #include <algorithm>
 
+#include "core/ir/infer.h"
 #include "core/passes/channel_affine.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
