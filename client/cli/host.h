@@ -15,6 +15,12 @@ namespace octavo::cli {
 using JobRunner = std::function<Result<job::Outcome>(const job::Request&, const StopToken&,
                                                      const job::Observer&)>;
 
+// A file that a model needs: its name in the model, and where it lies, relative to the model.
+struct ExternalFile {
+  std::string name = {};
+  std::string path = {};
+};
+
 struct Host {
   std::ostream& out;
   std::ostream& err;
@@ -25,8 +31,7 @@ struct Host {
 
   // The core.
   JobRunner run_job = {};
-  // Names of the files beside the model that it needs.
-  std::function<Result<std::vector<std::string>>(const job::NamedBlob& model)> list_external = {};
+  std::function<Result<std::vector<ExternalFile>>(const job::NamedBlob& model)> list_external = {};
   std::function<Result<std::string>(std::string_view report_json)> render_html = {};
 };
 

@@ -28,10 +28,8 @@ Result<fs::path> Locate(const fs::path& folder, const std::string& location) {
   const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
   const fs::path path = error ? fs::path() : fs::canonical(root / relative, error);
   if (error) {
-    return Fail(Code::kInvalidArgument, "external data '{}' is not there: {}", location,
-                error.message())
-        .Field(location)
-        .Reason("EXTERNAL_DATA");
+    return Fail(Code::kUsage, "external data '{}' is not there: {}", location, error.message())
+        .Field(location);
   }
   const auto [end, unused] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
   if (end != root.end()) return outside();
@@ -96,13 +94,13 @@ Result<ModelFiles> ReadModel(const Host& host, const std::string& path) {
   ModelFiles files;
   OCTAVO_TRY(files.model, ReadNamed(path));
   files.paths.push_back(path);
-  OCTAVO_TRY(const auto locations, host.list_external(files.model));
+  OCTAVO_TRY(const auto external, host.list_external(files.model));
   const fs::path folder = fs::path(path).parent_path();
-  for (const std::string& location : locations) {
-    OCTAVO_TRY(const fs::path file, Locate(folder, location));
+  for (const ExternalFile& needed : external) {
+    OCTAVO_TRY(const fs::path file, Locate(folder, needed.path));
     OCTAVO_TRY(Blob bytes, Blob::MapFile(file.string()));
-    files.external.push_back({.name = location, .bytes = std::move(bytes)});
-    files.paths.push_back((folder / location).string());
+    files.external.push_back({.name = needed.name, .bytes = std::move(bytes)});
+    files.paths.push_back((folder / needed.path).string());
   }
   return files;
 }

@@ -17,7 +17,7 @@ struct ModelFiles {
   std::vector<std::string> paths = {};  // of all of them
 };
 // A file beside the model must lie in the model's folder, and no link may lead out of it:
-// kInvalidArgument.
+// kInvalidArgument; one that is not there is kUsage.
 Result<ModelFiles> ReadModel(const Host& host, const std::string& path);
 
 struct SampleFiles {

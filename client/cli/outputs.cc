@@ -2,6 +2,8 @@
 
 #include <filesystem>
 
+#include "client/cli/external_files.h"
+
 namespace octavo::cli {
 namespace {
 
@@ -53,10 +55,12 @@ std::string Escaped(const std::string& path) {
 Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   OCTAVO_CHECK(MakeFolder(folder));
+  const bool text = outcome.model.name.ends_with(".graph");
+  const fs::path beside = text ? fs::path(path + kPayloadFolder) : folder;
   std::vector<std::string> written;
   // The files first: a model that is there is complete.
   for (const job::NamedBlob& blob : outcome.external) {
-    OCTAVO_TRY(std::string file, WriteOne(folder, blob));
+    OCTAVO_TRY(std::string file, WriteOne(beside, blob));
     written.push_back(std::move(file));
   }
   OCTAVO_CHECK(WriteFile(path, outcome.model.bytes.bytes()));

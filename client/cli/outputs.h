@@ -8,8 +8,9 @@
 
 namespace octavo::cli {
 
-// The model to `path`, its external files into the same folder; gives the paths written.  A name
-// that leads out of the folder is refused: it may come from a service.
+// The model to `path`, its external files into the same folder, and a text graph's payloads into
+// PATH.data; gives the paths written.  A name that leads out of the folder is refused: it may come
+// from a service.
 Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const std::string& path);
 
 // Each blob into the folder, which is made.

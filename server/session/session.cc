@@ -280,15 +280,19 @@ void Session::Pump() {
 
 std::optional<Event> Session::NextEvent() {
   if (accepted_) return std::exchange(accepted_, std::nullopt);
-  if (stage_ == Stage::kSending) {
-    if (auto event = results_->Next()) return event;
-    return std::exchange(last_, std::nullopt);
-  }
-  if (stage_ != Stage::kJob) return std::nullopt;
-  auto progress = progress_->Take();
+  if (auto progress = NextProgress()) return progress;
+  if (stage_ != Stage::kSending) return std::nullopt;
+  if (auto event = results_->Next()) return event;
+  return std::exchange(last_, std::nullopt);
+}
+
+// Many reports of one pass become few; a new stage, its end and the job's last word always go.
+std::optional<Event> Session::NextProgress() {
+  auto progress = progress_ ? progress_->Take() : std::nullopt;
   if (!progress) return std::nullopt;
   const std::string at = progress->stage + '/' + progress->pass;
-  const bool telling = at != progress_at_ || progress->done == progress->total;
+  const bool telling =
+      at != progress_at_ || progress->done == progress->total || stage_ == Stage::kSending;
   if (!telling && Clock::now() - progress_sent_ < kProgressPause) return std::nullopt;
   progress_at_ = at;
   progress_sent_ = Clock::now();

@@ -70,6 +70,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Hands the transport what is due next, if nothing is on its way.
   void Pump();
   std::optional<Event> NextEvent();
+  std::optional<Event> NextProgress();
   void FinishNow();
   void RecordEnd();
   void ArmDeadline();

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "client/cli/external_files.h"
 #include "client/cli/program.h"
 #include "tests/server/service/loopback.h"
 
@@ -74,7 +75,7 @@ class Cli : public testing::Test {
   fs::path folder_;
   std::ostringstream out_, err_;
   std::map<std::string, std::string> environment_;
-  std::vector<std::string> external_;
+  std::vector<ExternalFile> external_;
   FakeRunner runner_;
   job::Request request_;
 };
@@ -218,7 +219,7 @@ TEST_F(Cli, AFailedGateIsExit5AndTheOutputsAreWritten) {
 TEST_F(Cli, ADepfileNamesEveryFileReadAndMakesTheReportDeterministic) {
   Write("w ts.bin", "w");
   Write("t.json", "{}");
-  external_ = {"w ts.bin"};
+  external_ = {{.name = "w", .path = "w ts.bin"}};
   ASSERT_EQ(Optimize({"--data", Path("s.npz"), "--target", Path("t.json"), "--depfile", Path("d.d"),
                       "--quiet"}),
             0)
@@ -228,6 +229,7 @@ TEST_F(Cli, ADepfileNamesEveryFileReadAndMakesTheReportDeterministic) {
                                        Path("t.json") + "\n");
   EXPECT_TRUE(request_.options.deterministic);
   EXPECT_EQ(request_.target->name, "t.json");
+  EXPECT_EQ(request_.external_data.at(0).name, "w");
   EXPECT_EQ(request_.external_data.at(0).bytes.text(), "w");
 }
 
@@ -235,8 +237,9 @@ TEST_F(Cli, ExternalDataOutsideTheModelsFolderIsRefused) {
   Write("../secret", "s");
   fs::create_symlink(folder_.parent_path() / "secret", folder_ / "link");
   for (const char* location : {"../secret", "/etc/passwd", "link", "absent"}) {
-    external_ = {location};
-    EXPECT_EQ(Optimize({"--data", "random:0", "--quiet"}), 3) << location;
+    external_ = {{.name = location, .path = location}};
+    const int code = location == std::string("absent") ? 2 : 3;
+    EXPECT_EQ(Optimize({"--data", "random:0", "--quiet"}), code) << location;
     EXPECT_NE(err_.str().find(location), std::string::npos) << err_.str();
   }
   fs::remove(folder_.parent_path() / "secret");
@@ -251,6 +254,17 @@ TEST_F(Cli, AFolderOfSamplesIsReadInTheOrderOfItsNumbers) {
   std::vector<std::string> names;
   for (const auto& sample : request_.samples) names.push_back(sample.name);
   EXPECT_EQ(names, (std::vector<std::string>{"2/input_0.pb", "2/input_1.pb", "10/input_0.pb"}));
+}
+
+TEST(ExternalFiles, OfATextGraphAreItsPayloadsOnceEach) {
+  const std::string digest(64, 'a');
+  const std::string text = "const w = data(sha256:" + digest +
+                           ", 4) : f32\nconst v = data(sha256:" + digest +
+                           ", 4) : f32  # sha256:short\n";
+  const auto files = PayloadFiles({.name = "g.graph", .bytes = Blob(text)});
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].name, digest);
+  EXPECT_EQ(files[0].path, "g.graph.data/" + digest);
 }
 
 TEST_F(Cli, SnapshotsGoIntoTheirFolder) {

@@ -81,11 +81,15 @@ TEST(Remote, AModelThatCanNeverFitIsTooLarge) {
 
 TEST(Remote, ProgressCoversUploadJobAndDownload) {
   Loopback server;
+  server.runner.Hold();
   std::set<std::string> stages;
-  const auto outcome =
-      RemoteRun({.address = server.grpc->address()}, RequestFor("model"), {},
-                [&](const job::Progress& progress) { stages.insert(std::string(progress.stage)); });
+  const auto outcome = RemoteRun({.address = server.grpc->address()}, RequestFor("model"), {},
+                                 [&](const job::Progress& progress) {
+                                   stages.insert(std::string(progress.stage));
+                                   if (progress.stage == "import") server.runner.Open();
+                                 });
   ASSERT_TRUE(outcome);
+  EXPECT_TRUE(stages.contains("import"));
   EXPECT_TRUE(stages.contains("upload"));
   EXPECT_TRUE(stages.contains("passes"));
   EXPECT_TRUE(stages.contains("download"));

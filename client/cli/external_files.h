@@ -1,0 +1,15 @@
+// The payload files of a text graph: GRAPH.data/DIGEST.
+#pragma once
+
+#include <vector>
+
+#include "client/cli/host.h"
+
+namespace octavo::cli {
+
+inline constexpr const char* kPayloadFolder = ".data";
+
+// One for each digest that the text mentions.
+std::vector<ExternalFile> PayloadFiles(const job::NamedBlob& graph);
+
+}  // namespace octavo::cli

@@ -1,0 +1,63 @@
+// octavo: the command line.  Binds the core to the program.
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/external_files.h"
+#include "client/cli/program.h"
+#include "core/job/job.h"
+#include "core/onnx/external_data.h"
+#include "core/report/render_html.h"
+
+namespace {
+
+using namespace octavo;
+
+// What SIGINT reaches; a relaxed store is all that the handler does.
+const StopToken& Stop() {
+  static const StopToken stop;
+  return stop;
+}
+
+void OnSignal(int) { Stop().RequestStop(); }
+
+std::optional<std::string> Environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+Result<std::vector<cli::ExternalFile>> ListExternal(const job::NamedBlob& model) {
+  if (model.name.ends_with(".graph")) return cli::PayloadFiles(model);
+  if (model.name.ends_with(".octavo")) return std::vector<cli::ExternalFile>{};
+  OCTAVO_TRY(const auto locations, onnx::ListExternalData(model.bytes));
+  std::vector<cli::ExternalFile> files;
+  for (const std::string& location : locations) files.push_back({location, location});
+  return files;
+}
+
+Result<std::string> RenderHtml(std::string_view report_json) {
+  const auto report = nlohmann::json::parse(report_json, nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object()) return Fail(Code::kInternal, "the report is not a JSON object");
+  return report::RenderHtml(report);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Stop();
+  std::signal(SIGINT, &OnSignal);
+  std::signal(SIGTERM, &OnSignal);
+  return cli::RunProgram({argv + 1, argv + argc}, {.out = std::cout,
+                                                   .err = std::cerr,
+                                                   .err_is_terminal = isatty(STDERR_FILENO) == 1,
+                                                   .environment = &Environment,
+                                                   .stop = Stop(),
+                                                   .version = OCTAVO_VERSION,
+                                                   .run_job = &job::Run,
+                                                   .list_external = &ListExternal,
+                                                   .render_html = &RenderHtml});
+}
