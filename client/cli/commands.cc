@@ -4,9 +4,8 @@ namespace octavo::cli {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    &AddOptimize,
-    &AddHealth,
-    &AddJobs,
+    &AddOptimize, &AddProfile, &AddMergeProfiles, &AddRun,    &AddDiff,
+    &AddInspect,  &AddBench,   &AddLists,         &AddHealth, &AddJobs,
 };
 
 }  // namespace

@@ -8,6 +8,13 @@
 namespace octavo::cli {
 
 void AddOptimize(CLI::App& program, Invocation& invocation);
+void AddProfile(CLI::App& program, Invocation& invocation);
+void AddMergeProfiles(CLI::App& program, Invocation& invocation);
+void AddRun(CLI::App& program, Invocation& invocation);
+void AddDiff(CLI::App& program, Invocation& invocation);
+void AddInspect(CLI::App& program, Invocation& invocation);
+void AddBench(CLI::App& program, Invocation& invocation);
+void AddLists(CLI::App& program, Invocation& invocation);
 void AddHealth(CLI::App& program, Invocation& invocation);
 void AddJobs(CLI::App& program, Invocation& invocation);
 

@@ -23,32 +23,6 @@ std::string CheckCalibration(const std::string& text) {
   return text + " not in {minmax,percentile:P,mse,entropy}";
 }
 
-// "NAME=1,3,224,224"; the name may hold '='.
-Status ParseShape(const std::string& text, job::Options& options) {
-  const auto wrong = [&]() -> Status {
-    return Fail(Code::kUsage, "--shape '{}' is not NAME=D,D,.. with positive dimensions", text)
-        .Field("--shape");
-  };
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return wrong();
-  std::vector<int64_t> dims;
-  const char* at = text.data() + equals + 1;
-  const char* end = text.data() + text.size();
-  while (at != end) {
-    int64_t dim = 0;
-    const auto [rest, error] = std::from_chars(at, end, dim);
-    if (error != std::errc() || dim <= 0) return wrong();
-    dims.push_back(dim);
-    if (rest == end) break;
-    if (*rest != ',' || rest + 1 == end) return wrong();
-    at = rest + 1;
-  }
-  if (!options.shape.emplace(text.substr(0, equals), std::move(dims)).second) {
-    return Fail(Code::kUsage, "--shape names '{}' twice", text.substr(0, equals)).Field("--shape");
-  }
-  return {};
-}
-
 void AddQuantizationFlags(CLI::App& command, OptimizeFlags& flags) {
   job::Options& options = flags.options;
   command.add_option("--schema", options.schema, "how parameters are chosen")
@@ -100,6 +74,32 @@ void AddFormFlags(CLI::App& command, OptimizeFlags& flags) {
 }
 
 }  // namespace
+
+// "NAME=1,3,224,224"; the name may hold '='.
+Status ParseShape(const std::string& text, job::Options& options) {
+  const auto wrong = [&]() -> Status {
+    return Fail(Code::kUsage, "--shape '{}' is not NAME=D,D,.. with positive dimensions", text)
+        .Field("--shape");
+  };
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0) return wrong();
+  std::vector<int64_t> dims;
+  const char* at = text.data() + equals + 1;
+  const char* end = text.data() + text.size();
+  while (at != end) {
+    int64_t dim = 0;
+    const auto [rest, error] = std::from_chars(at, end, dim);
+    if (error != std::errc() || dim <= 0) return wrong();
+    dims.push_back(dim);
+    if (rest == end) break;
+    if (*rest != ',' || rest + 1 == end) return wrong();
+    at = rest + 1;
+  }
+  if (!options.shape.emplace(text.substr(0, equals), std::move(dims)).second) {
+    return Fail(Code::kUsage, "--shape names '{}' twice", text.substr(0, equals)).Field("--shape");
+  }
+  return {};
+}
 
 void AddJobFlags(CLI::App& command, OptimizeFlags& flags) {
   AddQuantizationFlags(command, flags);

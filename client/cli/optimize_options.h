@@ -25,4 +25,7 @@ void AddJobFlags(CLI::App& command, OptimizeFlags& flags);
 // kUsage with the flag as the field.
 Result<job::Options> FinishOptions(const OptimizeFlags& flags);
 
+// Adds one NAME=D,D,.. to the options' shapes; kUsage for a wrong or repeated one.
+Status ParseShape(const std::string& text, job::Options& options);
+
 }  // namespace octavo::cli

@@ -1,5 +1,7 @@
 #include "core/job/load.h"
 
+#include "core/base/sha256.h"
+#include "core/onnx/list_inputs.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"

@@ -5,6 +5,7 @@
 
 #include "core/base/sha256.h"
 #include "core/job/load.h"
+#include "core/job/prepare.h"
 #include "core/job/report_json.h"
 #include "core/job/settings.h"
 #include "core/job/survey.h"
@@ -19,7 +20,6 @@ namespace {
 using ir::Graph;
 
 constexpr std::string_view kFirstIntegerPass = "quantize";
-constexpr std::string_view kFirstTargetPass = "lower";
 constexpr int64_t kSyntheticSamples = 8;
 
 bool HasQuantizedValues(const Graph& graph) {
@@ -105,13 +105,7 @@ class Job {
 
   // Runs the passes from `first` (or the beginning) up to `end` (or the last).
   Status RunPasses(std::string_view stage, std::string_view first, std::string_view end) {
-    std::vector<const passes::Pass*> part;
-    bool inside = first.empty();
-    for (const passes::Pass* pass : passes::AllPasses()) {
-      inside |= pass->name == first;
-      if (pass->name == end) break;
-      if (inside) part.push_back(pass);
-    }
+    const std::vector<const passes::Pass*> part = PassesBetween(first, end);
     if (stopped_) return {};
     passes::RunOptions run{
         .stop_before = options_.stop_before, .skip = options_.skip, .only = options_.passes};

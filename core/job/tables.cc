@@ -35,7 +35,7 @@ std::vector<std::pair<std::string, std::string>> Rewrites() {
 std::vector<std::pair<std::string, std::string>> Kernels() {
   std::set<std::pair<std::string, std::string>> kernels;
   for (const runtime::Kernel* kernel : runtime::AllKernels()) {
-    kernels.emplace(kernel->name, runtime::IsaOf(*kernel));
+    kernels.emplace(kernel->name, kernel->isa ? kernel->isa() : std::string_view());
   }
   return {kernels.begin(), kernels.end()};
 }

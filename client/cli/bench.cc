@@ -1,0 +1,55 @@
+// octavo bench: latency of the built-in runtime.
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/model_arguments.h"
+
+namespace octavo::cli {
+namespace {
+
+struct Arguments {
+  ModelArguments input = {};
+  job::BenchOptions options = {};
+};
+
+Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
+  OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
+  OCTAVO_TRY(const std::string answer,
+             job::BenchModel(input, arguments.options, invocation.host.stop));
+  if (invocation.json) {
+    invocation.host.out << answer;
+    return kExitDone;
+  }
+  const auto figures = nlohmann::json::parse(answer);
+  invocation.host.out << fmt::format(
+      "{}: median {:.3f} ms (p10 {:.3f}, p90 {:.3f}) over {} runs, {} threads, {}, {:.1f} GOPS\n",
+      figures["model"].get<std::string>(), figures["median_ms"].get<double>(),
+      figures["p10_ms"].get<double>(), figures["p90_ms"].get<double>(),
+      figures["runs"].get<int64_t>(), figures["threads"].get<int64_t>(),
+      figures["isa"].get<std::string>(), figures["gops"].get<double>());
+  for (const auto& op : figures.value("ops", nlohmann::json::array())) {
+    invocation.host.out << fmt::format("{:9.3f} ms {:8.1f} GOPS  {:<18} {:<16} {}\n",
+                                       op["ms"].get<double>(), op["gops"].get<double>(),
+                                       op["op"].get<std::string>(), op["kernel"].get<std::string>(),
+                                       op["node"].get<std::string>());
+  }
+  return kExitDone;
+}
+
+}  // namespace
+
+void AddBench(CLI::App& program, Invocation& invocation) {
+  CLI::App& command = *program.add_subcommand("bench", "measure the latency of the runtime");
+  AddLocalFlags(command, invocation);
+  auto arguments = std::make_shared<Arguments>();
+  AddModelFlags(command, arguments->input, Data::kOptional);
+  command.add_option("--runs", arguments->options.runs, "20 by default")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--profile-ops", arguments->options.profile_ops, "time of each node and kernel");
+  command.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
+  });
+}
+
+}  // namespace octavo::cli

@@ -1,0 +1,58 @@
+// The commands beside `optimize`: profile, run, diff, inspect and bench a model in this process.
+// Equal inputs give equal bytes, whatever the thread count (but for times).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/job/job.h"
+
+namespace octavo::job {
+
+// A model with its samples, as the commands name them.
+struct ModelInput {
+  NamedBlob model = {};
+  std::vector<NamedBlob> external_data = {};
+  std::vector<NamedBlob> samples = {};
+  std::map<std::string, std::vector<int64_t>> shape = {};
+  int64_t batch = 0;
+  int threads = 0;  // 0: one per core
+};
+
+// Ranges and histograms of all values over the samples, after the same preparation as in a job.
+// The profile's JSON.
+Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
+                                const Observer& observer);
+
+// Profiles of shards as one.
+Result<std::string> MergeProfiles(const std::vector<NamedBlob>& profiles);
+
+// One .npy per output (or per value), named after it, and index.json.  Batched results are joined
+// along axis 0, others stacked in a new leading axis; codes stay as stored.
+Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
+                                        const StopToken& stop, const Observer& observer);
+
+// The numerics report of a quantized model against a float one, as report JSON.  The samples are
+// those of `input`, which is the quantized model.
+Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& input,
+                               const StopToken& stop, const Observer& observer);
+
+// Signature, op counts, quantization of every value, nodes in float: JSON; or the graph's text.
+Result<std::string> InspectModel(const ModelInput& input);
+Result<std::string> GraphText(const ModelInput& input);
+
+// Latency of the built-in runtime: {model, threads, runs, median_ms, p10_ms, p90_ms, gops, isa},
+// and with `profile_ops` the time of each node and kernel.  Without samples the inputs are random.
+struct BenchOptions {
+  int runs = 20;
+  bool profile_ops = false;
+};
+Result<std::string> BenchModel(const ModelInput& input, const BenchOptions& options,
+                               const StopToken& stop);
+
+// The tables of laws, ops and targets: one JSON object a line.
+std::string PassesTable();
+std::string OpsTable();
+std::string TargetsTable();
+
+}  // namespace octavo::job

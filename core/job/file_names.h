@@ -1,0 +1,28 @@
+// File names of values: characters outside [A-Za-z0-9._-] become '_', at most 120 are kept, and
+// "-2", "-3" are appended where two meet.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace octavo::job {
+
+class FileNames {
+ public:
+  std::string For(std::string_view value) {
+    std::string name(value.substr(0, 120));
+    for (char& c : name) {
+      const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                         (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+      if (!plain) c = '_';
+    }
+    const int times = ++seen_[name];
+    return times == 1 ? name : name + "-" + std::to_string(times);
+  }
+
+ private:
+  std::map<std::string, int> seen_;
+};
+
+}  // namespace octavo::job

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/data/npy.h"
+#include "core/job/execute.h"
+#include "core/job/file_names.h"
+#include "core/job/load.h"
+#include "core/ops/quantize_math.h"
+#include "core/runtime/plan.h"
+
+namespace octavo::job {
+namespace {
+
+using ir::Shape;
+using ir::Tensor;
+using ir::ValueId;
+using nlohmann::ordered_json;
+
+// The results of one value over all batches.
+struct Gathered {
+  ValueId value = {};
+  bool batched = false;
+  std::vector<Tensor> parts = {};
+};
+
+// Batched parts joined along axis 0, others stacked in a new leading axis.
+Tensor Join(const Gathered& gathered) {
+  Shape shape = gathered.parts[0].shape();
+  const auto count = static_cast<int64_t>(gathered.parts.size());
+  if (gathered.batched) {
+    shape[0] *= count;
+  } else {
+    shape.insert(shape.begin(), count);
+  }
+  Tensor joined(gathered.parts[0].dtype(), shape);
+  std::byte* to = joined.mutable_raw();
+  for (const Tensor& part : gathered.parts) to = std::ranges::copy(part.raw_bytes(), to).out;
+  return joined;
+}
+
+ordered_json IndexEntry(const std::string& name, const std::string& file, const ir::Type& type) {
+  ordered_json entry = {
+      {"name", name},     {"file", file},          {"dtype", ir::NumpyName(type.dtype)},
+      {"scale", nullptr}, {"zero_point", nullptr}, {"axis", nullptr}};
+  if (!type.quant) return entry;
+  if (type.quant->per_tensor()) {
+    entry["scale"] = type.quant->scale();
+    entry["zero_point"] = type.quant->zero_point();
+  } else {
+    entry["scale"] = type.quant->scales;
+    entry["zero_point"] = type.quant->zero_points;
+    entry["axis"] = *type.quant->axis;
+  }
+  return entry;
+}
+
+class Runner {
+ public:
+  Runner(const Loaded& loaded, bool all_values) : loaded_(loaded), graph_(loaded.model.graph) {
+    const auto add = [&](ValueId id, bool batched) {
+      if (!places_.emplace(id, gathered_.size()).second) return;
+      gathered_.push_back({.value = id, .batched = batched});
+    };
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      add(graph_.outputs()[i], loaded.model.outputs[i].batched);
+    }
+    if (!all_values) return;
+    for (const ValueId input : graph_.inputs()) add(input, HasBatch(input));
+    for (const ir::NodeId id : graph_.nodes()) {
+      for (const ValueId result : graph_.node(id).results) add(result, HasBatch(result));
+    }
+  }
+
+  Status Run(bool all_values, ThreadPool& pool, const StopToken& stop, const Observer& observer) {
+    OCTAVO_TRY(const runtime::Plan plan,
+               runtime::Plan::Create(graph_, {.keep_all_values = all_values}, pool));
+    const auto total = static_cast<int64_t>(loaded_.samples.batches.size());
+    int64_t done = 0;
+    for (const std::vector<Tensor>& batch : loaded_.samples.batches) {
+      for (size_t i = 0; i < batch.size(); ++i) Keep(graph_.inputs()[i], batch[i]);
+      runtime::Watcher watch;
+      if (all_values) watch = [&](ValueId id, const Tensor& tensor) { Keep(id, tensor); };
+      OCTAVO_TRY(const std::vector<Tensor> results, plan.Run(batch, pool, stop, watch));
+      for (size_t i = 0; i < results.size(); ++i) {
+        Gathered& gathered = gathered_[places_.at(graph_.outputs()[i])];
+        if (gathered.parts.size() == static_cast<size_t>(done)) {
+          gathered.parts.push_back(results[i].Clone());
+        }
+      }
+      ++done;
+      if (observer) observer({.stage = "integer-run", .done = done, .total = total});
+    }
+    return {};
+  }
+
+  std::vector<NamedBlob> Files() const {
+    std::vector<NamedBlob> files;
+    FileNames names;
+    ordered_json index = ordered_json::array();
+    for (const Gathered& gathered : gathered_) {
+      if (gathered.parts.empty()) continue;
+      const std::string& name = graph_.name(gathered.value);
+      const std::string file = names.For(name) + ".npy";
+      files.push_back({file, Blob(data::WriteNpy(Join(gathered)))});
+      index.push_back(IndexEntry(name, file, graph_.type(gathered.value)));
+    }
+    files.push_back({"index.json", Blob(index.dump(1) + "\n")});
+    return files;
+  }
+
+ private:
+  bool HasBatch(ValueId id) const {
+    const Shape& shape = graph_.type(id).shape;
+    return !shape.empty() && shape[0] == loaded_.model.batch;
+  }
+  void Keep(ValueId id, const Tensor& tensor) {
+    const auto at = places_.find(id);
+    if (at != places_.end()) gathered_[at->second].parts.push_back(tensor.Clone());
+  }
+
+  const Loaded& loaded_;
+  const ir::Graph& graph_;
+  std::vector<Gathered> gathered_;
+  std::map<ValueId, size_t> places_;
+};
+
+}  // namespace
+
+Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
+                                        const StopToken& stop, const Observer& observer) {
+  if (input.samples.empty()) return Fail(Code::kUsage, "run needs --data").Field("data");
+  OCTAVO_TRY(const Loaded loaded, Load({.model = input.model,
+                                        .external_data = input.external_data,
+                                        .samples = input.samples,
+                                        .shape = input.shape,
+                                        .batch = input.batch}));
+  ThreadPool pool(input.threads);
+  Runner runner(loaded, all_values);
+  OCTAVO_CHECK(runner.Run(all_values, pool, stop, observer));
+  return runner.Files();
+}
+
+}  // namespace octavo::job
