@@ -148,16 +148,24 @@ void Graph::SetPayload(ValueId id, PayloadPtr payload, Type type) {
 void Graph::DefineAsConstant(ValueId id, PayloadPtr payload, Type type) {
   const NodeId producer = value(id).producer;
   assert(producer && node(producer).results.size() == 1);
-  DropInputs(producer);
-  Unlink(producer);
-  Node& node = nodes_[producer.index];
+  values_[id.index].type = std::move(type);
+  DefineAsConstants(producer, {&payload, 1});
+}
+
+void Graph::DefineAsConstants(NodeId id, std::span<const PayloadPtr> payloads) {
+  DropInputs(id);
+  Unlink(id);
+  Node& node = nodes_[id.index];
+  assert(node.results.size() == payloads.size());
+  for (size_t i = 0; i < payloads.size(); ++i) {
+    Value& value = values_[node.results[i].index];
+    value.producer = {};
+    value.result = 0;
+    value.constant = payloads[i];
+  }
   node.erased = true;
   node.results.clear();
   --node_count_;
-  Value& value = values_[id.index];
-  value.producer = {};
-  value.constant = std::move(payload);
-  value.type = std::move(type);
 }
 
 NodeId Graph::DefineAsNode(ValueId constant, Definition definition) {

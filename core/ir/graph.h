@@ -134,6 +134,8 @@ class Graph {
   void SetPayload(ValueId id, PayloadPtr payload, Type type);
   // Turns the only result of a node into a constant of the same name; the node goes.
   void DefineAsConstant(ValueId id, PayloadPtr payload, Type type);
+  // The same for all results of a node, which keep their types.
+  void DefineAsConstants(NodeId id, std::span<const PayloadPtr> payloads);
   // Turns a constant into the result of a new node, placed before its first reader.
   NodeId DefineAsNode(ValueId constant, Definition definition);
   // Puts a new node between a value and its readers: the producer computes a new value

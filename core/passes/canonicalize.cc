@@ -1,0 +1,251 @@
+// One form for what can be written in several.
+//
+//   sub-of-constant  Sub(x, c)                    ->  Add(x, -c)            exact
+//   constant-second  Add(c, x), Mul(c, x), ..     ->  Add(x, c)             exact
+//   sum-of-two       Sum(a, b)                    ->  Add(a, b)             exact
+//   noop             Op(x) : t(x)                 ->  x                     exact
+//   transposes       Transpose(Transpose(x))      ->  Transpose(x)          exact
+//   reshapes         Reshape(Reshape(x))          ->  Reshape(x)            exact
+//   clip             Min(Max(x, lo), hi)          ->  Clip(x, lo, hi)       exact
+//   equal-nodes      Op(a), Op(a)                 ->  one                   exact
+#include <array>
+#include <unordered_map>
+
+#include "core/passes/noop.h"
+#include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::ValueId;
+
+constexpr Rule kSubOfConstant = {"sub-of-constant", "Sub(x, c) -> Add(x, -c)", Effect::kExact,
+                                 "c is a float constant"};
+constexpr Rule kConstantSecond = {"constant-second", "Op(c, x) -> Op(x, c)", Effect::kExact,
+                                  "Op is commutative, c a constant and x none"};
+constexpr Rule kSumOfTwo = {"sum-of-two", "Sum(a, b) -> Add(a, b)", Effect::kExact, ""};
+constexpr Rule kNoop = {"noop", "Op(x) : t(x) -> x", Effect::kExact,
+                        "Op leaves every element as it is; types equal"};
+constexpr Rule kTransposes = {"transposes", "Transpose(Transpose(x)) -> Transpose(x)",
+                              Effect::kExact, "the permutations compose"};
+constexpr Rule kReshapes = {"reshapes", "Reshape(Reshape(x)) -> Reshape(x)", Effect::kExact,
+                            "each is Reshape, Flatten, Squeeze or Unsqueeze; no per-channel type"};
+constexpr Rule kClip = {"clip", "Min(Max(x, lo), hi) -> Clip(x, lo, hi)", Effect::kExact,
+                        "lo <= hi are scalars, in either order; nobody else reads the inner one"};
+constexpr Rule kEqualNodes = {"equal-nodes", "Op(a), Op(a) -> one", Effect::kExact,
+                              "same op, operands, attributes and types"};
+constexpr Rule kRules[] = {kSubOfConstant, kConstantSecond, kSumOfTwo, kNoop,
+                           kTransposes,    kReshapes,       kClip,     kEqualNodes};
+
+// Larger constants are compared by identity alone.
+constexpr int64_t kComparedElements = 64;
+
+bool SubOfConstant(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "Sub") || graph.IsConstant(node.input(0))) return false;
+  const ir::Tensor* tensor = ConstantOf(graph, node.input(1));
+  if (tensor == nullptr || tensor->dtype() != ir::DType::kF32) return false;
+  if (graph.type(node.input(0)).quantized()) return false;
+  ir::Tensor negated = tensor->Clone();
+  for (float& x : negated.mutable_values<float>()) x = -x;
+  const ValueId x = node.input(0);
+  const ValueId c = AddConstant(graph, graph.name(node.input(1)) + ".negated", std::move(negated));
+  context.Applied(kSubOfConstant, node.name, {graph.name(c)});
+  Recompute(graph, id, "Add", {x, c}, {});
+  return true;
+}
+
+bool ConstantSecond(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!node.op->commutative || node.inputs.size() != 2 || !node.input(0) || !node.input(1)) {
+    return false;
+  }
+  if (!graph.IsConstant(node.input(0)) || graph.IsConstant(node.input(1))) return false;
+  context.Applied(kConstantSecond, node.name);
+  graph.Redefine(id, node.op, {node.input(1), node.input(0)}, node.attributes);
+  return true;
+}
+
+bool SumOfTwo(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "Sum") || node.inputs.size() != 2) return false;
+  context.Applied(kSumOfTwo, node.name);
+  Recompute(graph, id, "Add", node.inputs, {});
+  return true;
+}
+
+bool Noop(Graph& graph, NodeId id, Context& context, bool& resort) {
+  const Node& node = graph.node(id);
+  const ValueId same = SameAs(graph, node);
+  if (!same) return false;
+  const std::string name = node.name;
+  std::vector<std::string> values = {graph.name(node.result()), graph.name(same)};
+  if (!Replace(graph, node.result(), same, resort)) return false;
+  context.Applied(kNoop, name, std::move(values));
+  return true;
+}
+
+std::vector<int64_t> PermutationOf(const Graph& graph, const Node& node) {
+  std::vector<int64_t> reversed;
+  for (size_t i = graph.type(node.input(0)).shape.size(); i-- > 0;) {
+    reversed.push_back(static_cast<int64_t>(i));
+  }
+  return node.attributes.Ints("perm", reversed);
+}
+
+bool Transposes(Graph& graph, NodeId id, Context& context) {
+  const Node& outer = graph.node(id);
+  if (!Is(outer, "Transpose")) return false;
+  const Node* inner = ProducerIs(graph, outer.input(0), "Transpose");
+  if (inner == nullptr) return false;
+  const std::vector<int64_t> first = PermutationOf(graph, *inner);
+  std::vector<int64_t> composed = PermutationOf(graph, outer);
+  for (int64_t& axis : composed) axis = first[axis];
+  context.Applied(kTransposes, outer.name, {graph.name(outer.input(0))});
+  Recompute(graph, id, "Transpose", {inner->input(0)}, {{"perm", std::move(composed)}}, {inner});
+  return true;
+}
+
+bool IsReshape(const Node* node) {
+  static constexpr std::array<std::string_view, 4> kReshapeFamily = {"Reshape", "Flatten",
+                                                                     "Squeeze", "Unsqueeze"};
+  return std::any_of(kReshapeFamily.begin(), kReshapeFamily.end(),
+                     [&](std::string_view op) { return Is(node, op); });
+}
+
+bool Reshapes(Graph& graph, NodeId id, Context& context) {
+  const Node& outer = graph.node(id);
+  if (!IsReshape(&outer)) return false;
+  const Node* inner = graph.Producer(outer.input(0));
+  if (!IsReshape(inner)) return false;
+  const ir::Type& type = graph.type(outer.result());
+  if (type.quant && type.quant->axis) return false;
+  context.Applied(kReshapes, outer.name, {graph.name(outer.input(0))});
+  const ValueId x = inner->input(0);
+  const ValueId shape =
+      AddConstant(graph, graph.name(outer.result()) + ".shape", ir::Tensor::Ints(type.shape));
+  // An extent of 0 is meant as such, not as "keep what is there".
+  ir::AttrMap attributes;
+  if (ir::NumElements(type.shape) == 0) attributes.Set("allowzero", int64_t{1});
+  Recompute(graph, id, "Reshape", {x, shape}, std::move(attributes), {inner});
+  return true;
+}
+
+bool Clip(Graph& graph, NodeId id, Context& context) {
+  const Node& outer = graph.node(id);
+  const bool min_outside = Is(outer, "Min");
+  if ((!min_outside && !Is(outer, "Max")) || outer.inputs.size() != 2) return false;
+  const Node* inner = ProducerIs(graph, outer.input(0), min_outside ? "Max" : "Min");
+  if (inner == nullptr || inner->inputs.size() != 2 || graph.CountUses(outer.input(0)) != 1) {
+    return false;
+  }
+  const auto bound = ScalarOf(graph, outer.input(1)), other = ScalarOf(graph, inner->input(1));
+  const ir::Type& type = graph.type(outer.result());
+  if (!bound || !other || type.quantized() || type.shape != graph.type(inner->input(0)).shape) {
+    return false;
+  }
+  const float low = min_outside ? *other : *bound, high = min_outside ? *bound : *other;
+  if (!(low <= high)) {
+    context.Keep(outer.name, "its bounds leave no room, which Clip would not show");
+    return false;
+  }
+  context.Applied(kClip, outer.name, {graph.name(outer.input(0))});
+  const std::string name = graph.name(outer.result());
+  const ValueId x = inner->input(0);
+  const NodeId inner_id = graph.value(outer.input(0)).producer;
+  const ValueId lo = AddConstant(graph, name + ".min", ir::Tensor::Scalar(low));
+  const ValueId hi = AddConstant(graph, name + ".max", ir::Tensor::Scalar(high));
+  Recompute(graph, id, "Clip", {x, lo, hi}, {}, {inner});
+  graph.Erase(inner_id);
+  return true;
+}
+
+// What two nodes must share to be equal, apart from attributes and types.
+std::string KeyOf(const Graph& graph, const Node& node) {
+  std::string key = fmt::format("{}.{}.{}", node.op->domain, node.op->name, node.results.size());
+  for (const ValueId input : node.inputs) {
+    const ir::Tensor* tensor = ConstantOf(graph, input);
+    if (tensor != nullptr && tensor->size() <= kComparedElements) {
+      key +=
+          fmt::format("|{}:{}:", static_cast<int>(tensor->dtype()), ir::ToString(tensor->shape()));
+      key.append(reinterpret_cast<const char*>(tensor->raw()), tensor->bytes());
+    } else {
+      key += fmt::format("|%{}", input.index);
+    }
+  }
+  return key;
+}
+
+bool SameTypes(const Graph& graph, const Node& a, const Node& b) {
+  for (size_t i = 0; i < a.results.size(); ++i) {
+    if (graph.type(a.results[i]) != graph.type(b.results[i])) return false;
+  }
+  return a.attributes == b.attributes;
+}
+
+bool MergeInto(Graph& graph, NodeId twin, NodeId id, Context& context, bool& resort) {
+  const std::string name = graph.node(id).name;
+  const std::vector<ValueId> from = graph.node(id).results, to = graph.node(twin).results;
+  if (from.size() == 1) {
+    if (!Replace(graph, from[0], to[0], resort)) return false;
+  } else {
+    for (const ValueId result : from) {
+      if (graph.IsOutput(result)) return false;
+    }
+    for (size_t i = 0; i < from.size(); ++i) graph.Forward(from[i], to[i]);
+    graph.AddOrigin(twin, graph.node(id).origin);
+    graph.Erase(id);
+  }
+  context.Applied(kEqualNodes, name, {graph.name(from[0]), graph.name(to[0])});
+  return true;
+}
+
+void EqualNodes(Graph& graph, Context& context, bool& resort) {
+  std::unordered_map<std::string, std::vector<NodeId>> seen;
+  for (const NodeId id : graph.nodes()) {
+    std::vector<NodeId>& twins = seen[KeyOf(graph, graph.node(id))];
+    bool merged = false;
+    for (const NodeId twin : twins) {
+      if (graph.node(twin).erased || !SameTypes(graph, graph.node(twin), graph.node(id))) continue;
+      merged = MergeInto(graph, twin, id, context, resort);
+      if (merged) break;
+    }
+    if (!merged || !graph.node(id).erased) twins.push_back(id);
+  }
+}
+
+Status Run(Graph& graph, Context& context) {
+  bool resort = false;
+  for (const NodeId id : graph.nodes()) {
+    SubOfConstant(graph, id, context);
+    ConstantSecond(graph, id, context);
+    SumOfTwo(graph, id, context);
+    Transposes(graph, id, context);
+    Reshapes(graph, id, context);
+    Clip(graph, id, context);
+    Noop(graph, id, context, resort);
+  }
+  graph.EraseDead();
+  if (resort) OCTAVO_CHECK(graph.Sort());
+  resort = false;
+  EqualNodes(graph, context, resort);
+  if (resort) OCTAVO_CHECK(graph.Sort());
+  graph.EraseDead();
+  return {};
+}
+
+}  // namespace
+
+const Pass kCanonicalizePass = {
+    .name = "canonicalize",
+    .promise =
+        "constants stand second, movement is merged, no node repeats another or does nothing",
+    .rules = kRules,
+    .run = &Run,
+};
+
+}  // namespace octavo::passes

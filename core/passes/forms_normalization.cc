@@ -1,0 +1,194 @@
+// LayerNormalization and Softmax: a reduction of x beside x itself.
+#include <algorithm>
+#include <cmath>
+
+#include "core/passes/forms.h"
+#include "core/passes/rewrite.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::ValueId;
+
+// The axes that a Reduce* node reduces, from the front and in order.
+std::optional<std::vector<int64_t>> AxesOf(const Graph& graph, const Node& reduce) {
+  const size_t rank = graph.type(reduce.input(0)).shape.size();
+  std::vector<int64_t> axes;
+  if (!reduce.input(1)) {
+    if (reduce.attributes.Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
+    for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+    return axes;
+  }
+  const auto given = IntsOf(graph, reduce.input(1));
+  if (!given || given->empty()) return std::nullopt;
+  for (const int64_t axis : *given) axes.push_back(FrontAxis(axis, rank));
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+// The node `op` behind a value, seen through a Reshape or Unsqueeze that puts reduced axes back,
+// an Expand that repeats nothing new, and a Max with -infinity.
+const Node* Behind(const Graph& graph, ValueId value, std::string_view op) {
+  for (int steps = 0; steps < 4; ++steps) {
+    const Node* node = value ? graph.Producer(value) : nullptr;
+    if (node == nullptr || Is(node, op)) return node;
+    const bool moves = Is(node, "Reshape") || Is(node, "Unsqueeze") || Is(node, "Expand");
+    const auto bound = Is(node, "Max") ? ScalarOf(graph, node->input(1)) : std::nullopt;
+    if (!moves && bound != -INFINITY) return nullptr;
+    value = node->input(0);
+  }
+  return nullptr;
+}
+
+// Whether `value`, of shape `with`, lines up with x when broadcast: 1 along the axes, x's own
+// extents elsewhere.  An Expand has made it x's shape already.
+bool LinesUp(const ir::Shape& with, const ir::Shape& x, const std::vector<int64_t>& axes) {
+  if (with.size() != x.size()) return false;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const bool reduced = std::count(axes.begin(), axes.end(), static_cast<int64_t>(i)) > 0;
+    if (with[i] != (reduced ? 1 : x[i]) && !(reduced && with == x)) return false;
+  }
+  return true;
+}
+
+// A reduction `op` of x whose value, as it is used, lines up with x.  The axes, or none.
+std::optional<std::vector<int64_t>> ReductionOf(const Graph& graph, ValueId value, ValueId x,
+                                                std::string_view op) {
+  const Node* reduce = Behind(graph, value, op);
+  if (reduce == nullptr || reduce->input(0) != x) return std::nullopt;
+  const auto axes = AxesOf(graph, *reduce);
+  if (!axes || !LinesUp(graph.type(value).shape, graph.type(x).shape, *axes)) return std::nullopt;
+  return axes;
+}
+
+bool Trailing(const std::vector<int64_t>& axes, size_t rank) {
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<int64_t>(rank - axes.size() + i)) return false;
+  }
+  return !axes.empty();
+}
+
+// A constant that can stand as LayerNormalization's scale or bias: its shape ends in the
+// normalized axes and is 1 before them.  Returns it reshaped to those axes, or none.
+std::optional<ir::Tensor> NormShaped(const Graph& graph, ValueId value, const ir::Shape& axes) {
+  const ir::Tensor* tensor = ConstantOf(graph, value);
+  if (tensor == nullptr || tensor->dtype() != ir::DType::kF32) return std::nullopt;
+  if (tensor->size() != ir::NumElements(axes)) return std::nullopt;
+  ir::Shape shape = tensor->shape();
+  while (shape.size() > axes.size() && shape.front() == 1) shape.erase(shape.begin());
+  if (shape != axes) return std::nullopt;
+  return tensor->Reshaped(axes);
+}
+
+// A constant of that value: the one that there is if its shape is right.
+ValueId ConstantFor(Graph& graph, ValueId given, ir::Tensor tensor) {
+  if (given && graph.type(given).shape == tensor.shape()) return given;
+  return AddConstant(graph, graph.name(given) + ".norm", std::move(tensor));
+}
+
+struct Normalized {
+  ValueId x;
+  std::vector<int64_t> axes;
+  float epsilon = 0;
+};
+
+// d = x - Mean(x), the deviation.
+std::optional<Normalized> DeviationOf(const Graph& graph, ValueId d) {
+  const Node* sub = ProducerIs(graph, d, "Sub");
+  if (sub == nullptr) return std::nullopt;
+  const auto axes = ReductionOf(graph, sub->input(1), sub->input(0), "ReduceMean");
+  if (!axes) return std::nullopt;
+  return Normalized{sub->input(0), *axes};
+}
+
+bool IsSquareOf(const Graph& graph, ValueId value, ValueId x) {
+  const Node* node = graph.Producer(value);
+  if (Is(node, "Mul")) return node->input(0) == x && node->input(1) == x;
+  return Is(node, "Pow") && node->input(0) == x && IsScalar(graph, node->input(1), 2);
+}
+
+// Sqrt(Mean(d^2) + epsilon), where d may be computed twice.
+std::optional<float> DeviationSize(const Graph& graph, ValueId value, const Normalized& norm) {
+  const Node* sqrt = ProducerIs(graph, value, "Sqrt");
+  const Node* sum = sqrt ? ProducerIs(graph, sqrt->input(0), "Add") : nullptr;
+  if (sum == nullptr) return std::nullopt;
+  const auto epsilon = ScalarOf(graph, sum->input(1));
+  const Node* mean = ProducerIs(graph, sum->input(0), "ReduceMean");
+  if (!epsilon || mean == nullptr || AxesOf(graph, *mean) != norm.axes ||
+      !LinesUp(graph.type(value).shape, graph.type(norm.x).shape, norm.axes)) {
+    return std::nullopt;
+  }
+  const Node* square = graph.Producer(mean->input(0));
+  if (square == nullptr || !square->input(0)) return std::nullopt;
+  const ValueId d = square->input(0);
+  const auto deviation = DeviationOf(graph, d);
+  if (!deviation || deviation->x != norm.x || deviation->axes != norm.axes ||
+      !IsSquareOf(graph, mean->input(0), d)) {
+    return std::nullopt;
+  }
+  return epsilon;
+}
+
+// d / Sqrt(..), or d * Reciprocal(Sqrt(..)).
+std::optional<Normalized> NormalizedOf(const Graph& graph, ValueId value) {
+  const Node* node = graph.Producer(value);
+  if (!Is(node, "Div") && !Is(node, "Mul")) return std::nullopt;
+  auto norm = DeviationOf(graph, node->input(0));
+  if (!norm) return std::nullopt;
+  ValueId size = node->input(1);
+  if (Is(node, "Mul")) {
+    const Node* reciprocal = ProducerIs(graph, size, "Reciprocal");
+    if (reciprocal == nullptr) return std::nullopt;
+    size = reciprocal->input(0);
+  }
+  const auto epsilon = DeviationSize(graph, size, *norm);
+  if (!epsilon) return std::nullopt;
+  norm->epsilon = *epsilon;
+  return norm;
+}
+
+}  // namespace
+
+std::optional<Form> MatchLayerNorm(Graph& graph, NodeId last) {
+  const Node& node = graph.node(last);
+  if (!Is(node, "Add")) return std::nullopt;
+  const Node* scaled = ProducerIs(graph, node.input(0), "Mul");
+  if (scaled == nullptr || graph.CountUses(node.input(0)) != 1) return std::nullopt;
+  const auto norm = NormalizedOf(graph, scaled->input(0));
+  if (!norm) return std::nullopt;
+  const ir::Shape& shape = graph.type(norm->x).shape;
+  if (!Trailing(norm->axes, shape.size()) || graph.type(node.result()).shape != shape) {
+    return std::nullopt;
+  }
+  const ir::Shape axes(shape.end() - static_cast<int64_t>(norm->axes.size()), shape.end());
+  auto scale = NormShaped(graph, scaled->input(1), axes);
+  auto bias = NormShaped(graph, node.input(1), axes);
+  if (!scale || !bias) return std::nullopt;
+  const ValueId given_scale = scaled->input(1), given_bias = node.input(1);
+  const ValueId g = ConstantFor(graph, given_scale, *std::move(scale));
+  const ValueId b = ConstantFor(graph, given_bias, *std::move(bias));
+  return Form{.inputs = {norm->x, g, b},
+              .attributes = {{"axis", norm->axes.front()}, {"epsilon", norm->epsilon}}};
+}
+
+std::optional<Form> MatchSoftmax(Graph& graph, NodeId last) {
+  const Node& node = graph.node(last);
+  if (!Is(node, "Div")) return std::nullopt;
+  const ValueId e = node.input(0);
+  const Node* exp = ProducerIs(graph, e, "Exp");
+  if (exp == nullptr || graph.type(node.result()).shape != graph.type(e).shape) return std::nullopt;
+  const auto axes = ReductionOf(graph, node.input(1), e, "ReduceSum");
+  if (!axes || axes->size() != 1) return std::nullopt;
+  ValueId x = exp->input(0);
+  // Subtracting the greatest element changes nothing but the range of Exp.
+  if (const Node* sub = ProducerIs(graph, x, "Sub")) {
+    const auto max_axes = ReductionOf(graph, sub->input(1), sub->input(0), "ReduceMax");
+    if (max_axes == axes) x = sub->input(0);
+  }
+  return Form{.inputs = {x}, .attributes = {{"axis", axes->front()}}};
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,271 @@
+// Ops that the target does not run become ops that it runs.
+//
+//   batchnorm     BatchNormalization(x)         ->  Add(Mul(x, s), t)            real-exact
+//   sum           Sum(a, b, c, ..)              ->  Add(Add(a, b), c) ..         exact
+//   mean          Mean(a, b, ..)                ->  Mul(Add(a, b), 1/n)          real-exact
+//   matmul-bias   Add(MatMul(a, w), b)          ->  Gemm(a, w, b)                real-exact
+//   gemm-trans-a  Gemm{transA}(a, w, b)         ->  Gemm(Transpose(a), w, b)     exact
+//   gemm-factors  Gemm{alpha, beta}(a, w, b)    ->  Gemm(a, alpha*w, beta*b)     real-exact
+//   gemm          Gemm(a, w, b)                 ->  Add(MatMul(a, w'), b)        real-exact
+//
+// The last one is for targets that list Gemm under `lower`; `keep` holds back the others by the
+// name of the op on the left.
+#include <algorithm>
+
+#include "core/ir/infer.h"
+#include "core/passes/channel_affine.h"
+#include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Tensor;
+using ir::ValueId;
+
+constexpr Rule kBatchnorm = {"batchnorm", "BatchNormalization(x) -> Add(Mul(x, s), t)",
+                             Effect::kRealExact, "no product could take it; constant parameters"};
+constexpr Rule kSum = {"sum", "Sum(a, b, c) -> Add(Add(a, b), c)", Effect::kExact, ""};
+constexpr Rule kMean = {"mean", "Mean(a, b) -> Mul(Add(a, b), 1/n)", Effect::kRealExact, ""};
+constexpr Rule kMatmulBias = {"matmul-bias", "Add(MatMul(a, w), b) -> Gemm(a, w, b)",
+                              Effect::kRealExact,
+                              "a and w are matrices, b a constant row; nobody else reads the "
+                              "MatMul; the target does not lower Gemm"};
+constexpr Rule kGemmTransA = {"gemm-trans-a", "Gemm{transA}(a, w, b) -> Gemm(Transpose(a), w, b)",
+                              Effect::kExact, ""};
+constexpr Rule kGemmFactors = {"gemm-factors",
+                               "Gemm{alpha, beta}(a, w, b) -> Gemm(a, alpha*w, beta*b)",
+                               Effect::kRealExact, "w and b are constants"};
+constexpr Rule kGemm = {"gemm", "Gemm(a, w, b) -> Add(MatMul(a, w), b)", Effect::kRealExact,
+                        "the target lowers Gemm; w is a constant; alpha and beta are 1"};
+constexpr Rule kRules[] = {kBatchnorm, kSum, kMean, kMatmulBias, kGemmTransA, kGemmFactors, kGemm};
+
+bool Lists(const std::vector<std::string>& list, std::string_view op) {
+  return std::find(list.begin(), list.end(), op) != list.end();
+}
+
+// Whether a law with `op` on its left may run at all.
+bool Wanted(const Context& context, const Rule& rule, std::string_view op) {
+  return context.Allows(rule.effect) && !Lists(context.settings().target.keep, op);
+}
+
+// A new node before `position` with one result, `name` or a free name like it.
+ValueId Insert(Graph& graph, NodeId position, std::string_view name, std::string_view op,
+               std::vector<ValueId> inputs, ir::Type type, ir::AttrMap attributes = {}) {
+  const std::vector<std::string> origin = graph.node(position).origin;
+  const NodeId id = graph.InsertBefore(position, {.op = Op(op),
+                                                  .inputs = std::move(inputs),
+                                                  .attributes = std::move(attributes),
+                                                  .results = {{graph.UniqueName(name), type}},
+                                                  .origin = origin});
+  return graph.node(id).result();
+}
+
+Tensor ChannelsOf(const std::vector<double>& values, size_t rank) {
+  ir::Shape shape(rank, 1);
+  shape[1] = static_cast<int64_t>(values.size());
+  Tensor tensor(ir::DType::kF32, shape);
+  for (size_t c = 0; c < values.size(); ++c) {
+    tensor.mutable_values<float>()[c] = static_cast<float>(values[c]);
+  }
+  return tensor;
+}
+
+bool Batchnorm(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "BatchNormalization") || node.results.size() != 1 ||
+      !Wanted(context, kBatchnorm, "BatchNormalization")) {
+    return false;
+  }
+  const auto affine = ChannelAffineOf(graph, node, 1);
+  if (!affine) {
+    context.Keep(node.name, "its parameters are not constant");
+    return false;
+  }
+  const std::string name = graph.name(node.result());
+  const ir::Type type = graph.type(node.result());
+  const ValueId x = node.input(0);
+  context.Applied(kBatchnorm, node.name, {name});
+  const ValueId s =
+      AddConstant(graph, name + ".scale", ChannelsOf(affine->scale, type.shape.size()));
+  const ValueId t =
+      AddConstant(graph, name + ".shift", ChannelsOf(affine->shift, type.shape.size()));
+  const ValueId scaled = Insert(graph, id, name + ".scaled", "Mul", {x, s}, type);
+  Recompute(graph, id, "Add", {scaled, t}, {});
+  return true;
+}
+
+// Sum or Mean of several: a chain of Adds under new names, the last step under the old one.
+bool SumOrMean(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  const bool mean = Is(node, "Mean");
+  const Rule& rule = mean ? kMean : kSum;
+  if ((!mean && !Is(node, "Sum")) || node.inputs.size() < 2 ||
+      !Wanted(context, rule, node.op->name)) {
+    return false;
+  }
+  const std::vector<ValueId> inputs = node.inputs;
+  const std::string name = graph.name(node.result());
+  context.Applied(rule, node.name, {name});
+  const size_t inserted = inputs.size() - (mean ? 1 : 2);
+  ValueId sum = inputs[0];
+  for (size_t i = 1; i <= inserted; ++i) {
+    const auto types = ir::InferNode(graph, *Op("Add"), name, {sum, inputs[i]}, {});
+    sum = Insert(graph, id, fmt::format("{}.sum", name), "Add", {sum, inputs[i]}, (*types)[0]);
+  }
+  if (!mean) {
+    Recompute(graph, id, "Add", {sum, inputs.back()}, {});
+    return true;
+  }
+  const float factor = static_cast<float>(1.0 / static_cast<double>(inputs.size()));
+  const ValueId c = AddConstant(graph, name + ".factor", Tensor::Scalar(factor));
+  Recompute(graph, id, "Mul", {sum, c}, {});
+  return true;
+}
+
+bool MatmulBias(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "Add") || Lists(context.settings().target.lower, "Gemm") ||
+      !Wanted(context, kMatmulBias, "MatMul")) {
+    return false;
+  }
+  const Node* matmul = ProducerIs(graph, node.input(0), "MatMul");
+  const Tensor* bias = ConstantOf(graph, node.input(1));
+  if (matmul == nullptr || bias == nullptr || bias->dtype() != ir::DType::kF32) return false;
+  const ir::Shape& shape = graph.type(node.result()).shape;
+  if (graph.type(matmul->input(0)).shape.size() != 2 || shape.size() != 2 ||
+      graph.type(matmul->input(1)).shape.size() != 2 || graph.type(node.input(0)).shape != shape ||
+      bias->size() != shape[1] || bias->rank() == 0 || bias->shape().back() != shape[1]) {
+    return false;
+  }
+  if (graph.CountUses(node.input(0)) != 1) {
+    context.Keep(node.name, fmt::format("'{}' has other readers, so '{}' would be computed twice",
+                                        graph.name(node.input(0)), matmul->name));
+    return false;
+  }
+  context.Applied(kMatmulBias, node.name, {graph.name(node.input(0)), graph.name(node.result())});
+  const NodeId matmul_id = graph.value(node.input(0)).producer;
+  ValueId b = node.input(1);
+  if (bias->rank() != 1) b = ChangeConstant(graph, b, bias->Reshaped({shape[1]}));
+  matmul = &graph.node(matmul_id);
+  Recompute(graph, id, "Gemm", {matmul->input(0), matmul->input(1), b}, {}, {matmul});
+  graph.Erase(matmul_id);
+  return true;
+}
+
+bool GemmTransA(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "Gemm") || node.attributes.Int("transA", 0) == 0 ||
+      !Wanted(context, kGemmTransA, "Gemm")) {
+    return false;
+  }
+  const ValueId a = node.input(0);
+  ir::Type type = graph.type(a);
+  std::swap(type.shape[0], type.shape[1]);
+  context.Applied(kGemmTransA, node.name);
+  const std::string name = graph.name(node.result()) + ".transposed";
+  const ValueId turned =
+      Insert(graph, id, name, "Transpose", {a}, type, {{"perm", std::vector<int64_t>{1, 0}}});
+  graph.SetInput(id, 0, turned);
+  ir::AttrMap attributes = graph.node(id).attributes;
+  attributes.Erase("transA");
+  graph.Redefine(id, Op("Gemm"), graph.node(id).inputs, std::move(attributes));
+  return true;
+}
+
+Tensor Scaled(const Tensor& tensor, double factor) {
+  Tensor scaled = tensor.Clone();
+  for (float& x : scaled.mutable_values<float>()) x = static_cast<float>(x * factor);
+  return scaled;
+}
+
+bool GemmFactors(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "Gemm") || !Wanted(context, kGemmFactors, "Gemm")) return false;
+  const float alpha = node.attributes.Float("alpha", 1), beta = node.attributes.Float("beta", 1);
+  if (alpha == 1 && (beta == 1 || !node.input(2))) return false;
+  const auto is_float = [](const Tensor* tensor) {
+    return tensor != nullptr && tensor->dtype() == ir::DType::kF32;
+  };
+  const Tensor* weight = ConstantOf(graph, node.input(1));
+  const Tensor* bias = ConstantOf(graph, node.input(2));
+  if (!is_float(weight) || (node.input(2) && !is_float(bias))) {
+    context.Keep(node.name, "alpha and beta cannot go into operands that are not constant");
+    return false;
+  }
+  context.Applied(kGemmFactors, node.name);
+  std::vector<ValueId> inputs = node.inputs;
+  ir::AttrMap attributes = node.attributes;
+  attributes.Erase("alpha");
+  attributes.Erase("beta");
+  if (alpha != 1) inputs[1] = ChangeConstant(graph, inputs[1], Scaled(*weight, alpha));
+  if (bias && beta != 1) inputs[2] = ChangeConstant(graph, inputs[2], Scaled(*bias, beta));
+  graph.Redefine(id, Op("Gemm"), std::move(inputs), std::move(attributes));
+  return true;
+}
+
+Tensor Turned(const Tensor& matrix) {
+  const int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
+  Tensor turned(matrix.dtype(), {columns, rows});
+  const auto from = matrix.values<float>();
+  const auto to = turned.mutable_values<float>();
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+  }
+  return turned;
+}
+
+bool Gemm(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "Gemm") || !Lists(context.settings().target.lower, "Gemm") ||
+      !Wanted(context, kGemm, "Gemm")) {
+    return false;
+  }
+  const Tensor* weight = ConstantOf(graph, node.input(1));
+  if (weight == nullptr || weight->dtype() != ir::DType::kF32 ||
+      node.attributes.Float("alpha", 1) != 1 || node.attributes.Float("beta", 1) != 1 ||
+      node.attributes.Int("transA", 0) != 0) {
+    context.Keep(node.name, "MatMul has no factors, and its weights must be constant");
+    return false;
+  }
+  const std::string name = graph.name(node.result());
+  const ir::Type type = graph.type(node.result());
+  context.Applied(kGemm, node.name, {name});
+  const ValueId a = node.input(0), b = node.input(2);
+  ValueId w = node.input(1);
+  if (node.attributes.Int("transB", 0)) w = ChangeConstant(graph, w, Turned(*weight));
+  if (!b) {
+    Recompute(graph, id, "MatMul", {a, w}, {});
+    return true;
+  }
+  const ValueId product = Insert(graph, id, name + ".product", "MatMul", {a, w}, type);
+  Recompute(graph, id, "Add", {product, b}, {});
+  return true;
+}
+
+Status Run(Graph& graph, Context& context) {
+  for (const NodeId id : graph.nodes()) {
+    Batchnorm(graph, id, context);
+    SumOrMean(graph, id, context);
+    MatmulBias(graph, id, context);
+    GemmTransA(graph, id, context);
+    GemmFactors(graph, id, context);
+    Gemm(graph, id, context);
+  }
+  graph.EraseDead();
+  return {};
+}
+
+}  // namespace
+
+const Pass kLowerPass = {
+    .name = "lower",
+    .promise = "every op is one that the target runs, as far as there is a law for it",
+    .rules = kRules,
+    .run = &Run,
+};
+
+}  // namespace octavo::passes

@@ -1,0 +1,127 @@
+#include "core/passes/noop.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/passes/rewrite.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+
+bool AllEqual(const std::optional<std::vector<int64_t>>& list, int64_t expected) {
+  return list && std::all_of(list->begin(), list->end(), [&](int64_t x) { return x == expected; });
+}
+
+// The caller has compared the types, so a shape that stays is known.
+bool Always(const Graph&, const Node&) { return true; }
+
+bool ResultsUnread(const Graph& graph, const Node& node) {
+  for (size_t i = 1; i < node.results.size(); ++i) {
+    if (graph.CountUses(node.results[i]) > 0) return false;
+  }
+  return true;
+}
+
+// Axes longer than 1 stay in order.
+bool KeepsOrder(const Graph& graph, const Node& node) {
+  const ir::Shape& shape = graph.type(node.input(0)).shape;
+  std::vector<int64_t> reversed;
+  for (size_t i = shape.size(); i-- > 0;) reversed.push_back(static_cast<int64_t>(i));
+  int64_t last = -1;
+  for (const int64_t axis : node.attributes.Ints("perm", reversed)) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
+// With the shape kept, only a backward step changes anything.
+bool StepsForward(const Graph& graph, const Node& node) {
+  if (!node.input(4)) return true;
+  const auto steps = IntsOf(graph, node.input(4));
+  return steps && std::all_of(steps->begin(), steps->end(), [](int64_t s) { return s > 0; });
+}
+
+bool PadsNothing(const Graph& graph, const Node& node) {
+  return AllEqual(IntsOf(graph, node.input(1)), 0);
+}
+
+bool OneInput(const Graph&, const Node& node) { return node.inputs.size() == 1; }
+bool OneResult(const Graph&, const Node& node) { return node.results.size() == 1; }
+
+bool WindowOfOne(const Graph& graph, const Node& node) {
+  const ir::AttrMap& attributes = node.attributes;
+  return AllEqual(attributes.Ints("kernel_shape", {0}), 1) &&
+         AllEqual(attributes.Ints("strides"), 1) && AllEqual(attributes.Ints("pads"), 0) &&
+         ResultsUnread(graph, node);
+}
+
+// The other operand is one repeated element, which the op leaves every x as it is with.
+template <class Neutral>
+bool NeutralSecond(const Graph& graph, const Node& node, Neutral neutral) {
+  if (node.inputs.size() != 2 || graph.type(node.input(0)).quantized()) return false;
+  const ir::Tensor* tensor = ConstantOf(graph, node.input(1));
+  if (tensor == nullptr || tensor->dtype() != ir::DType::kF32) return false;
+  const auto values = tensor->values<float>();
+  return std::all_of(values.begin(), values.end(), neutral);
+}
+
+bool SecondIsOne(const Graph& graph, const Node& node) {
+  return NeutralSecond(graph, node, [](float x) { return x == 1.0f; });
+}
+// x + 0 turns -0 into 0; x + -0 and x - 0 are x.
+bool SecondIsMinusZero(const Graph& graph, const Node& node) {
+  return NeutralSecond(graph, node, [](float x) { return x == 0.0f && std::signbit(x); });
+}
+bool SecondIsPlusZero(const Graph& graph, const Node& node) {
+  return NeutralSecond(graph, node, [](float x) { return x == 0.0f && !std::signbit(x); });
+}
+bool SecondIsLeast(const Graph& graph, const Node& node) {
+  return OneInput(graph, node) ||
+         NeutralSecond(graph, node, [](float x) { return x == -INFINITY; });
+}
+bool SecondIsGreatest(const Graph& graph, const Node& node) {
+  return OneInput(graph, node) || NeutralSecond(graph, node, [](float x) { return x == INFINITY; });
+}
+bool NoBounds(const Graph&, const Node& node) { return !node.input(1) && !node.input(2); }
+
+struct Row {
+  std::string_view op;
+  bool (*changes_nothing)(const Graph& graph, const Node& node);
+};
+
+constexpr std::array kRows = {
+    Row{"Add", &SecondIsMinusZero}, Row{"AveragePool", &WindowOfOne},
+    Row{"Cast", &Always},           Row{"Clip", &NoBounds},
+    Row{"Concat", &OneInput},       Row{"Div", &SecondIsOne},
+    Row{"Dropout", &ResultsUnread}, Row{"Expand", &Always},
+    Row{"Flatten", &Always},        Row{"Identity", &Always},
+    Row{"Max", &SecondIsLeast},     Row{"MaxPool", &WindowOfOne},
+    Row{"Mean", &OneInput},         Row{"Min", &SecondIsGreatest},
+    Row{"Mul", &SecondIsOne},       Row{"Pad", &PadsNothing},
+    Row{"Reshape", &Always},        Row{"Slice", &StepsForward},
+    Row{"Split", &OneResult},       Row{"Squeeze", &Always},
+    Row{"Sub", &SecondIsPlusZero},  Row{"Sum", &OneInput},
+    Row{"Tile", &Always},           Row{"Transpose", &KeepsOrder},
+    Row{"Unsqueeze", &Always},
+};
+
+}  // namespace
+
+ir::ValueId SameAs(const Graph& graph, const Node& node) {
+  if (!node.op->domain.empty() || !node.input(0)) return {};
+  const ir::Type& from = graph.type(node.input(0));
+  const ir::Type& to = graph.type(node.result());
+  if (from.dtype != to.dtype || from.shape != to.shape || from.quant != to.quant) return {};
+  const auto row =
+      std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == node.op->name; });
+  if (row == kRows.end() || !row->changes_nothing(graph, node)) return {};
+  return node.input(0);
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,117 @@
+#include "core/passes/pass.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "core/ir/verify.h"
+
+namespace octavo::passes {
+namespace {
+
+// The job itself: without them its result would not be what was asked for.
+constexpr std::array<std::string_view, 2> kNeverSkipped = {"quantize", "merge-constants"};
+
+Status CheckName(std::string_view field, std::string_view name) {
+  if (FindPass(name)) return {};
+  std::vector<std::string_view> names;
+  for (const Pass* pass : AllPasses()) names.push_back(pass->name);
+  return Fail(Code::kUsage, "unknown pass '{}'; passes are {}", name, fmt::join(names, ", "))
+      .Field(field);
+}
+
+Status CheckOptions(const RunOptions& options) {
+  if (!options.stop_before.empty()) OCTAVO_CHECK(CheckName("stop_before", options.stop_before));
+  for (const std::string& name : options.only) OCTAVO_CHECK(CheckName("passes", name));
+  for (const std::string& name : options.skip) {
+    OCTAVO_CHECK(CheckName("skip", name));
+    if (std::find(kNeverSkipped.begin(), kNeverSkipped.end(), name) != kNeverSkipped.end()) {
+      return Fail(Code::kUsage, "pass '{}' cannot be skipped", name).Field("skip");
+    }
+  }
+  return {};
+}
+
+bool Contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+std::string_view Name(Effect effect) {
+  switch (effect) {
+    case Effect::kExact:
+      return "exact";
+    case Effect::kRealExact:
+      return "real-exact";
+    case Effect::kNewArithmetic:
+      return "new-arithmetic";
+    case Effect::kFewerRoundings:
+      return "fewer-roundings";
+    case Effect::kFewerClamps:
+      return "fewer-clamps";
+    case Effect::kNewParameters:
+      return "new-parameters";
+  }
+  return "";
+}
+
+bool Context::Allows(Effect effect) const { return effect <= settings_.limit; }
+
+void Context::Applied(const Rule& rule, std::string_view node, std::vector<std::string> values) {
+  Applied(rule, rule.effect, node, std::move(values));
+}
+
+void Context::Applied(const Rule& rule, Effect effect, std::string_view node,
+                      std::vector<std::string> values) {
+  ++applications_;
+  findings_.ledger.push_back({.pass = std::string(pass_),
+                              .rule = std::string(rule.name),
+                              .effect = effect,
+                              .node = std::string(node),
+                              .values = std::move(values)});
+}
+
+void Context::Keep(std::string_view node, std::string reason) {
+  findings_.kept.push_back(
+      {.pass = std::string(pass_), .node = std::string(node), .reason = std::move(reason)});
+}
+
+void Context::KeepFloat(std::string_view node, std::string reason) {
+  findings_.float_reasons.insert_or_assign(std::string(node), std::move(reason));
+}
+
+void Context::Warn(std::string_view code, std::string message, std::string_view node) {
+  findings_.warnings.push_back(
+      {.code = std::string(code), .message = std::move(message), .node = std::string(node)});
+}
+
+Result<std::vector<PassRecord>> RunPipeline(std::span<const Pass* const> pipeline,
+                                            const RunOptions& options, const Settings& settings,
+                                            ir::Graph& graph, Findings& findings) {
+  OCTAVO_CHECK(CheckOptions(options));
+  std::vector<PassRecord> records;
+  for (const Pass* pass : pipeline) {
+    if (pass->name == options.stop_before) break;
+    if (!options.only.empty() && !Contains(options.only, pass->name)) continue;
+    if (Contains(options.skip, pass->name)) continue;
+    OCTAVO_CHECK(settings.stop.Check());
+    const auto start = std::chrono::steady_clock::now();
+    Context context(settings, findings, pass->name);
+    OCTAVO_CHECK(pass->run(graph, context));
+    if (const Status verified = ir::Verify(graph); !verified) {
+      return Fail(Code::kInternal, "pass '{}' broke an invariant: {}", pass->name,
+                  verified.error().message)
+          .Node(verified.error().node);
+    }
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    records.push_back({.name = std::string(pass->name),
+                       .seconds = spent.count(),
+                       .changed = context.applications(),
+                       .nodes_after = graph.node_count()});
+    if (options.after_pass) options.after_pass(records.back(), graph);
+  }
+  return records;
+}
+
+}  // namespace octavo::passes

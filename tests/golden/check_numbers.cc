@@ -1,0 +1,108 @@
+#include "tests/golden/check_numbers.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/passes/pass.h"
+#include "tests/support/random_inputs.h"
+#include "tests/support/run_graph.h"
+
+namespace octavo::golden {
+namespace {
+
+using passes::Effect;
+using test::KeptValue;
+using test::ValuesByName;
+
+constexpr int kRuns = 5;
+constexpr double kRealTolerance = 2e-5;
+
+Effect WeakestOf(std::span<const passes::LedgerEntry> ledger) {
+  Effect weakest = Effect::kExact;
+  for (const passes::LedgerEntry& entry : ledger) weakest = std::max(weakest, entry.effect);
+  return weakest;
+}
+
+bool SameType(const ir::Type& a, const ir::Type& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.quant == b.quant;
+}
+
+double LargestMagnitude(const ir::Tensor& tensor) {
+  double largest = 0;
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    largest = std::max(largest, std::fabs(tensor.FloatAt(i)));
+  }
+  return largest;
+}
+
+// One quantization step of a float output is that of the coarsest codes in its graph.
+double CoarsestScale(const ValuesByName& values) {
+  double coarsest = 0;
+  for (const auto& [name, value] : values) {
+    if (!value.type.quant || value.type.dtype == ir::DType::kI32) continue;
+    for (const float scale : value.type.quant->scales) {
+      coarsest = std::max<double>(coarsest, scale);
+    }
+  }
+  return coarsest;
+}
+
+Status CheckEqual(std::string_view name, const KeptValue& a, const KeptValue& b) {
+  if (a.tensor == b.tensor) return {};
+  for (int64_t i = 0; i < a.tensor.size(); ++i) {
+    const double x = a.tensor.FloatAt(i), y = b.tensor.FloatAt(i);
+    if (x == y) continue;
+    return Fail(Code::kInternal, "'{}' element {} was {} and is {}, but the effect is exact", name,
+                i, x, y);
+  }
+  return Fail(Code::kInternal, "'{}' changed its bits, but the effect is exact", name);
+}
+
+Status CheckNear(std::string_view name, const KeptValue& a, const KeptValue& b, double tolerance) {
+  for (int64_t i = 0; i < a.tensor.size(); ++i) {
+    const double x = a.tensor.FloatAt(i), y = b.tensor.FloatAt(i);
+    if (std::fabs(x - y) <= tolerance || x == y || (std::isnan(x) && std::isnan(y))) continue;
+    return Fail(Code::kInternal, "'{}' element {} was {} and is {}, more than {} apart", name, i, x,
+                y, tolerance);
+  }
+  return {};
+}
+
+Status CheckAll(const ir::Graph& graph, const ValuesByName& before, const ValuesByName& after,
+                Effect effect, double steps) {
+  const double coarsest = CoarsestScale(before);
+  for (const auto& [name, value] : before) {
+    const auto at = after.find(name);
+    if (at == after.end() || !SameType(value.type, at->second.type)) continue;
+    if (effect == Effect::kExact) {
+      OCTAVO_CHECK(CheckEqual(name, value, at->second));
+    } else if (effect == Effect::kRealExact) {
+      const double tolerance = kRealTolerance * std::max(1.0, LargestMagnitude(value.tensor));
+      OCTAVO_CHECK(CheckNear(name, value, at->second, value.type.quantized() ? 1 : tolerance));
+    } else if (effect <= Effect::kFewerRoundings && graph.IsOutput(graph.Find(name))) {
+      const double tolerance = value.type.quantized() ? steps : steps * coarsest;
+      OCTAVO_CHECK(CheckNear(name, value, at->second, tolerance * (1 + 1e-5)));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status CheckNumbers(const ir::Graph& before, const ir::Graph& after,
+                    std::span<const passes::LedgerEntry> ledger, double steps) {
+  const Effect effect = WeakestOf(ledger);
+  for (int run = 1; run <= kRuns; ++run) {
+    const std::vector<ir::Tensor> inputs = test::RandomInputs(before, run);
+    OCTAVO_TRY(const ValuesByName was, test::RunGraph(before, inputs));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      // With --integer-io the graph's own inputs change, and what they mean with them.
+      if (!SameType(before.type(before.inputs()[i]), after.type(after.inputs()[i]))) return {};
+    }
+    OCTAVO_TRY(const ValuesByName is, test::RunGraph(after, inputs));
+    OCTAVO_CHECK(CheckAll(before, was, is, effect, steps));
+  }
+  return {};
+}
+
+}  // namespace octavo::golden

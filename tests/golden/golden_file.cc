@@ -1,0 +1,184 @@
+#include "tests/golden/golden_file.h"
+
+#include <array>
+#include <cstdlib>
+#include <sstream>
+
+namespace octavo::golden {
+namespace {
+
+constexpr std::string_view kMark = "--- ";
+
+std::string Trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t\n");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\n") - first + 1));
+}
+
+bool StartsWith(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
+
+// Where the lines of the section at hand go; null for a section without lines.
+Result<std::string*> OpenSection(std::string_view title, int line, GoldenFile& file) {
+  if (title == "before") {
+    file.before.push_back({.line = line + 1});
+    return &file.before.back().before;
+  }
+  if (title == "after") return &file.after;
+  if (title == "unchanged") {
+    file.unchanged = true;
+    // With lines of its own it stands for `before` as well.
+    if (file.before.empty()) file.before.push_back({.line = line + 1});
+    return &file.before.back().before;
+  }
+  if (StartsWith(title, "error:")) {
+    file.error = Trimmed(title.substr(6));
+    return nullptr;
+  }
+  if (StartsWith(title, "options:")) {
+    file.options = Trimmed(title.substr(8));
+    return nullptr;
+  }
+  return Fail(Code::kInvalidArgument, "line {}: unknown section '{}'", line, title);
+}
+
+using Setter = Status (*)(std::string_view value, GoldenSettings& result);
+
+Status SetLimit(std::string_view value, GoldenSettings& result) {
+  using passes::Effect;
+  for (const Effect effect :
+       {Effect::kExact, Effect::kRealExact, Effect::kNewArithmetic, Effect::kFewerRoundings,
+        Effect::kFewerClamps, Effect::kNewParameters}) {
+    if (Name(effect) != value) continue;
+    result.settings.limit = effect;
+    return {};
+  }
+  return Fail(Code::kUsage, "unknown limit '{}'", value);
+}
+
+Status SetTarget(std::string_view value, GoldenSettings& result) {
+  OCTAVO_TRY(result.settings.target, target::BuiltIn(value));
+  return {};
+}
+
+Status SetProfile(std::string_view value, GoldenSettings& result) {
+  const size_t last = value.rfind(':'), first = value.rfind(':', last - 1);
+  if (last == std::string_view::npos || first == std::string_view::npos) {
+    return Fail(Code::kUsage, "profile '{}' is not NAME:MIN:MAX", value);
+  }
+  profile::Entry entry;
+  entry.min = std::strtof(std::string(value.substr(first + 1, last - first - 1)).c_str(), nullptr);
+  entry.max = std::strtof(std::string(value.substr(last + 1)).c_str(), nullptr);
+  result.profile.values.insert_or_assign(std::string(value.substr(0, first)), entry);
+  result.settings.profile = &result.profile;
+  return {};
+}
+
+struct Option {
+  std::string_view key;
+  Setter set;
+};
+
+const std::array kOptions = {
+    Option{"limit", &SetLimit},
+    Option{"target", &SetTarget},
+    Option{"profile", &SetProfile},
+    Option{"fold-budget",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.settings.fold_budget = std::strtoll(std::string(v).c_str(), nullptr, 10);
+             return {};
+           }},
+    Option{"steps",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.steps = std::strtod(std::string(v).c_str(), nullptr);
+             return {};
+           }},
+    Option{"keep-float",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.settings.keep_float.emplace_back(v);
+             return {};
+           }},
+    Option{"lower",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.settings.target.lower.emplace_back(v);
+             return {};
+           }},
+    Option{"keep",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.settings.target.keep.emplace_back(v);
+             return {};
+           }},
+    Option{"calibration",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.settings.calibration = v;
+             return {};
+           }},
+    Option{"integer-io",
+           [](std::string_view, GoldenSettings& r) -> Status {
+             r.settings.integer_io = true;
+             return {};
+           }},
+    Option{"sink-quantize",
+           [](std::string_view, GoldenSettings& r) -> Status {
+             r.settings.sink_quantize = true;
+             return {};
+           }},
+    Option{"leave-integers",
+           [](std::string_view, GoldenSettings& r) -> Status {
+             r.settings.leave_integers = true;
+             return {};
+           }},
+    Option{"no-quantize",
+           [](std::string_view, GoldenSettings& r) -> Status {
+             r.settings.no_quantize = true;
+             return {};
+           }},
+};
+
+}  // namespace
+
+std::string GoldenFile::WithAfter(std::string_view text) const {
+  std::string whole = head;
+  if (!options.empty()) whole += fmt::format("--- options: {}\n", options);
+  for (const Case& one : before) whole += fmt::format("--- before\n{}", one.before);
+  return whole + fmt::format("--- after\n{}", text);
+}
+
+Result<GoldenFile> ParseGolden(std::string_view text) {
+  GoldenFile file;
+  std::string* section = &file.head;
+  std::istringstream lines{std::string(text)};
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (StartsWith(line, kMark)) {
+      OCTAVO_TRY(section, OpenSection(Trimmed(line.substr(kMark.size())), number, file));
+    } else if (section != nullptr) {
+      *section += line + "\n";
+    } else if (!Trimmed(line).empty()) {
+      return Fail(Code::kInvalidArgument, "line {}: this section has no lines", number);
+    }
+  }
+  if (file.before.empty()) return Fail(Code::kInvalidArgument, "the file has no graph");
+  if (int{file.unchanged} + int{!file.after.empty()} + int{!file.error.empty()} > 1) {
+    return Fail(Code::kInvalidArgument, "a file has one of after, unchanged and error");
+  }
+  return file;
+}
+
+Status ReadOptions(std::string_view line, GoldenSettings& result) {
+  std::istringstream words{std::string(line)};
+  for (std::string word; words >> word;) {
+    const size_t equals = word.find('=');
+    const std::string key = word.substr(0, equals);
+    const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
+    const auto option = std::find_if(kOptions.begin(), kOptions.end(),
+                                     [&](const Option& row) { return row.key == key; });
+    if (option == kOptions.end()) return Fail(Code::kUsage, "unknown option '{}'", key);
+    OCTAVO_CHECK(option->set(value, result));
+  }
+  return {};
+}
+
+}  // namespace octavo::golden

@@ -1,0 +1,45 @@
+// A pass test as a file: comment, options, graphs before, and what must come out.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/passes/pass.h"
+
+namespace octavo::golden {
+
+// One `before` and what is expected of it.
+struct Case {
+  std::string before = {};
+  int line = 1;  // of the section
+};
+
+struct GoldenFile {
+  std::string head = {};  // comment and everything before the first section
+  std::string options = {};
+  std::vector<Case> before = {};
+  bool unchanged = false;
+  std::string after = {};
+  std::string error = {};  // a message that the pass must give
+
+  // Everything as it stands in the file, but for `after`.
+  std::string WithAfter(std::string_view text) const;
+};
+
+// Sections start at lines `--- before`, `--- after`, `--- unchanged`, `--- error: MESSAGE`,
+// `--- options: KEY=VALUE ...`.
+Result<GoldenFile> ParseGolden(std::string_view text);
+
+// What the options line sets; the profile lives in `profile`.
+struct GoldenSettings {
+  passes::Settings settings = {};
+  profile::Profile profile = {};
+  double steps = 1;  // how far fewer-roundings may move a value of codes
+};
+// Keys: limit, target, fold-budget, keep-float, lower, keep, integer-io, sink-quantize,
+// leave-integers, no-quantize, calibration, steps, profile=NAME:MIN:MAX.
+Status ReadOptions(std::string_view line, GoldenSettings& result);
+
+}  // namespace octavo::golden

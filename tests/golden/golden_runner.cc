@@ -1,0 +1,136 @@
+// Runs one pass test: golden_runner PASS FILE.  Compares the text, verifies the graph, executes
+// before and after.  With OCTAVO_UPDATE_GOLDEN=1 it writes what came out into `after` instead of
+// comparing; the review is the diff.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <map>
+
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
+#include "tests/golden/check_numbers.h"
+#include "tests/golden/golden_file.h"
+
+namespace octavo::golden {
+namespace {
+
+// Larger than in other texts: weights of small tests are readable as numbers.
+constexpr int64_t kLiteralElements = 64;
+
+using Payloads = std::map<std::string, Blob>;
+
+std::string PrintGraph(const ir::Graph& graph, bool old_names, Payloads& payloads) {
+  const auto keep = [&](const std::string& digest, const ir::Tensor& tensor) {
+    payloads.emplace(digest, tensor.ToBlob());
+  };
+  return text::Print(
+      graph, {.payload = keep, .literal_elements = kLiteralElements, .old_names = old_names});
+}
+
+Result<ir::Graph> ParseGraph(std::string_view text, const Payloads& payloads,
+                             std::string_view what) {
+  const auto source = [&](std::string_view digest) -> Result<Blob> {
+    const auto at = payloads.find(std::string(digest));
+    if (at == payloads.end()) {
+      return Fail(Code::kInvalidArgument, "no constant has the digest {}", digest);
+    }
+    return at->second;
+  };
+  auto graph = text::Parse(text, {.find_op = &ops::FindOp, .payload = source});
+  if (!graph) return Fail(Code::kInvalidArgument, "{}: {}", what, graph.error().message);
+  return graph;
+}
+
+// The text of a graph without the names that its values used to have, unless `expected` speaks of
+// such names.
+bool SpeaksOfOldNames(std::string_view expected) {
+  return expected.find("\n  alias ") != std::string_view::npos ||
+         expected.find("\n  retired ") != std::string_view::npos;
+}
+
+struct Outcome {
+  ir::Graph graph = {};
+  passes::Findings findings = {};
+};
+
+Result<Outcome> RunPass(const passes::Pass& pass, const ir::Graph& before,
+                        const GoldenSettings& options) {
+  Outcome outcome{.graph = before};
+  const passes::Pass* pipeline[] = {&pass};
+  OCTAVO_TRY(const auto records,
+             passes::RunPipeline(pipeline, {}, options.settings, outcome.graph, outcome.findings));
+  return outcome;
+}
+
+Status Compare(std::string_view expected, std::string_view actual,
+               const passes::Findings& findings) {
+  if (expected == actual) return {};
+  std::string reasons;
+  for (const passes::Kept& kept : findings.kept) {
+    reasons += fmt::format("kept '{}': {}\n", kept.node, kept.reason);
+  }
+  for (const passes::LedgerEntry& entry : findings.ledger) {
+    reasons += fmt::format("applied {} at '{}'\n", entry.rule, entry.node);
+  }
+  return Fail(Code::kInternal, "--- expected\n{}--- but got\n{}{}", expected, actual, reasons);
+}
+
+Status CheckCase(const passes::Pass& pass, const GoldenFile& file, const Case& one,
+                 const GoldenSettings& options, std::string& printed) {
+  OCTAVO_TRY(const ir::Graph before,
+             ParseGraph(one.before, {}, fmt::format("before (from line {})", one.line)));
+  auto outcome = RunPass(pass, before, options);
+  if (!file.error.empty()) {
+    if (outcome) return Fail(Code::kInternal, "the pass gave no error");
+    if (outcome.error().message == file.error) return {};
+    return Fail(Code::kInternal, "the pass gave the error '{}'", outcome.error().message);
+  }
+  if (!outcome) return Forward(outcome.error());
+  Payloads payloads;
+  printed = PrintGraph(outcome->graph, SpeaksOfOldNames(file.after), payloads);
+  if (std::getenv("OCTAVO_UPDATE_GOLDEN") == nullptr || file.unchanged) {
+    const std::string& text = file.unchanged ? one.before : file.after;
+    if (file.unchanged) PrintGraph(before, false, payloads);
+    OCTAVO_TRY(const ir::Graph wanted, ParseGraph(text, payloads, "after"));
+    Payloads unused;
+    const std::string expected = PrintGraph(wanted, SpeaksOfOldNames(text), unused);
+    OCTAVO_CHECK(Compare(expected, printed, outcome->findings));
+  }
+  return CheckNumbers(before, outcome->graph, outcome->findings.ledger, options.steps);
+}
+
+Status Run(const std::string& pass_name, const std::string& path) {
+  const passes::Pass* pass = passes::FindPass(pass_name);
+  if (pass == nullptr) return Fail(Code::kUsage, "no pass is named '{}'", pass_name);
+  OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
+  OCTAVO_TRY(const GoldenFile file, ParseGolden(bytes.text()));
+  ThreadPool pool(1);
+  GoldenSettings options;
+  options.settings.pool = &pool;
+  OCTAVO_TRY(options.settings.target, target::BuiltIn("cpu-int8"));
+  OCTAVO_CHECK(ReadOptions(file.options, options));
+  std::string printed;
+  for (const Case& one : file.before) {
+    OCTAVO_CHECK(CheckCase(*pass, file, one, options, printed));
+  }
+  const bool update = std::getenv("OCTAVO_UPDATE_GOLDEN") != nullptr;
+  if (update && !file.unchanged && file.error.empty()) {
+    OCTAVO_CHECK(WriteFile(path, file.WithAfter(printed)));
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace octavo::golden
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: golden_runner PASS FILE\n");
+    return 2;
+  }
+  const octavo::Status status = octavo::golden::Run(argv[1], argv[2]);
+  if (status) return 0;
+  fmt::print(stderr, "{}: {}\n", argv[2], status.error().message);
+  return 1;
+}
