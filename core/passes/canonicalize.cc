@@ -170,7 +170,8 @@ std::string KeyOf(const Graph& graph, const Node& node) {
   for (const ValueId input : node.inputs) {
     const ir::Tensor* tensor = ConstantOf(graph, input);
     if (tensor != nullptr && tensor->size() <= kComparedElements) {
-      key += fmt::format("|{}:{}:", static_cast<int>(tensor->dtype()), ir::ToString(tensor->shape()));
+      key +=
+          fmt::format("|{}:{}:", static_cast<int>(tensor->dtype()), ir::ToString(tensor->shape()));
       key.append(reinterpret_cast<const char*>(tensor->raw()), tensor->bytes());
     } else {
       key += fmt::format("|%{}", input.index);

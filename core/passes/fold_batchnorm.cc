@@ -30,8 +30,8 @@ constexpr Rule kRules[] = {kIntoProduct, kIntoNext};
 
 // A product whose weights can take a scale per output channel.
 struct Product {
-  ir::Tensor weight;
-  std::vector<double> bias;  // of every output channel; zeros where there is none
+  ir::Tensor weight = {};
+  std::vector<double> bias = {};  // of every output channel; zeros where there is none
   // The output channel of weight element k is
   //   (k / inner) % count, plus count * (k / group_elements) where groups have weights apart.
   int64_t inner = 1, count = 1, group_elements = 0;
@@ -207,9 +207,11 @@ bool IntoNext(Graph& graph, NodeId id, Context& context) {
 }
 
 Status Run(Graph& graph, Context& context) {
-  for (const NodeId id : graph.nodes()) {
-    if (!IntoProduct(graph, id, context)) IntoNext(graph, id, context);
-  }
+  for (const NodeId id : graph.nodes()) IntoProduct(graph, id, context);
+  // From the end, so that the map next to a Conv goes first and makes room for the one before it.
+  std::vector<NodeId> order;
+  for (const NodeId id : graph.nodes()) order.push_back(id);
+  for (size_t i = order.size(); i-- > 0;) IntoNext(graph, order[i], context);
   graph.EraseDead();
   return {};
 }

@@ -26,7 +26,8 @@ constexpr Rule kLayerNorm = {
 constexpr Rule kHardSwish = {"hard-swish", "x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x)",
                              Effect::kRealExact, "or x * HardSigmoid{1/6, 1/2}(x)"};
 constexpr Rule kSoftmax = {"softmax", "Exp(x - Max(x)) / Sum(Exp(x - Max(x))) -> Softmax(x)",
-                           Effect::kRealExact, "Max and Sum along one axis, kept or put back; the Max may be left out"};
+                           Effect::kRealExact,
+                           "Max and Sum along one axis, kept or put back; the Max may be left out"};
 constexpr Rule kRules[] = {kGelu, kGeluTanh, kLayerNorm, kHardSwish, kSoftmax};
 
 struct Row {

@@ -50,8 +50,8 @@ bool SpeaksOfOldNames(std::string_view expected) {
 }
 
 struct Outcome {
-  ir::Graph graph;
-  passes::Findings findings;
+  ir::Graph graph = {};
+  passes::Findings findings = {};
 };
 
 Result<Outcome> RunPass(const passes::Pass& pass, const ir::Graph& before,
