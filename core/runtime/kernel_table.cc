@@ -43,17 +43,29 @@ std::span<const Kernel* const> AllKernels() {
   return kKernels;
 }
 
+namespace {
+
+bool Matches(const Kernel& kernel, const NodeView& view) {
+  const bool named = kernel.ops.empty() || std::ranges::count(kernel.ops, view.node.op->name) > 0;
+  return named && kernel.match(view);
+}
+
+}  // namespace
+
 std::vector<const Kernel*> MatchingKernels(const NodeView& view) {
   std::vector<const Kernel*> matching;
   for (const Kernel* kernel : AllKernels()) {
-    const bool named =
-        kernel->ops.empty() || std::ranges::count(kernel->ops, view.node.op->name) > 0;
-    if (named && kernel->match(view)) matching.push_back(kernel);
+    if (Matches(*kernel, view)) matching.push_back(kernel);
   }
   return matching;
 }
 
-const Kernel& ChooseKernel(const NodeView& view) { return *MatchingKernels(view).front(); }
+const Kernel& ChooseKernel(const NodeView& view) {
+  for (const Kernel* kernel : AllKernels()) {
+    if (Matches(*kernel, view)) return *kernel;
+  }
+  return *AllKernels().back();  // the definition, which matches everything
+}
 
 std::string_view CurrentIsaName() { return IsaName(CurrentIsa()); }
 
