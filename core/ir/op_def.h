@@ -115,6 +115,9 @@ struct OpDef {
   // The result is the data operand limited to a range (Relu, Clip): it may fuse into the clamp of
   // the operand's producer.
   bool clamps = false;
+  // The result moves one for one with each data operand (Add, Sub): where they cancel, the
+  // operands' rounding is all that is left.
+  bool sums = false;
   // The results depend on the inputs' shapes alone (Shape): known as soon as types are.
   bool shape_only = false;
 

@@ -147,8 +147,7 @@ Status CheckBias(const Graph& graph, const Node& node) {
   const Quant& quant = *b.quant;
   for (size_t c = 0; c < quant.scales.size(); ++c) {
     const float expected =
-        x.quant->scale() *
-        w.quant->scale(static_cast<int64_t>(c % w.quant->scales.size()));
+        x.quant->scale() * w.quant->scale(static_cast<int64_t>(c % w.quant->scales.size()));
     if (quant.scales[c] != expected || quant.zero_points[c] != 0) {
       return Broken("G9", node,
                     "bias '{}' has scale {} and zero point {} at channel {}, but must "

@@ -217,13 +217,14 @@ class Importer {
     for (size_t i = 0; i < graph.value_bound(); ++i) {
       const ir::Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
       if (!value.constant || value.type.dtype != ir::DType::kF32) continue;
-      bool computed_with = value.output_uses > 0;
+      // An infinity is a bound or a mask where it is data (Max(x, -inf)), and nothing as a weight.
+      bool weight = false;
       for (const ir::Use& use : value.uses) {
-        computed_with |=
-            graph.node(use.node).op->RoleOf(static_cast<size_t>(use.input)) != ir::Role::kParameter;
+        const ir::Role role = graph.node(use.node).op->RoleOf(static_cast<size_t>(use.input));
+        weight |= role == ir::Role::kWeight || role == ir::Role::kBias;
       }
       for (const float element : value.constant->tensor.values<float>()) {
-        if (std::isfinite(element) || (std::isinf(element) && !computed_with)) continue;
+        if (std::isfinite(element) || (std::isinf(element) && !weight)) continue;
         return Fail(Code::kInvalidArgument, "constant '{}' holds {}", value.name, element)
             .Field(value.name)
             .Reason("NOT_FINITE");

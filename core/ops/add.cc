@@ -18,6 +18,7 @@ extern constexpr ir::OpDef kAdd{
     .infer = &InferNumericBinary,
     .reference = &Reference,
     .commutative = true,
+    .sums = true,
 };
 
 }  // namespace octavo::ops

@@ -17,6 +17,7 @@ extern constexpr ir::OpDef kSub{
     .rescale = kScalesItself,
     .infer = &InferNumericBinary,
     .reference = &Reference,
+    .sums = true,
 };
 
 }  // namespace octavo::ops

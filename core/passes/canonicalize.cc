@@ -7,11 +7,13 @@
 //   transposes       Transpose(Transpose(x))      ->  Transpose(x)          exact
 //   reshapes         Reshape(Reshape(x))          ->  Reshape(x)            exact
 //   clip             Min(Max(x, lo), hi)          ->  Clip(x, lo, hi)       exact
+//   pad-into-pool    MaxPool(Pad(x, least))        ->  MaxPool(x) with pads  exact
 //   equal-nodes      Op(a), Op(a)                 ->  one                   exact
 #include <array>
 #include <unordered_map>
 
 #include "core/passes/noop.h"
+#include "core/passes/pad_into_pool.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
@@ -38,8 +40,8 @@ constexpr Rule kClip = {"clip", "Min(Max(x, lo), hi) -> Clip(x, lo, hi)", Effect
                         "lo <= hi are scalars, in either order; nobody else reads the inner one"};
 constexpr Rule kEqualNodes = {"equal-nodes", "Op(a), Op(a) -> one", Effect::kExact,
                               "same op, operands, attributes and types"};
-constexpr Rule kRules[] = {kSubOfConstant, kConstantSecond, kSumOfTwo, kNoop,
-                           kTransposes,    kReshapes,       kClip,     kEqualNodes};
+constexpr Rule kRules[] = {kSubOfConstant, kConstantSecond, kSumOfTwo,    kNoop,      kTransposes,
+                           kReshapes,      kClip,           kPadIntoPool, kEqualNodes};
 
 // Larger constants are compared by identity alone.
 constexpr int64_t kComparedElements = 64;
@@ -227,6 +229,7 @@ Status Run(Graph& graph, Context& context) {
     Transposes(graph, id, context);
     Reshapes(graph, id, context);
     Clip(graph, id, context);
+    PadIntoPool(graph, id, context);
     Noop(graph, id, context, resort);
   }
   graph.EraseDead();

@@ -1,9 +1,11 @@
 #include "core/passes/quantize_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
+#include "core/passes/cancellation.h"
 #include "core/passes/weight_type.h"
 
 namespace octavo::passes {
@@ -46,6 +48,7 @@ class Planner {
 
   Result<QuantizePlan> Make() {
     for (const NodeId id : graph_.nodes()) Consider(id);
+    KeepCancellations(graph_, context_, plan_);
     DropLoneMovers();
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
@@ -97,6 +100,12 @@ class Planner {
       const ValueId input = node.inputs[i];
       if (!input || graph_.type(input).dtype != ir::DType::kF32) continue;
       const Role role = node.op->RoleOf(i);
+      if (role != Role::kParameter && graph_.IsConstant(input)) {
+        const ir::Range range = RangeOf(graph_.value(input).constant->tensor);
+        if (!std::isfinite(range.min) || !std::isfinite(range.max)) {
+          return fmt::format("its operand '{}' holds an infinity", graph_.name(input));
+        }
+      }
       if (role == Role::kBias) {
         if (!graph_.IsConstant(input)) return "its bias is not constant";
         if (graph_.type(input).shape.size() != 1) return "its bias is not one value a channel";
@@ -210,7 +219,10 @@ class Planner {
     const Node* producer = graph_.Producer(id);
     if (producer && plan_.IsInteger(graph_.value(id).producer)) {
       const QuantRule rule = RuleOf(*producer);
-      if (rule.kind == Kind::kFixed) return rule.range;
+      // What was measured lies within what is possible, and is often much narrower.
+      if (rule.kind == Kind::kFixed && (entry == nullptr || entry->min == entry->max)) {
+        return rule.range;
+      }
     }
     OCTAVO_TRY(const profile::CalibratedRange range,
                profile::Calibrate(*entry, context_.settings().calibration, scheme_));
