@@ -89,7 +89,7 @@ class Importer {
                   kOldestOpset, kNewestOpset)
           .Field("opset_import");
     }
-    graph_.graph_name = model_.graph().name();
+    if (model_.graph().name() != kNoName) graph_.graph_name = model_.graph().name();
     for (const onnx_wire::StringEntry& entry : model_.metadata_props()) {
       graph_.metadata[entry.key()] = entry.value();
     }
