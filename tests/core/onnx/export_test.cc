@@ -82,8 +82,6 @@ struct Case {
   std::string_view text = {};
 };
 
-void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
-
 const Case kStable[] = {
     {"Convolution", kConv},
     {"IntegerInputAndOutput", R"(
