@@ -93,6 +93,11 @@ std::vector<Form> ComputingForms() {
            .Int("largest", 0)
            .Output("i"),
        "TopK(%x, %k)"},
+  };
+}
+
+std::vector<Form> NormalizingForms() {
+  return {
       {"SoftmaxOfRows7", X(7, {2, 5}).Node("Softmax", {"x"}, {"y"}), "Softmax(%x) {axis=1}"},
       {"SoftmaxCoerced11", X(11).Node("Softmax", {"x"}, {"y"}).Int("axis", 1),
        "Softmax(%y.coerced)"},
@@ -137,6 +142,7 @@ std::vector<Form> ComputingForms() {
 std::vector<Form> AllForms() {
   std::vector<Form> forms = ReshapingForms();
   for (Form& form : ComputingForms()) forms.push_back(std::move(form));
+  for (Form& form : NormalizingForms()) forms.push_back(std::move(form));
   return forms;
 }
 
