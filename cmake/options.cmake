@@ -30,5 +30,9 @@ if(OCTAVO_SANITIZE)
   # A run that looks for errors keeps its assertions.
   add_compile_options(-UNDEBUG)
 endif()
+if(OCTAVO_FUZZ)
+  # libFuzzer is led by what the code under test covers, not the target alone.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
 # ccache and reproducible builds: no absolute path in an object file.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)

@@ -37,7 +37,7 @@ void WriteHead(const ir::Graph& graph, int64_t opset, ModelWriter& writer) {
     entry.set_key(key);
     entry.set_value(value);
   }
-  writer.graph().set_name(graph.graph_name.empty() ? "graph" : graph.graph_name);
+  writer.graph().set_name(graph.graph_name.empty() ? std::string(kNoName) : graph.graph_name);
   for (const ir::ValueId input : graph.inputs()) {
     WriteValueInfo(graph.name(input), graph.type(input), *writer.graph().add_input());
   }

@@ -19,7 +19,9 @@ class Folder {
         plain_of_(plain_of),
         rules_(graph, plain_of, options),
         map_(graph.value_bound()),
-        changed_(changed) {}
+        changed_(changed) {
+    for (const NodeId id : graph.nodes()) node_names_.insert(graph.node(id).name);
+  }
 
   Result<ir::Graph> Run() {
     to_.opsets = from_.opsets;
@@ -42,6 +44,12 @@ class Folder {
   std::string Fresh(const std::string& base) const {
     std::string name = base;
     for (int i = 1; from_.Find(name) || to_.Knows(name); ++i) name = fmt::format("{}_{}", base, i);
+    return name;
+  }
+  // The same for a node that the model does not have.
+  std::string FreshNode(const std::string& base) const {
+    std::string name = to_.UniqueNodeName(base);
+    while (node_names_.count(name)) name = to_.UniqueNodeName(name + "_1");
     return name;
   }
   std::string Claim(const std::string& name) const { return to_.Find(name) ? Fresh(name) : name; }
@@ -76,7 +84,7 @@ class Folder {
   Result<ValueId> Own(const ir::OpDef* op, const std::string& node, ValueId operand,
                       const std::string& name, const ir::Type& type,
                       const std::vector<std::string>& origin) {
-    const NodeId id = to_.AddNode({.name = node.empty() ? "" : to_.UniqueNodeName(node),
+    const NodeId id = to_.AddNode({.name = node.empty() ? FreshNode(name) : node,
                                    .op = op,
                                    .inputs = {operand},
                                    .results = {{name, type}},
@@ -254,7 +262,7 @@ class Folder {
   // Adds the operator with these result types; a result whose readers want another gets a Rescale.
   Status Define(NodeId id, std::vector<ValueId> inputs, const std::vector<ir::Type>& types) {
     const ir::Node& node = from_.node(id);
-    ir::Graph::Definition definition{.name = to_.UniqueNodeName(node.name),
+    ir::Graph::Definition definition{.name = node.name,
                                      .op = node.op,
                                      .inputs = std::move(inputs),
                                      .attributes = node.attributes,
@@ -308,6 +316,7 @@ class Folder {
   std::vector<ValueId> map_;
   std::vector<std::pair<ValueId, ValueId>> rescaled_;
   std::vector<NewArithmetic>& changed_;
+  std::set<std::string> node_names_;
 };
 
 }  // namespace

@@ -89,7 +89,7 @@ class Importer {
                   kOldestOpset, kNewestOpset)
           .Field("opset_import");
     }
-    graph_.graph_name = model_.graph().name();
+    if (model_.graph().name() != kNoName) graph_.graph_name = model_.graph().name();
     for (const onnx_wire::StringEntry& entry : model_.metadata_props()) {
       graph_.metadata[entry.key()] = entry.value();
     }
@@ -210,27 +210,32 @@ class Importer {
     return {};
   }
 
-  // NaN in a constant, and infinity in one that is computed with, make the model invalid.
-  // Infinity as a bound or a padding value is what its author means.
+  // NaN in a constant, and infinity in a weight, make the model invalid.  Infinity as a bound, a
+  // padding value or the neutral element of a Max is what its author means: it is allowed in
+  // parameters, and as the only element of an operand that is no weight.
   Status CheckConstants() const {
     const ir::Graph& graph = result_.graph;
     for (size_t i = 0; i < graph.value_bound(); ++i) {
       const ir::Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
       if (!value.constant || value.type.dtype != ir::DType::kF32) continue;
-      // An infinity is a bound or a mask where it is data (Max(x, -inf)), and nothing as a weight.
-      bool weight = false;
-      for (const ir::Use& use : value.uses) {
-        const ir::Role role = graph.node(use.node).op->RoleOf(static_cast<size_t>(use.input));
-        weight |= role == ir::Role::kWeight || role == ir::Role::kBias;
-      }
+      const bool bound = MayBeInfinite(value);
       for (const float element : value.constant->tensor.values<float>()) {
-        if (std::isfinite(element) || (std::isinf(element) && !weight)) continue;
+        if (std::isfinite(element) || (std::isinf(element) && bound)) continue;
         return Fail(Code::kInvalidArgument, "constant '{}' holds {}", value.name, element)
             .Field(value.name)
             .Reason("NOT_FINITE");
       }
     }
     return {};
+  }
+
+  bool MayBeInfinite(const ir::Value& value) const {
+    const bool single = value.constant->tensor.size() == 1;
+    for (const ir::Use& use : value.uses) {
+      const ir::Role role = result_.graph.node(use.node).op->RoleOf(static_cast<size_t>(use.input));
+      if (role != ir::Role::kParameter && (role != ir::Role::kData || !single)) return false;
+    }
+    return value.output_uses == 0;
   }
 
   void WarnOfScales() {

@@ -17,6 +17,8 @@ inline constexpr int64_t kNewestIrVersion = 10;
 
 // How a model says that Octavo wrote it, and which of its float biases wait to be quantized.
 inline constexpr std::string_view kProducer = "octavo";
+// ONNX wants a name for every graph; this one stands for none.
+inline constexpr std::string_view kNoName = "unnamed";
 inline const std::string kPendingKey = "octavo.pending";
 
 struct VersionRow {

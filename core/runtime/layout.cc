@@ -13,7 +13,7 @@ Layout CanonicalLayout(Layout layout, const ir::Shape& shape) {
 }
 
 ir::Shape StoredShape(Layout layout, const ir::Shape& shape) {
-  if (layout == Layout::kPlain) return shape;
+  if (layout == Layout::kPlain || shape.size() < 3) return shape;
   ir::Shape stored = shape;
   stored.erase(stored.begin() + 1);
   stored.push_back(shape[1]);
@@ -21,7 +21,7 @@ ir::Shape StoredShape(Layout layout, const ir::Shape& shape) {
 }
 
 int StoredAxis(Layout layout, const ir::Shape& shape, int axis) {
-  if (layout == Layout::kPlain || axis == 0) return axis;
+  if (layout == Layout::kPlain || shape.size() < 3 || axis == 0) return axis;
   return axis == 1 ? static_cast<int>(shape.size()) - 1 : axis - 1;
 }
 

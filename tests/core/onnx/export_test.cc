@@ -82,6 +82,8 @@ struct Case {
   std::string_view text = {};
 };
 
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
 const Case kStable[] = {
     {"Convolution", kConv},
     {"IntegerInputAndOutput", R"(

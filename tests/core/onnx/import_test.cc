@@ -110,6 +110,15 @@ TEST(Import, NaNInAWeightNamesTheTensor) {
   }
 }
 
+TEST(Import, InfinityMayBeTheNeutralElementOfAMax) {
+  ModelBuilder builder;
+  const float lowest = -std::numeric_limits<float>::infinity();
+  builder.Input("x", {1, 2}).Constant("c", ir::Tensor::Scalar(lowest));
+  builder.Node("Max", {"x", "c"}, {"y"}).Output("y");
+  const auto imported = ImportModel(builder.Build());
+  EXPECT_TRUE(imported) << imported.error().message;
+}
+
 TEST(Import, ATerabyteOfClaimedWeightsIsRefusedBeforeItIsAllocated) {
   for (const std::vector<int64_t>& dims : {std::vector<int64_t>{1 << 20, 1 << 20},
                                            {INT64_MAX, INT64_MAX},

@@ -81,7 +81,6 @@ TEST(RowKernels, ArithmeticEqualsDequantizeOpQuantize) {
   };
   for (const BinaryOp& op : binary_ops) {
     for (const auto& [a_shape, b_shape] : shapes) {
-      const Shape y_shape = {};
       const ir::Type a = CodesType(DType::kU8, a_shape, 0.031f, 100);
       const ir::Type b = CodesType(DType::kI8, b_shape, 0.017f, -3);
       Shape result = a_shape;

@@ -1,0 +1,180 @@
+// Quantized models that others wrote: what becomes integer arithmetic, what stays float, and what
+// is refused.
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "core/onnx/import.h"
+#include "core/text/print.h"
+#include "tests/core/onnx/model_builder.h"
+
+namespace octavo::onnx {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+// A model whose tensors are named as ONNX Runtime's quantizer names them.
+class Quantized : public ModelBuilder {
+ public:
+  explicit Quantized(int64_t opset = 13) : ModelBuilder(opset) {
+    Scale("s", 0.5f).Scale("t", 0.25f).Constant("z", ir::Tensor::Scalar<uint8_t>(3));
+    Input("x", {1, 2, 4, 4});
+  }
+  Quantized& Scale(const std::string& name, float value) {
+    Constant(name, ir::Tensor::Scalar(value));
+    return *this;
+  }
+  Quantized& Wrap(const std::string& name, const std::string& scale = "s") {
+    Node("QuantizeLinear", {name, scale, "z"}, {name + "_quantized"});
+    Node("DequantizeLinear", {name + "_quantized", scale, "z"}, {name + "_dequantized"});
+    return *this;
+  }
+  Quantized& Weight(const std::string& name, const ir::Shape& shape) {
+    Constant(name + "_quantized", ir::Tensor(ir::DType::kI8, shape));
+    Node("DequantizeLinear", {name + "_quantized", "t"}, {name});
+    return *this;
+  }
+};
+
+std::string TextOf(const ModelBuilder& builder) {
+  const auto imported = ImportModel(builder.Build());
+  return imported ? text::Print(imported->graph) : imported.error().message;
+}
+
+TEST(ForeignQdq, AConvolutionBetweenPairsBecomesOneOnIntegers) {
+  Quantized model;
+  model.Wrap("x").Weight("w", {2, 2, 1, 1});
+  model.Constant("b_quantized", ir::Tensor(ir::DType::kI32, {2}));
+  model.Scale("bs", 0.5f * 0.25f);
+  model.Node("DequantizeLinear", {"b_quantized", "bs"}, {"b"});
+  model.Node("Conv", {"x_dequantized", "w", "b"}, {"c"});
+  model.Wrap("c").Node("Relu", {"c_dequantized"}, {"y"}).Output("y");
+  const auto imported = ImportModel(model.Build());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const std::string text = text::Print(imported->graph);
+  EXPECT_THAT(text, HasSubstr("%c = Conv(%x_quantized, %w_quantized, %b_quantized)"));
+  // Relu's result is not quantized, so it stays float.
+  EXPECT_THAT(text, HasSubstr("Relu(%c_dequantized)"));
+  ASSERT_EQ(imported->new_arithmetic.size(), 1u);
+  EXPECT_EQ(imported->new_arithmetic[0].value, "c");
+}
+
+TEST(ForeignQdq, AFloatBiasKeepsTheConvolutionFloat) {
+  Quantized model;
+  model.Wrap("x").Weight("w", {2, 2, 1, 1}).Constant("b", ir::Tensor(ir::DType::kF32, {2}));
+  model.Node("Conv", {"x_dequantized", "w", "b"}, {"c"});
+  model.Wrap("c").Output("c_dequantized");
+  EXPECT_THAT(TextOf(model), HasSubstr("%c = Conv(%x_dequantized, %w, %b)"));
+}
+
+TEST(ForeignQdq, ABiasAtAnotherScaleKeepsTheConvolutionFloat) {
+  Quantized model;
+  model.Wrap("x").Weight("w", {2, 2, 1, 1});
+  model.Constant("b_quantized", ir::Tensor(ir::DType::kI32, {2}));
+  model.Scale("bs", 0.3f);
+  model.Node("DequantizeLinear", {"b_quantized", "bs"}, {"b"});
+  model.Node("Conv", {"x_dequantized", "w", "b"}, {"c"});
+  model.Wrap("c").Output("c_dequantized");
+  EXPECT_THAT(TextOf(model), HasSubstr("%c = Conv(%x_dequantized, %w, %b)"));
+}
+
+TEST(ForeignQdq, AResultThatIsReadAsFloatTooStaysFloat) {
+  Quantized model;
+  model.Wrap("x").Node("Sigmoid", {"x_dequantized"}, {"c"});
+  model.Wrap("c").Output("c_dequantized").Output("c");
+  EXPECT_THAT(TextOf(model), HasSubstr("%c = Sigmoid(%x_dequantized)"));
+}
+
+TEST(ForeignQdq, AConcatOfTwoScalesGetsOneRescale) {
+  Quantized model;
+  model.Wrap("x").Node("Sigmoid", {"x_dequantized"}, {"a"});
+  model.Wrap("a", "t").Node("Concat", {"x_dequantized", "a_dequantized"}, {"c"}).Int("axis", 1);
+  model.Wrap("c", "t").Output("c_dequantized");
+  const std::string text = TextOf(model);
+  EXPECT_THAT(text, HasSubstr("%x_quantized.r = Rescale(%x_quantized)"));
+  EXPECT_THAT(text, HasSubstr("%c = Concat(%x_quantized.r, %a)"));
+}
+
+TEST(ForeignQdq, AMaxPoolOfAnotherScaleIsThePoolAndARescale) {
+  Quantized model;
+  model.Wrap("x").Node("MaxPool", {"x_dequantized"}, {"c"}).Ints("kernel_shape", {2, 2});
+  model.Wrap("c", "t").Output("c_dequantized");
+  const std::string text = TextOf(model);
+  EXPECT_THAT(text, HasSubstr("%c.kept = MaxPool@\"c\"(%x_quantized)"));
+  EXPECT_THAT(text, HasSubstr("%c = Rescale@\"c_1\"(%c.kept)"));
+}
+
+TEST(ForeignQdq, APairOfThePairsIsARescale) {
+  Quantized model;
+  model.Wrap("x").Wrap("x_dequantized", "t").Output("x_dequantized_dequantized");
+  EXPECT_THAT(TextOf(model), HasSubstr("= Rescale(%x_quantized)"));
+  Quantized same;
+  same.Wrap("x").Wrap("x_dequantized").Output("x_dequantized_dequantized");
+  EXPECT_THAT(TextOf(same), Not(HasSubstr("Rescale")));
+}
+
+TEST(ForeignQdq, CodesMayBeMovedAsIntegers) {
+  Quantized model;
+  model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  model.Node("Transpose", {"q"}, {"p"}).Ints("perm", {0, 2, 3, 1});
+  model.Node("DequantizeLinear", {"p", "s", "z"}, {"y"}).Output("y");
+  EXPECT_THAT(TextOf(model), HasSubstr("%p = Transpose(%q) {perm=[0, 2, 3, 1]} : "
+                                       "tensor<1x4x4x2xu8, scale=0.5, zp=3>"));
+}
+
+TEST(ForeignQdq, AnIntegerInputReadWithTwoScalesStaysPlain) {
+  Quantized model;
+  model.Input("i", {4}, onnx_wire::Tensor::UINT8);
+  model.Node("DequantizeLinear", {"i", "s", "z"}, {"a"});
+  model.Node("DequantizeLinear", {"i", "t", "z"}, {"b"});
+  model.Node("Add", {"a", "b"}, {"y"}).Output("y");
+  const std::string text = TextOf(model);
+  EXPECT_THAT(text, HasSubstr("%i: tensor<4xu8>"));
+  EXPECT_THAT(text, HasSubstr("%a = Reinterpret@\"i.codes\"(%i) : tensor<4xu8, scale=0.5, zp=3>"));
+  EXPECT_THAT(text,
+              HasSubstr("%b = Reinterpret@\"i.codes_1\"(%i) : tensor<4xu8, scale=0.25, zp=3>"));
+}
+
+TEST(ForeignQdq, QLinearConvIsAConvolution) {
+  Quantized model;
+  model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  model.Constant("w", ir::Tensor(ir::DType::kI8, {2, 2, 1, 1}));
+  model.Constant("wz", ir::Tensor::Scalar<int8_t>(0));
+  model.Constant("b", ir::Tensor(ir::DType::kI32, {2}));
+  model.Node("QLinearConv", {"q", "s", "z", "w", "t", "wz", "s", "z", "b"}, {"c"});
+  model.Node("DequantizeLinear", {"c", "s", "z"}, {"y"}).Output("y");
+  EXPECT_THAT(TextOf(model), HasSubstr("%c = Conv(%q, %w, %b) : tensor<1x2x4x4xu8, scale=0.5"));
+}
+
+TEST(ForeignQdq, AScaleMustBePositiveAndFinite) {
+  for (const float scale : {0.0f, -1.0f, INFINITY, NAN}) {
+    Quantized model;
+    model.Scale("bad", scale).Wrap("x", "bad").Output("x_dequantized");
+    const auto imported = ImportModel(model.Build());
+    ASSERT_FALSE(imported);
+    EXPECT_EQ(imported.error().code, Code::kInvalidArgument) << scale;
+  }
+}
+
+TEST(ForeignQdq, AScaleThatIsComputedIsUnimplemented) {
+  Quantized model;
+  model.Input("computed", {});
+  model.Wrap("x", "computed").Output("x_dequantized");
+  const auto imported = ImportModel(model.Build());
+  ASSERT_FALSE(imported);
+  EXPECT_EQ(imported.error().code, Code::kUnimplemented);
+  EXPECT_EQ(imported.error().reason, "DYNAMIC_QUANTIZATION");
+}
+
+TEST(ForeignQdq, ASubnormalScaleIsAWarning) {
+  Quantized model;
+  model.Scale("tiny", 1e-40f).Wrap("x", "tiny").Output("x_dequantized");
+  const auto imported = ImportModel(model.Build());
+  ASSERT_TRUE(imported) << imported.error().message;
+  ASSERT_EQ(imported->warnings.size(), 1u);
+  EXPECT_EQ(imported->warnings[0].code, "subnormal_scale");
+}
+
+}  // namespace
+}  // namespace octavo::onnx
