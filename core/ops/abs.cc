@@ -1,11 +1,18 @@
-// Abs(x): |x|, element by element.
+// Abs(x): |x|, element by element; the least integer stays as it is.
+#include <cmath>
+
 #include "core/ops/elementwise.h"
 
 namespace octavo::ops {
 namespace {
 
 Status Reference(const ir::EvalContext& context) {
-  return NumericUnary(context, [](auto x) { return x < decltype(x)(0) ? -x : x; });
+  return NumericUnary(context, []<class T>(T x) {
+    if constexpr (std::is_integral_v<T>)
+      return x < T(0) ? Modular<T>(0) - Modular<T>(x) : Modular<T>(x);
+    else
+      return std::fabs(x);
+  });
 }
 
 }  // namespace

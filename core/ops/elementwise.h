@@ -16,6 +16,11 @@ Status InferNumericUnary(ir::InferContext& context);
 // Operands of one numeric type; the result has their broadcast shape.
 Status InferNumericBinary(ir::InferContext& context);
 
+// Where sums and products of T are computed: integers modulo 2^64, so that they wrap around instead
+// of being undefined; reals in T itself.
+template <class T>
+using Modular = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
+
 // result = f(x) with f from double to double.
 template <class F>
 Status FloatUnary(const ir::EvalContext& context, F&& f) {

@@ -10,6 +10,10 @@ Status Infer(ir::InferContext& context) {
   if (shape.size() < 2) {
     return context.Invalid("operand of shape {} must have at least 2 axes", ir::ToString(shape));
   }
+  if (std::count(shape.begin() + 2, shape.end(), 0) > 0) {
+    return context.Invalid("operand of shape {} has no elements to choose from",
+                           ir::ToString(shape));
+  }
   std::fill(shape.begin() + 2, shape.end(), 1);
   context.SetResult(0, context.dtype(0), shape);
   return {};

@@ -29,7 +29,8 @@ Result<MatMulShape> MatMulShapeOf(ir::Shape a, ir::Shape b) {
   const ir::Shape strides_a = BroadcastStrides(batch_a, *batch);
   const ir::Shape strides_b = BroadcastStrides(batch_b, *batch);
   const int64_t count = ir::NumElements(*batch);
-  for (int64_t i = 0; i < count && count < INT32_MAX; ++i) {
+  if (count > INT32_MAX) return wrong("make too many products");
+  for (int64_t i = 0; i < count; ++i) {
     int64_t at_a = 0, at_b = 0, rest = i;
     for (size_t d = batch->size(); d-- > 0;) {
       at_a += rest % (*batch)[d] * strides_a[d];

@@ -5,7 +5,7 @@ namespace octavo::ops {
 namespace {
 
 Status Reference(const ir::EvalContext& context) {
-  OCTAVO_CHECK(Variadic(context, [](auto a, auto b) { return a + b; }));
+  OCTAVO_CHECK(Variadic(context, []<class T>(T a, T b) { return Modular<T>(a) + Modular<T>(b); }));
   const auto count = static_cast<float>(context.inputs.size());
   VisitDType(context.out().dtype(), [&]<class T>(T) {
     for (T& value : context.out().mutable_values<T>()) value = static_cast<T>(value / count);

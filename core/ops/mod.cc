@@ -1,5 +1,5 @@
 // Mod(a, b): the remainder, element by element over the broadcast of both.  fmod = 0 takes the
-// sign of b (integers), fmod = 1 that of a.
+// sign of b (integers), fmod = 1 that of a.  An integer modulo 0 is 0.
 #include <cmath>
 
 #include "core/ops/elementwise.h"
@@ -14,7 +14,8 @@ T Remainder(T a, T b, bool sign_of_a) {
   if constexpr (std::is_floating_point_v<T>) {
     return std::fmod(a, b);
   } else {
-    if (b == T(0) || b == T(-1)) return T(0);
+    // The least integer modulo -1 would overflow.
+    if (b == T(0) || (std::is_signed_v<T> && b == T(-1))) return T(0);
     const T rest = static_cast<T>(a % b);
     return !sign_of_a && rest != T(0) && (rest < T(0)) != (b < T(0)) ? static_cast<T>(rest + b)
                                                                      : rest;

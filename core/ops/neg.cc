@@ -1,11 +1,16 @@
-// Neg(x): -x, element by element.
+// Neg(x): -x, element by element; the least integer stays as it is.
 #include "core/ops/elementwise.h"
 
 namespace octavo::ops {
 namespace {
 
 Status Reference(const ir::EvalContext& context) {
-  return NumericUnary(context, [](auto x) { return -x; });
+  return NumericUnary(context, []<class T>(T x) {
+    if constexpr (std::is_integral_v<T>)
+      return Modular<T>(0) - Modular<T>(x);
+    else
+      return -x;
+  });
 }
 
 }  // namespace

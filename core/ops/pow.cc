@@ -1,9 +1,49 @@
-// Pow(x, y): x^y, element by element over the broadcast of both; the result has x's type.
+// Pow(x, y): x^y, element by element over the broadcast of both; the result has x's type.  Integers
+// to integers are exact and wrap around; where they leave the integers, they truncate.
+#include <cmath>
+#include <limits>
+
 #include "core/base/math.h"
 #include "core/ops/elementwise.h"
 
 namespace octavo::ops {
 namespace {
+
+template <class T>
+T Power(T x, int64_t y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(math::Pow(double{x}, static_cast<double>(y)));
+  } else {
+    // 1 / x truncates to 0 but for x = 1 and x = -1, which are their own reciprocals; 1 / 0 is 0.
+    const bool unit = x == T(1) || (std::is_signed_v<T> && x == T(-1));
+    if (y < 0 && !unit) return T(0);
+    auto left = y < 0 ? uint64_t{0} - static_cast<uint64_t>(y) : static_cast<uint64_t>(y);
+    uint64_t power = 1;
+    for (auto square = static_cast<uint64_t>(x); left != 0; left >>= 1, square *= square) {
+      if (left & 1) power *= square;
+    }
+    return static_cast<T>(power);
+  }
+}
+
+template <class T>
+T Power(T x, double y) {
+  const double power = math::Pow(static_cast<double>(x), y);
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(power);
+  } else {
+    // Saturates, because a conversion of what T cannot hold is undefined.  The bounds in double
+    // may lie one above what T holds.
+    if (std::isnan(power)) return T(0);
+    if (power >= static_cast<double>(std::numeric_limits<T>::max())) {
+      return std::numeric_limits<T>::max();
+    }
+    if (power <= static_cast<double>(std::numeric_limits<T>::lowest())) {
+      return std::numeric_limits<T>::lowest();
+    }
+    return static_cast<T>(power);
+  }
+}
 
 Status Infer(ir::InferContext& context) {
   const auto shape = Broadcast(context.shape(0), context.shape(1));
@@ -11,8 +51,11 @@ Status Infer(ir::InferContext& context) {
     return context.Invalid("shapes {} and {} do not broadcast", ir::ToString(context.shape(0)),
                            ir::ToString(context.shape(1)));
   }
-  if (!HasCType(context.dtype(0)) || !HasCType(context.dtype(1))) {
-    return context.Unsupported("half-width floats are not supported");
+  for (size_t i = 0; i < 2; ++i) {
+    if (!HasCType(context.dtype(i)) || context.dtype(i) == ir::DType::kBool) {
+      return context.Unsupported("operand {} of type {} is not supported", i,
+                                 Name(context.dtype(i)));
+    }
   }
   context.SetResult(0, context.dtype(0), *shape);
   return {};
@@ -22,12 +65,13 @@ Status Reference(const ir::EvalContext& context) {
   ir::Tensor& result = context.out();
   const ir::Tensor y = BroadcastTo(context.in(1), result.shape(), context.pool);
   const ir::Tensor x = BroadcastTo(context.in(0), result.shape(), context.pool);
+  const bool whole = ir::IsInteger(y.dtype());
   VisitDType(result.dtype(), [&]<class T>(T) {
     const std::span<const T> base = x.values<T>();
     const std::span<T> to = result.mutable_values<T>();
     context.pool->For(result.size(), kElementwiseGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        to[i] = static_cast<T>(math::Pow(static_cast<double>(base[i]), y.FloatAt(i)));
+        to[i] = whole ? Power(base[i], y.IntAt(i)) : Power(base[i], y.FloatAt(i));
       }
     });
   });

@@ -1,4 +1,4 @@
-// ReduceProd(x, axes): the product, in double in row-major order (integers: exactly).
+// ReduceProd(x, axes): the product, in double in row-major order (integers: modulo 2^64).
 #include "core/ops/reduce.h"
 
 namespace octavo::ops {

@@ -1,4 +1,4 @@
-// ReduceSum(x, axes): the sum, in double in row-major order (integers: exactly).
+// ReduceSum(x, axes): the sum, in double in row-major order (integers: modulo 2^64).
 #include "core/ops/reduce.h"
 
 namespace octavo::ops {
@@ -7,8 +7,8 @@ namespace {
 Status Reference(const ir::EvalContext& context) {
   if (ir::IsInteger(context.in(0).dtype())) {
     return Reduce(
-        context, int64_t{0}, [](int64_t a, int64_t b) { return a + b; },
-        [](int64_t sum, double) { return sum; });
+        context, uint64_t{0}, [](uint64_t a, uint64_t b) { return a + b; },
+        [](uint64_t sum, double) { return sum; });
   }
   return Reduce(
       context, 0.0, [](double a, double b) { return a + b; },

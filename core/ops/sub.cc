@@ -1,11 +1,11 @@
-// Sub(a, b): the difference, element by element over the broadcast of both.
+// Sub(a, b): the difference, element by element over the broadcast of both; integers wrap around.
 #include "core/ops/elementwise.h"
 
 namespace octavo::ops {
 namespace {
 
 Status Reference(const ir::EvalContext& context) {
-  return NumericBinary(context, [](auto a, auto b) { return a - b; });
+  return NumericBinary(context, []<class T>(T a, T b) { return Modular<T>(a) - Modular<T>(b); });
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-// Sum(a, b, ..): the sum, element by element over the broadcast of all.
+// Sum(a, b, ..): the sum, element by element over the broadcast of all; integers wrap around.
 #include "core/ops/variadic.h"
 
 namespace octavo::ops {
 namespace {
 
 Status Reference(const ir::EvalContext& context) {
-  return Variadic(context, [](auto a, auto b) { return a + b; });
+  return Variadic(context, []<class T>(T a, T b) { return Modular<T>(a) + Modular<T>(b); });
 }
 
 }  // namespace

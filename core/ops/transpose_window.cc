@@ -33,6 +33,10 @@ Result<TransposeWindow> TransposeWindowOf(const ir::Node& node, const ir::Shape&
   TransposeWindow window;
   window.in.assign(data.begin() + 2, data.end());
   window.kernel.assign(weight.begin() + 2, weight.end());
+  if (node.attributes.Has("kernel_shape") &&
+      node.attributes.Ints("kernel_shape") != window.kernel) {
+    return Wrong(node, "kernel_shape", "differs from the weight's shape");
+  }
   OCTAVO_TRY(window.strides, ListOf(node, "strides", axes, 1));
   OCTAVO_TRY(window.dilations, ListOf(node, "dilations", axes, 1));
   OCTAVO_TRY(const std::vector<int64_t> pads, ListOf(node, "pads", 2 * axes, 0));

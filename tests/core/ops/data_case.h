@@ -1,16 +1,12 @@
-// Runs one row of the data ops on tensors, as a graph of one node would.
+// Runs one row of the table of ops on tensors, as a graph of one node would.
 #pragma once
-
-#include <algorithm>
 
 #include "core/ir/infer.h"
 #include "core/ops/op_table.h"
 
 namespace octavo::ops {
 
-inline const ir::OpDef& DataOp(std::string_view name) {
-  return **std::ranges::find(DataOps(), name, &ir::OpDef::name);
-}
+inline const ir::OpDef& DataOp(std::string_view name) { return *FindOp(name); }
 
 struct DataCase {
   std::string_view op = {};

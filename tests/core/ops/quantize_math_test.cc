@@ -1,0 +1,99 @@
+// How a real becomes a code, and back.
+#include "core/ops/quantize_math.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace octavo::ops {
+namespace {
+
+using ir::DType;
+using ir::Quant;
+using ir::Tensor;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr ir::CodeRange kI8 = {-128, 127};
+constexpr ir::CodeRange kU8 = {0, 255};
+
+TEST(QuantizeOne, RoundsTiesToEvenBeforeTheZeroPointIsAdded) {
+  struct Row {
+    float x;
+    int32_t zero_point, code;
+  };
+  for (const Row& row : std::vector<Row>{{0.5f, 0, 0},
+                                         {1.5f, 0, 2},
+                                         {-0.5f, 0, 0},
+                                         {-1.5f, 0, -2},
+                                         {2.5f, 0, 2},
+                                         {0.5f, 1, 1},
+                                         {1.5f, 1, 3},
+                                         {-0.5f, -3, -3}}) {
+    EXPECT_EQ(QuantizeOne(row.x, 1.0f, row.zero_point, kI8), row.code) << row.x;
+  }
+}
+
+// 2.25 / 0.3 is below 7.5 in float32, 2.25 * (1 / 0.3) is 7.5.
+TEST(QuantizeOne, DividesByTheScale) { EXPECT_EQ(QuantizeOne(2.25f, 0.3f, 0, kI8), 7); }
+
+TEST(QuantizeOne, SaturatesAndSendsNanToTheZeroPoint) {
+  EXPECT_EQ(QuantizeOne(kInf, 0.5f, 7, kI8), 127);
+  EXPECT_EQ(QuantizeOne(-kInf, 0.5f, 7, kI8), -128);
+  EXPECT_EQ(QuantizeOne(std::numeric_limits<float>::quiet_NaN(), 0.5f, 7, kI8), 7);
+  EXPECT_EQ(QuantizeOne(3e38f, 1e-38f, 200, kU8), 255);
+  EXPECT_EQ(QuantizeOne(-3e38f, 1e-38f, 200, kU8), 0);
+  const ir::CodeRange i32 = ir::CodesOf(DType::kI32);
+  EXPECT_EQ(QuantizeOne(3e9f, 1.0f, 0, i32), std::numeric_limits<int32_t>::max());
+  EXPECT_EQ(QuantizeOne(-3e9f, 1.0f, 0, i32), std::numeric_limits<int32_t>::min());
+}
+
+TEST(DequantizeOne, KeepsDifferencesThatInt32CannotHold) {
+  EXPECT_EQ(DequantizeOne(-128, 0.5f, 127), -127.5f);
+  EXPECT_EQ(DequantizeOne(std::numeric_limits<int32_t>::max(), 1.0f, -1), 2147483648.0f);
+}
+
+TEST(QuantizeTensor, GivesEveryCodeBack) {
+  for (const DType dtype : {DType::kI8, DType::kU8, DType::kI16, DType::kU16}) {
+    const ir::CodeRange codes = ir::CodesOf(dtype);
+    for (const float scale : {1.0f, 0.1f, 0.0123f, 3.7e-5f}) {
+      for (const auto zero : {codes.min, (codes.min + codes.max) / 2, codes.max}) {
+        for (int64_t code = codes.min; code <= codes.max; ++code) {
+          const auto zero_point = static_cast<int32_t>(zero);
+          const float real = DequantizeOne(static_cast<int32_t>(code), scale, zero_point);
+          ASSERT_EQ(QuantizeOne(real, scale, zero_point, codes), code)
+              << Name(dtype) << " scale " << scale << " zero point " << zero;
+        }
+      }
+    }
+  }
+}
+
+TEST(QuantizeTensor, ReadsTheParametersAlongTheAxis) {
+  const Tensor x = Tensor::Of<float>({2, 3, 2}, {1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1});
+  const struct {
+    int axis;
+    std::vector<float> scales;
+    std::vector<int32_t> zero_points;
+    std::vector<int8_t> codes;
+  } cases[] = {
+      {0, {1, 0.5f}, {0, 10}, {1, 1, 1, 1, 1, 1, 8, 8, 8, 8, 8, 8}},
+      {1, {1, 0.5f, 0.25f}, {0, 0, 1}, {1, 1, 2, 2, 5, 5, -1, -1, -2, -2, -3, -3}},
+      {2, {1, 0.1f}, {0, 0}, {1, 10, 1, 10, 1, 10, -1, -10, -1, -10, -1, -10}},
+  };
+  for (const auto& test : cases) {
+    const Quant quant = Quant::PerAxis(test.axis, test.scales, test.zero_points);
+    const Tensor codes = QuantizeTensor(x, {DType::kI8, x.shape(), quant, {}});
+    EXPECT_EQ(codes, Tensor::Of<int8_t>(x.shape(), test.codes)) << "axis " << test.axis;
+    EXPECT_EQ(DequantizeTensor(codes, quant), x) << "axis " << test.axis;
+  }
+}
+
+TEST(QuantizeTensor, OfNoElementsHasNone) {
+  const Quant quant = Quant::PerAxis(0, {1, 2}, {0, 0});
+  const Tensor codes = QuantizeTensor(Tensor(DType::kF32, {2, 0}), {DType::kU8, {2, 0}, quant, {}});
+  EXPECT_EQ(codes, Tensor(DType::kU8, {2, 0}));
+  EXPECT_EQ(DequantizeTensor(codes, quant), Tensor(DType::kF32, {2, 0}));
+}
+
+}  // namespace
+}  // namespace octavo::ops
