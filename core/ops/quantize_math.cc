@@ -2,20 +2,65 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "core/ops/data_op.h"
 
 namespace octavo::ops {
 namespace {
 
+constexpr int64_t kGrain = 1 << 15;  // elements that repay handing a part to another thread
+
+// Adding and subtracting it rounds |x| < 2^22 to an integer, ties to even.
+constexpr float kRounder = 0x1.8p23f;
+
 // Runs of elements that share a channel: body(channel, begin, end).
 template <class Body>
-void ForEachRun(const ir::Shape& shape, const ir::Quant& quant, int64_t size, Body&& body) {
-  if (quant.per_tensor()) return body(0, 0, size);
-  const int64_t stride = ir::StridesOf(shape)[*quant.axis];
-  const int64_t channels = shape[*quant.axis];
-  for (int64_t begin = 0, run = 0; begin < size; begin += stride, ++run) {
-    body(run % channels, begin, begin + stride);
+void ForEachRun(const ir::Shape& shape, const ir::Quant& quant, int64_t size, ThreadPool* pool,
+                Body&& body) {
+  const int64_t stride = quant.per_tensor() ? size : ir::StridesOf(shape)[*quant.axis];
+  const int64_t channels = quant.per_tensor() ? 1 : shape[*quant.axis];
+  const auto part = [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end;) {
+      const int64_t next = std::min(end, (at / stride + 1) * stride);
+      body(at / stride % channels, at, next);
+      at = next;
+    }
+  };
+  if (size == 0) return;
+  if (pool == nullptr) return part(0, size);
+  pool->For(size, kGrain, part);
+}
+
+// The codes of QuantizeOne.  Up to 16 bits the bounds are exact in float, and clamping to whole
+// numbers before rounding is the same as after.
+template <class T>
+void QuantizeRun(const float* from, int64_t count, float scale, int32_t zero, T* to) {
+  if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
+    const auto low = static_cast<float>(std::numeric_limits<T>::min() - zero);
+    const auto high = static_cast<float>(std::numeric_limits<T>::max() - zero);
+    for (int64_t i = 0; i < count; ++i) {
+      float x = from[i] / scale;
+      x = x == x ? x : 0.0f;
+      x = x > low ? x : low;
+      x = x < high ? x : high;
+      to[i] = static_cast<T>(static_cast<int32_t>((x + kRounder) - kRounder) + zero);
+    }
+  } else {
+    const ir::CodeRange codes = ir::CodesOf(ir::DTypeOf<T>());
+    for (int64_t i = 0; i < count; ++i) {
+      to[i] = static_cast<T>(QuantizeOne(from[i], scale, zero, codes));
+    }
+  }
+}
+
+template <class T>
+void DequantizeRun(const T* from, int64_t count, float scale, int32_t zero, float* to) {
+  // What differs by less than 2^31 is subtracted in 32 bits, which vectors have.
+  using Wide = std::conditional_t<sizeof(T) <= 2, int32_t, int64_t>;
+  for (int64_t i = 0; i < count; ++i) {
+    to[i] = static_cast<float>(static_cast<Wide>(from[i]) - zero) * scale;
   }
 }
 
@@ -30,46 +75,41 @@ int32_t QuantizeOne(float x, float scale, int32_t zero_point, ir::CodeRange code
   return static_cast<int32_t>(code);
 }
 
-void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& result) {
-  const ir::CodeRange codes = ir::CodesOf(type.dtype);
+void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& result,
+                  ThreadPool* pool) {
   const float* from = real.values<float>().data();
   VisitDType(type.dtype, [&]<class T>(T) {
     T* to = result.mutable_values<T>().data();
-    ForEachRun(real.shape(), *type.quant, real.size(),
+    ForEachRun(real.shape(), *type.quant, real.size(), pool,
                [&](int64_t channel, int64_t begin, int64_t end) {
-                 const float scale = type.quant->scale(channel);
-                 const int32_t zero = type.quant->zero_point(channel);
-                 for (int64_t i = begin; i < end; ++i) {
-                   to[i] = static_cast<T>(QuantizeOne(from[i], scale, zero, codes));
-                 }
+                 QuantizeRun(from + begin, end - begin, type.quant->scale(channel),
+                             type.quant->zero_point(channel), to + begin);
                });
   });
 }
 
-void DequantizeInto(const ir::Tensor& codes, const ir::Quant& quant, ir::Tensor& result) {
+void DequantizeInto(const ir::Tensor& codes, const ir::Quant& quant, ir::Tensor& result,
+                    ThreadPool* pool) {
   float* to = result.mutable_values<float>().data();
   VisitDType(codes.dtype(), [&]<class T>(T) {
     const T* from = codes.values<T>().data();
-    ForEachRun(codes.shape(), quant, codes.size(),
+    ForEachRun(codes.shape(), quant, codes.size(), pool,
                [&](int64_t channel, int64_t begin, int64_t end) {
-                 const float scale = quant.scale(channel);
-                 const int32_t zero = quant.zero_point(channel);
-                 for (int64_t i = begin; i < end; ++i) {
-                   to[i] = DequantizeOne(static_cast<int32_t>(from[i]), scale, zero);
-                 }
+                 DequantizeRun(from + begin, end - begin, quant.scale(channel),
+                               quant.zero_point(channel), to + begin);
                });
   });
 }
 
-ir::Tensor QuantizeTensor(const ir::Tensor& real, const ir::Type& type) {
+ir::Tensor QuantizeTensor(const ir::Tensor& real, const ir::Type& type, ThreadPool* pool) {
   ir::Tensor result(type.dtype, real.shape());
-  QuantizeInto(real, type, result);
+  QuantizeInto(real, type, result, pool);
   return result;
 }
 
-ir::Tensor DequantizeTensor(const ir::Tensor& codes, const ir::Quant& quant) {
+ir::Tensor DequantizeTensor(const ir::Tensor& codes, const ir::Quant& quant, ThreadPool* pool) {
   ir::Tensor result(ir::DType::kF32, codes.shape());
-  DequantizeInto(codes, quant, result);
+  DequantizeInto(codes, quant, result, pool);
   return result;
 }
 

@@ -8,7 +8,7 @@ Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop) {
   std::vector<Histogram> histograms(graph.value_bound());
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
-    if (tensor.dtype() == ir::DType::kF32) histograms[id.index].Add(tensor.values<float>());
+    if (tensor.dtype() == ir::DType::kF32) histograms[id.index].Add(tensor.values<float>(), &pool);
   };
   OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
   int64_t done = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/profile/count.h"
 #include "core/profile/profile.h"
 
 namespace octavo::profile {
@@ -79,27 +80,14 @@ void Histogram::Cover(float min, float max) {
   counts_.resize(last - first + 1, 0);
 }
 
-void Histogram::Add(std::span<const float> values) {
-  float min = INFINITY;
-  float max = -INFINITY;
-  int64_t finite = 0;
-  for (const float value : values) {
-    if (!std::isfinite(value)) continue;
-    ++finite;
-    min = std::min(min, value);
-    max = std::max(max, value);
-  }
-  non_finite_ += static_cast<int64_t>(values.size()) - finite;
-  if (finite == 0) return;
+void Histogram::Add(std::span<const float> values, ThreadPool* pool) {
+  const Extent extent = ExtentOf(values, pool);
+  non_finite_ += static_cast<int64_t>(values.size()) - extent.finite;
+  if (extent.finite == 0) return;
   // -0 and 0 are one number; which of them comes first must not be seen.
-  Cover(min + 0.0f, max + 0.0f);
-  const double scale = std::ldexp(1.0, -exponent_);
-  const bool all_finite = finite == static_cast<int64_t>(values.size());
-  for (const float value : values) {
-    if (!all_finite && !std::isfinite(value)) continue;
-    ++counts_[static_cast<int64_t>(std::floor(value * scale)) - first_];
-  }
-  total_ += finite;
+  Cover(extent.min + 0.0f, extent.max + 0.0f);
+  CountInto(values, {.exponent = exponent_, .first = first_}, pool, counts_);
+  total_ += extent.finite;
 }
 
 void Histogram::Merge(const Histogram& other) {

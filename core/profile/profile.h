@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/parallel.h"
 #include "core/base/status.h"
 
 namespace octavo::profile {
@@ -20,7 +21,7 @@ inline constexpr int kPreparation = 1;  // version of the preparation that profi
 // Counts of finite values; bin k covers [(first + k) * 2^exponent, (first + k + 1) * 2^exponent).
 class Histogram {
  public:
-  void Add(std::span<const float> values);
+  void Add(std::span<const float> values, ThreadPool* pool = nullptr);
   void Merge(const Histogram& other);
 
   bool empty() const { return total_ == 0; }

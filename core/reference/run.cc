@@ -48,18 +48,18 @@ struct Session::State {
   Status Plan();
   Status PlanNode(NodeId id, ThreadPool& pool);
   void FindLastUses();
-  Tensor Expressed(ValueId id, const Tensor& stored);
+  Tensor Expressed(ValueId id, const Tensor& stored, ThreadPool& pool);
   Result<std::vector<Tensor>> RunStep(const Step& step,
                                       const std::unordered_map<ValueId, Tensor>& values,
                                       ThreadPool& pool);
 };
 
-Tensor Session::State::Expressed(ValueId id, const Tensor& stored) {
+Tensor Session::State::Expressed(ValueId id, const Tensor& stored, ThreadPool& pool) {
   const Type& type = graph.type(id);
   if (!type.quantized()) return stored;
   if (const auto at = fixed_reals.find(id); at != fixed_reals.end()) return at->second;
   Tensor real = buffers.Make(DType::kF32, type.shape, Buffers::Start::kArbitrary);
-  ops::DequantizeInto(stored, *type.quant, real);
+  ops::DequantizeInto(stored, *type.quant, real, &pool);
   if (fixed.count(id)) fixed_reals.emplace(id, real);
   return real;
 }
@@ -76,7 +76,7 @@ Result<std::vector<Tensor>> Session::State::RunStep(
   std::vector<const Tensor*> inputs;
   operands.reserve(node.inputs.size());
   for (const ValueId id : node.inputs) {
-    if (id) operands.push_back(Expressed(id, stored(id)));
+    if (id) operands.push_back(Expressed(id, stored(id), pool));
     inputs.push_back(id ? &operands.back() : nullptr);
   }
   const auto start =
@@ -92,7 +92,7 @@ Result<std::vector<Tensor>> Session::State::RunStep(
     const Type& type = graph.type(node.results[i]);
     if (!type.quantized()) continue;
     Tensor codes = buffers.Make(type.dtype, type.shape, Buffers::Start::kArbitrary);
-    ops::QuantizeInto(results[i], type, codes);
+    ops::QuantizeInto(results[i], type, codes, &pool);
     results[i] = std::move(codes);
   }
   return results;
@@ -110,7 +110,7 @@ Status Session::State::PlanNode(NodeId id, ThreadPool& pool) {
     shapes.push_back(input ? graph.type(input).shape : ir::Shape{});
     const auto at = input ? fixed.find(input) : fixed.end();
     if (input && at == fixed.end()) all_fixed = false;
-    if (at != fixed.end()) reals.push_back(Expressed(input, at->second));
+    if (at != fixed.end()) reals.push_back(Expressed(input, at->second, pool));
     constants.push_back(at != fixed.end() ? &reals.back() : nullptr);
   }
   OCTAVO_TRY(step.computation, Prepare(node, shapes, constants));

@@ -15,7 +15,7 @@
 namespace octavo::reference {
 
 // Called once per value in topological order of its computation, inputs and constants excluded;
-// the tensor is valid during the call only.
+// who keeps a copy of the tensor keeps its memory from being used again.
 using Watcher = std::function<void(ir::ValueId, const ir::Tensor&)>;
 
 // Packs weights and plans memory once; runs many times.  The graph must outlive the session and

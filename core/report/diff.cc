@@ -58,7 +58,7 @@ class Differ {
       real_[float_graph_.inputs()[i]] = batch[i];
     }
     const auto watch = [&](ValueId id, const Tensor& tensor) {
-      if (tensor.dtype() == ir::DType::kF32) real_[id] = tensor.Clone();
+      if (tensor.dtype() == ir::DType::kF32) real_[id] = tensor;
     };
     OCTAVO_CHECK(session.Run(batch, pool, stop, watch));
     return {};
@@ -71,10 +71,10 @@ class Differ {
     for (size_t i = 0; i < batch.size() && i < ids.size(); ++i) {
       const ir::Type& type = quantized_.type(ids[i]);
       const bool codes = type.quantized() && batch[i].dtype() == ir::DType::kF32;
-      inputs.push_back(codes ? ops::QuantizeTensor(batch[i], type) : batch[i]);
-      Compare(ids[i], inputs.back());
+      inputs.push_back(codes ? ops::QuantizeTensor(batch[i], type, &pool) : batch[i]);
+      Compare(ids[i], inputs.back(), pool);
     }
-    const auto watch = [&](ValueId id, const Tensor& tensor) { Compare(id, tensor); };
+    const auto watch = [&](ValueId id, const Tensor& tensor) { Compare(id, tensor, pool); };
     std::vector<runtime::StepProfile> steps;
     OCTAVO_CHECK(plan.Run(inputs, pool, stop, watch, &steps));
     if (steps_.empty()) {
@@ -88,12 +88,12 @@ class Differ {
     return {};
   }
 
-  void Compare(ValueId id, const Tensor& actual) {
+  void Compare(ValueId id, const Tensor& actual, ThreadPool& pool) {
     const auto at = wanted_.find(id);
     if (at == wanted_.end()) return;
     for (const size_t index : at->second) {
       const auto real = real_.find(carriers_[index].reference);
-      if (real != real_.end()) stats_[index].Add(real->second, actual);
+      if (real != real_.end()) stats_[index].Add(real->second, actual, pool);
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include "core/ops/quantize_math.h"
 #include "core/report/carriers.h"
+#include "core/report/pairs.h"
 
 namespace octavo::report {
 
@@ -104,20 +105,15 @@ Status LocalRuns::Add(const RealOf& real, ThreadPool& pool, const StopToken& sto
       const Tensor* tensor = real(one->originals[i]);
       if (tensor == nullptr) break;
       const Type& type = one->graph.type(one->graph.inputs()[i]);
-      inputs.push_back(type.quantized() ? ops::QuantizeTensor(*tensor, type) : *tensor);
+      inputs.push_back(type.quantized() ? ops::QuantizeTensor(*tensor, type, &pool) : *tensor);
     }
     const Tensor* reference = real(one->reference);
     if (inputs.size() != one->originals.size() || reference == nullptr) continue;
     OCTAVO_TRY(const std::vector<Tensor> results, one->plan->Run(inputs, pool, stop));
     const Type& type = one->graph.type(one->graph.outputs()[0]);
-    const Tensor actual = ops::DequantizeTensor(results[0], *type.quant);
-    const std::span<const float> expected = reference->values<float>();
-    const std::span<const float> found = actual.values<float>();
-    for (size_t i = 0; i < expected.size(); ++i) {
-      const double error = double{expected[i]} - double{found[i]};
-      one->signal += double{expected[i]} * double{expected[i]};
-      one->noise += error * error;
-    }
+    const PairSums sums = SumAllPairs(*reference, results[0], type, pool);
+    one->signal += sums.signal;
+    one->noise += sums.noise;
   }
   return {};
 }

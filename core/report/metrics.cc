@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 namespace octavo::report {
 namespace {
@@ -58,67 +59,50 @@ void ValueStats::SetHistogramRange(const ir::Tensor& reference) {
   has_range_ = true;
 }
 
-int ValueStats::BinOf(double value) const {
-  const double position = (value - low_) / (high_ - low_) * kHistogramBins;
-  return static_cast<int>(std::clamp(position, 0.0, kHistogramBins - 1.0));
-}
-
-void ValueStats::AddElement(double reference, double actual, int64_t channel) {
-  // What is not finite has no place in a sum; the profile counts it.
-  if (!std::isfinite(reference) || !std::isfinite(actual)) return;
-  const double error = reference - actual;
-  signal_ += reference * reference;
-  noise_ += error * error;
-  actual_energy_ += actual * actual;
-  dot_ += reference * actual;
-  sum_abs_ += std::fabs(error);
-  max_abs_ = std::max(max_abs_, std::fabs(error));
-  ++count_;
-  if (channel >= 0) {
-    channel_signal_[channel] += reference * reference;
-    channel_noise_[channel] += error * error;
-  }
-  ++float_histogram_[BinOf(reference)];
-  ++integer_histogram_[BinOf(actual)];
-}
-
-void ValueStats::AddCode(float reference, int64_t code, int64_t channel) {
-  const ir::Quant& quant = *type_.quant;
-  const ir::CodeRange codes = ir::CodesOf(type_.dtype);
-  const auto least = static_cast<double>(codes.min);
-  const auto most = static_cast<double>(codes.max);
-  const int64_t c = quant.per_tensor() ? 0 : channel;
-  const double ideal = double{std::nearbyint(reference / quant.scale(c))} + quant.zero_point(c);
-  const bool beyond = ideal < least || ideal > most;
-  if (beyond && (code == codes.min || code == codes.max)) ++saturated_;
-  const double nearest = std::clamp(ideal, least, most);
-  const auto steps = static_cast<int64_t>(std::fabs(nearest - static_cast<double>(code)));
-  max_steps_ = std::max(max_steps_, steps);
-  ++steps_[std::min<int64_t>(steps, kStepBins - 1)];
-}
-
-void ValueStats::Add(const ir::Tensor& reference, const ir::Tensor& actual) {
-  if (!has_range_) SetHistogramRange(reference);
-  const std::span<const float> real = reference.values<float>();
+void ValueStats::Cut() {
   const ir::Shape strides = ir::StridesOf(type_.shape);
-  const auto index_along = [&](int64_t i, int axis) {
-    return axis >= 0 ? i / strides[axis] % type_.shape[axis] : -1;
-  };
-  const int quant_axis = type_.quant && type_.quant->axis ? *type_.quant->axis : -1;
-  for (int64_t i = 0; i < reference.size(); ++i) {
-    const int64_t channel = index_along(i, channel_axis_);
-    if (!type_.quant) {
-      AddElement(real[i], actual.FloatAt(i), channel);
-      continue;
+  const int64_t size = ir::NumElements(type_.shape);
+  stretches_ = CutEvenly(type_, channel_axis_ >= 0 ? strides[channel_axis_] : size);
+  for (const Stretch& stretch : stretches_) {
+    channels_.push_back(channel_axis_ < 0
+                            ? -1
+                            : stretch.begin / strides[channel_axis_] % type_.shape[channel_axis_]);
+  }
+}
+
+void ValueStats::Add(const ir::Tensor& reference, const ir::Tensor& actual, ThreadPool& pool) {
+  if (!has_range_) SetHistogramRange(reference);
+  if (stretches_.empty()) Cut();
+  const auto count = static_cast<int64_t>(stretches_.size());
+  if (count == 0) return;
+  std::vector<PairSums> sums(stretches_.size());
+  std::mutex mutex;
+  // As many stretches at a time as have about kPieceOfPairs elements.
+  const int64_t grain = std::max<int64_t>(1, kPieceOfPairs / stretches_[0].count);
+  pool.For(count, grain, [&](int64_t begin, int64_t end) {
+    PairCounts counts;
+    for (int64_t i = begin; i < end; ++i) {
+      sums[i] = SumAndCountPairs(reference, actual, type_, stretches_[i], {low_, high_}, counts);
     }
-    const int64_t code = actual.IntAt(i);
-    const int64_t c = index_along(i, quant_axis);
-    const float value =
-        static_cast<float>(code - type_.quant->zero_point(c)) * type_.quant->scale(c);
-    AddElement(real[i], value, channel);
-    if (!std::isnan(real[i])) AddCode(real[i], code, c);
+    const std::lock_guard lock(mutex);
+    AddCounts(counts);
+  });
+  for (size_t i = 0; i < sums.size(); ++i) {
+    sums_.Add(sums[i]);
+    const int64_t channel = channels_[i];
+    if (channel < 0) continue;
+    channel_signal_[channel] += sums[i].signal;
+    channel_noise_[channel] += sums[i].noise;
   }
   if (with_top1_) AddTop1(reference, actual);
+}
+
+void ValueStats::AddCounts(const PairCounts& counts) {
+  counts.reference.AddTo(reference_bins_);
+  counts.actual.AddTo(actual_bins_);
+  counts.steps.AddTo(steps_);
+  saturated_ += counts.saturated;
+  max_steps_ = std::max(max_steps_, counts.max_steps);
 }
 
 void ValueStats::AddTop1(const ir::Tensor& reference, const ir::Tensor& actual) {
@@ -132,19 +116,20 @@ void ValueStats::AddTop1(const ir::Tensor& reference, const ir::Tensor& actual) 
 
 Figures ValueStats::Finish() const {
   Figures figures;
-  figures.sqnr_db = SqnrDb(signal_, noise_);
-  if (signal_ > 0 && actual_energy_ > 0) {
-    figures.cosine = dot_ / (std::sqrt(signal_) * std::sqrt(actual_energy_));
+  figures.sqnr_db = SqnrDb(sums_.signal, sums_.noise);
+  if (sums_.signal > 0 && sums_.energy > 0) {
+    figures.cosine = sums_.dot / (std::sqrt(sums_.signal) * std::sqrt(sums_.energy));
   }
-  if (count_ > 0) {
-    figures.max_abs = max_abs_;
-    figures.mean_abs = sum_abs_ / static_cast<double>(count_);
+  const auto count = static_cast<double>(sums_.count);
+  if (sums_.count > 0) {
+    figures.max_abs = sums_.max_abs;
+    figures.mean_abs = sums_.sum_abs / count;
   }
-  if (type_.quant && count_ > 0) {
+  if (type_.quant && sums_.count > 0) {
     figures.max_steps = max_steps_;
-    figures.saturated_ratio = static_cast<double>(saturated_) / static_cast<double>(count_);
+    figures.saturated_ratio = static_cast<double>(saturated_) / count;
     figures.saturated = saturated_;
-    figures.steps = steps_;
+    std::copy_n(steps_.begin(), kStepBins, figures.steps.begin());
   }
   for (size_t c = 0; c < channel_noise_.size(); ++c) {
     const auto sqnr = SqnrDb(channel_signal_[c], channel_noise_[c]);
@@ -157,8 +142,8 @@ Figures ValueStats::Finish() const {
   }
   figures.low = low_;
   figures.high = high_;
-  figures.float_histogram = float_histogram_;
-  figures.integer_histogram = integer_histogram_;
+  std::copy_n(reference_bins_.begin(), kHistogramBins, figures.float_histogram.begin());
+  std::copy_n(actual_bins_.begin(), kHistogramBins, figures.integer_histogram.begin());
   return figures;
 }
 

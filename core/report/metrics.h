@@ -1,5 +1,5 @@
 // Figures of one value over all samples: how far its codes are from the float reference.  Sums
-// are pooled in double in the order of the samples, so they are equal for any thread count.
+// are pooled in double in one fixed order, so they are equal for any thread count.
 #pragma once
 
 #include <array>
@@ -7,12 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "core/ir/tensor.h"
+#include "core/base/parallel.h"
+#include "core/report/pairs.h"
 
 namespace octavo::report {
-
-inline constexpr int kStepBins = 17;  // 0..15 steps exactly, then more
-inline constexpr int kHistogramBins = 64;
 
 // Undefined figures (no noise, no signal, no quantization) are empty.
 struct Figures {
@@ -43,28 +41,28 @@ class ValueStats {
   ValueStats(const ir::Type& type, bool with_top1);
 
   // `reference` is f32; `actual` holds codes of `type`, or f32; shapes agree.
-  void Add(const ir::Tensor& reference, const ir::Tensor& actual);
+  void Add(const ir::Tensor& reference, const ir::Tensor& actual, ThreadPool& pool);
   Figures Finish() const;
 
  private:
-  void AddElement(double reference, double actual, int64_t channel);
-  void AddCode(float reference, int64_t code, int64_t channel);
+  void Cut();
+  void AddCounts(const PairCounts& counts);
   void AddTop1(const ir::Tensor& reference, const ir::Tensor& actual);
   void SetHistogramRange(const ir::Tensor& reference);
-  int BinOf(double value) const;
 
   ir::Type type_;
   bool with_top1_;
-  int64_t count_ = 0;
-  double signal_ = 0, noise_ = 0, actual_energy_ = 0, dot_ = 0, max_abs_ = 0, sum_abs_ = 0;
-  int64_t max_steps_ = 0, saturated_ = 0;
-  std::array<int64_t, kStepBins> steps_ = {};
+  std::vector<Stretch> stretches_ = {};
+  std::vector<int64_t> channels_ = {};  // of each stretch; -1: none
+  PairSums sums_ = {};
+  std::array<int64_t, kHistogramBins + 1> reference_bins_ = {}, actual_bins_ = {};
+  std::array<int64_t, kStepBins + 1> steps_ = {};
+  int64_t saturated_ = 0, max_steps_ = 0;
   int channel_axis_ = -1;
   std::vector<double> channel_signal_, channel_noise_;
   int64_t rows_ = 0, rows_alike_ = 0;
   bool has_range_ = false;
   double low_ = 0, high_ = 0;
-  std::array<int64_t, kHistogramBins> float_histogram_ = {}, integer_histogram_ = {};
 };
 
 // Signal to quantization noise in dB; empty where there is no signal or no noise.

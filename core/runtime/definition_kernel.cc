@@ -56,7 +56,7 @@ Status RunDefinition(const State& state, const StepContext& context) {
       inputs.push_back(&state.constants[i]);
     } else {
       reals.push_back(pieces.Real(state.inputs[i]->shape));
-      ops::DequantizeInto(context.in(i), *state.inputs[i]->quant, reals.back());
+      ops::DequantizeInto(context.in(i), *state.inputs[i]->quant, reals.back(), context.pool);
       inputs.push_back(&reals.back());
     }
   }
@@ -72,7 +72,7 @@ Status RunDefinition(const State& state, const StepContext& context) {
       {.node = *state.node, .inputs = inputs, .results = results, .pool = context.pool}));
   for (size_t i = 0; i < state.results.size(); ++i) {
     if (state.results[i].quantized()) {
-      ops::QuantizeInto(results[i], state.results[i], context.out(i));
+      ops::QuantizeInto(results[i], state.results[i], context.out(i), context.pool);
     }
   }
   return {};

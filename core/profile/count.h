@@ -1,0 +1,27 @@
+// The loops behind Histogram::Add: what they find does not depend on how threads cut them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/parallel.h"
+
+namespace octavo::profile {
+
+// Of the finite values.
+struct Extent {
+  float min = 0, max = 0;
+  int64_t finite = 0;
+};
+Extent ExtentOf(std::span<const float> values, ThreadPool* pool);
+
+// counts[floor(value / 2^exponent) - first] += 1 for every finite value; all of them have a count.
+struct BinGrid {
+  int exponent = 0;
+  int64_t first = 0;
+};
+void CountInto(std::span<const float> values, const BinGrid& grid, ThreadPool* pool,
+               std::vector<int64_t>& counts);
+
+}  // namespace octavo::profile
