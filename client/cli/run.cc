@@ -1,4 +1,5 @@
-// octavo run: executes a float or quantized model in the built-in runtime.
+// octavo run: executes a float or quantized model in the built-in runtime.  An input whose elements
+// decide a shape or a scale (the shape of a Reshape) is taken from the samples, which must agree.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
@@ -26,7 +27,10 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 }  // namespace
 
 void AddRun(CLI::App& program, Invocation& invocation) {
-  CLI::App& command = *program.add_subcommand("run", "execute a model on samples");
+  CLI::App& command = *program.add_subcommand(
+      "run",
+      "execute a model on samples; an input that decides a shape is taken from "
+      "them, so all samples must agree in it");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kRequired);

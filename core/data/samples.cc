@@ -171,6 +171,20 @@ std::map<std::string, ir::Shape> SampleSource::Shapes(
   return shapes;
 }
 
+SampleSource SampleSource::Only(const std::vector<std::string>& inputs,
+                                const std::vector<std::string>& kept) const {
+  SampleSource source = *this;
+  for (std::vector<ir::Tensor>& row : source.numbered_) {
+    if (row.size() != inputs.size()) continue;  // cutting will say so
+    std::vector<ir::Tensor> part;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (std::ranges::count(kept, inputs[i]) > 0) part.push_back(row[i]);
+    }
+    row = std::move(part);
+  }
+  return source;
+}
+
 // ---------------------------------------------------------------- cutting
 
 class SampleCutter {
@@ -232,6 +246,8 @@ class SampleCutter {
 
   Status CheckType(const SampleInput& input, const ir::Tensor& array) const {
     if (array.dtype() == input.type.dtype) return {};
+    // numpy has no bfloat16; arrays of it come as their bits.
+    if (array.dtype() == ir::DType::kU16 && input.type.dtype == ir::DType::kBF16) return {};
     return Wrong(input.name, "input '{}' takes {}, but its array is {}", input.name,
                  ir::NumpyName(input.type.dtype), ir::NumpyName(array.dtype()));
   }
@@ -277,9 +293,13 @@ class SampleCutter {
       for (size_t i = 0; i < inputs_.size(); ++i) {
         const ir::Shape& shape = inputs_[i].type.shape;
         const bool batched = arrays[i].shape().size() == shape.size() && !shape.empty();
-        batch.push_back(arrays[i].shape() == shape
-                            ? arrays[i]
-                            : Rows(arrays[i], b * (batched ? shape[0] : 1), shape));
+        ir::Tensor part = arrays[i].shape() == shape
+                              ? arrays[i]
+                              : Rows(arrays[i], b * (batched ? shape[0] : 1), shape);
+        if (part.dtype() != inputs_[i].type.dtype) {
+          part = ir::Tensor(inputs_[i].type.dtype, shape, part.ToBlob());
+        }
+        batch.push_back(std::move(part));
       }
       samples_.batches.push_back(std::move(batch));
     }
@@ -294,6 +314,21 @@ class SampleCutter {
 
 Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs) {
   return SampleCutter(source, inputs).Run();
+}
+
+Result<std::optional<ir::Tensor>> CommonValue(const SampleSource& source,
+                                              const SampleInput& input) {
+  if (source.random()) return std::optional<ir::Tensor>();
+  OCTAVO_TRY(const Samples samples, CutSamples(source, {input}));
+  const ir::Tensor& first = samples.batches.front().front();
+  for (const std::vector<ir::Tensor>& batch : samples.batches) {
+    if (batch.front() == first) continue;
+    return Fail(Code::kUnimplemented,
+                "input '{}' decides a shape, so all samples must agree in it, but they differ",
+                input.name)
+        .Field(input.name);
+  }
+  return std::optional(first);
 }
 
 }  // namespace octavo::data

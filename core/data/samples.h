@@ -30,6 +30,12 @@ class SampleSource {
  public:
   static Result<SampleSource> Open(const std::vector<NamedBlob>& blobs, const TensorParser& parse);
 
+  // The same samples with the arrays of the inputs `kept` alone, of all the model's `inputs`.
+  SampleSource Only(const std::vector<std::string>& inputs,
+                    const std::vector<std::string>& kept) const;
+
+  bool random() const { return random_.has_value(); }
+
   // The shapes by input name (or, where samples are numbered, by position "0", "1"..) that bind a
   // model's dynamic extents.  Empty for random samples.
   std::map<std::string, ir::Shape> Shapes(const std::vector<std::string>& inputs) const;
@@ -62,5 +68,9 @@ struct Samples {
 // kInvalidArgument names the input whose array is missing, of another type or of another shape,
 // or does not cut into whole batches.
 Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs);
+
+// What the samples hold for the only input of `source`; kUnimplemented where they differ in it, as
+// they may not where it decides a shape.  None for random samples.
+Result<std::optional<ir::Tensor>> CommonValue(const SampleSource& source, const SampleInput& input);
 
 }  // namespace octavo::data

@@ -1,5 +1,7 @@
 #include "core/ir/infer.h"
 
+#include <algorithm>
+
 namespace octavo::ir {
 namespace {
 
@@ -78,7 +80,14 @@ Result<std::vector<Type>> InferWith(const Node& node, const Operands& operands) 
 
 Result<std::vector<Type>> Inference::Infer(NodeId id) {
   const Node& node = graph_.node(id);
-  return InferWith(node, OperandsOf(graph_, node, [&](ValueId v) { return Known(v); }));
+  auto types = InferWith(node, OperandsOf(graph_, node, [&](ValueId v) { return Known(v); }));
+  if (!types && types.error().reason == kDependsOnData) {
+    // An op knows its operand by number alone.
+    Error error = types.error();
+    error.field = graph_.name(node.inputs[std::stoul(error.field)]);
+    return Forward(std::move(error));
+  }
+  return types;
 }
 
 void Inference::Learn(NodeId id) {
@@ -92,6 +101,11 @@ void Inference::Learn(NodeId id) {
     elements += type.elements();
   }
   if (elements > kMaxKnownElements) return;
+  // Definitions speak of no half-width floats, and no shape is made of them.
+  const auto half = [&](ValueId id) {
+    return id && SizeOf(graph_.type(id).dtype) == 2 && IsFloat(graph_.type(id).dtype);
+  };
+  if (std::ranges::any_of(node.inputs, half) || std::ranges::any_of(node.results, half)) return;
   std::vector<Tensor> shapes;
   std::vector<const Tensor*> inputs;
   shapes.reserve(node.inputs.size());

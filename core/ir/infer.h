@@ -2,12 +2,17 @@
 // before any run because they follow from constants and shapes.
 #pragma once
 
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/ir/graph.h"
 
 namespace octavo::ir {
+
+// The reason of the error that says that a type depends on elements of an operand that are known
+// at a run only.  Its field is the operand's name.
+inline constexpr std::string_view kDependsOnData = "DEPENDS_ON_DATA";
 
 // Walks a graph in order.  Visit each node after the nodes that it reads from.
 class Inference {

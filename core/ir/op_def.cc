@@ -1,6 +1,7 @@
 #include "core/ir/op_def.h"
 
 #include "core/ir/graph.h"
+#include "core/ir/infer.h"
 
 namespace octavo::ir {
 
@@ -16,7 +17,9 @@ Result<std::vector<int64_t>> InferContext::KnownInts(size_t input, std::string_v
   if (!Has(input)) return Invalid("input {} ({}) is missing", input, what);
   const Tensor* tensor = known(input);
   if (tensor == nullptr) {
-    return Unsupported("{} depends on data; it must follow from constants and shapes", what);
+    return Unsupported("{} depends on data; it must follow from constants and shapes", what)
+        .Reason(kDependsOnData)
+        .Field(std::to_string(input));
   }
   if (IsFloat(tensor->dtype())) {
     return Invalid("{} is of type {}, but must be an integer tensor", what, Name(tensor->dtype()));

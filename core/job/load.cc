@@ -56,10 +56,51 @@ Result<onnx::Imported> LoadText(const LoadRequest& request) {
   return imported;
 }
 
+// Reads the input of that name alone.
+auto ValueReader(const data::SampleSource& source, const std::vector<std::string>& inputs) {
+  return [&source, &inputs](const std::string& name, const ir::Type& type) {
+    return data::CommonValue(source.Only(inputs, {name}), {.name = name, .type = type});
+  };
+}
+
+Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
+                                std::optional<data::SampleSource>& source) {
+  onnx::ImportOptions options{.batch = request.batch, .find_op = FinderFor(request.target)};
+  for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
+  for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
+  if (!source) return onnx::ImportModel(request.model.bytes, options);
+  // Which arrays there are says which inputs they may bind; the importer takes what it needs.
+  OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
+  options.sample_shapes = source->Shapes(inputs);
+  if (request.deciders == LoadRequest::Deciders::kFromSamples) {
+    options.value_of = ValueReader(*source, inputs);
+  }
+  OCTAVO_TRY(onnx::Imported imported, onnx::ImportModel(request.model.bytes, options));
+  if (!imported.fixed_inputs.empty()) {
+    std::vector<std::string> kept;
+    for (const onnx::InputSignature& input : imported.inputs) kept.push_back(input.name);
+    source = source->Only(inputs, kept);
+  }
+  return imported;
+}
+
 Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
   std::vector<data::NamedBlob> named;
   for (const NamedBlob& blob : blobs) named.push_back({blob.name, blob.bytes});
   return data::SampleSource::Open(named, &onnx::ParseTensor);
+}
+
+// Why samples cannot be read: where the model takes what no sample can be (a sequence, strings),
+// that is the reason.
+Failure SamplesOrModel(const LoadRequest& request, Error error) {
+  if (!request.model.name.ends_with(".graph")) {
+    std::optional<data::SampleSource> none;
+    auto imported = LoadOnnx(request, none);
+    if (!imported && imported.error().code == Code::kUnimplemented) {
+      return Forward(std::move(imported).error());
+    }
+  }
+  return Forward(std::move(error));
 }
 
 }  // namespace
@@ -69,7 +110,7 @@ Result<Loaded> Load(const LoadRequest& request) {
   std::optional<data::SampleSource> source;
   if (!request.samples.empty()) {
     auto opened = OpenSamples(request.samples);
-    if (!opened) return Forward(std::move(opened).error());
+    if (!opened) return SamplesOrModel(request, std::move(opened).error());
     source.emplace(std::move(*opened));
   }
   if (request.model.name.ends_with(".octavo")) {
@@ -79,15 +120,7 @@ Result<Loaded> Load(const LoadRequest& request) {
   if (request.model.name.ends_with(".graph")) {
     OCTAVO_TRY(loaded.model, LoadText(request));
   } else {
-    onnx::ImportOptions options{.batch = request.batch, .find_op = FinderFor(request.target)};
-    for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
-    for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
-    if (source) {
-      // Which arrays there are says which inputs they may bind; the importer takes what it needs.
-      OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
-      options.sample_shapes = source->Shapes(inputs);
-    }
-    OCTAVO_TRY(loaded.model, onnx::ImportModel(request.model.bytes, options));
+    OCTAVO_TRY(loaded.model, LoadOnnx(request, source));
   }
   if (source) {
     std::vector<data::SampleInput> inputs;

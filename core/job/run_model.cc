@@ -133,7 +133,8 @@ Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values
                                         .external_data = input.external_data,
                                         .samples = input.samples,
                                         .shape = input.shape,
-                                        .batch = input.batch}));
+                                        .batch = input.batch,
+                                        .deciders = LoadRequest::Deciders::kFromSamples}));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
   OCTAVO_CHECK(runner.Run(all_values, pool, stop, observer));

@@ -121,16 +121,19 @@ class Binder {
     for (size_t i = 0; i < input.declared.size(); ++i) {
       const Extent& extent = input.declared[i];
       const auto symbol = symbols_.find(extent.symbol);
+      const bool sampled = samples != options_.sample_shapes.end() &&
+                           samples->second.size() == input.declared.size();
       if (extent.value) {
         shape.push_back(*extent.value);
+      } else if (extent.zero && sampled && samples->second[i] == 0) {
+        shape.push_back(0);
       } else if (option != options_.shapes.end()) {
         shape.push_back(option->second[i]);
       } else if (!extent.symbol.empty() && symbol != symbols_.end()) {
         shape.push_back(symbol->second);
       } else if (i == 0) {
         shape.push_back(Batch());
-      } else if (samples != options_.sample_shapes.end() &&
-                 samples->second.size() == input.declared.size()) {
+      } else if (sampled) {
         shape.push_back(samples->second[i]);
       } else {
         return Fail(Code::kUsage,
@@ -174,11 +177,30 @@ Result<std::optional<std::vector<Extent>>> DeclaredShape(const onnx_wire::ValueI
       }
     } else if (dimension.has_dim_value() && dimension.dim_param().empty()) {
       // 0 has been used for "unknown" too; a real extent of 0 makes an input without elements.
-      if (dimension.dim_value() != 0) extent.value = dimension.dim_value();
+      extent.zero = dimension.dim_value() == 0;
+      if (!extent.zero) extent.value = dimension.dim_value();
     }
     extents.push_back(std::move(extent));
   }
   return std::optional(std::move(extents));
+}
+
+std::vector<ir::ValueId> InputsBehind(const ir::Graph& graph, ir::ValueId value) {
+  std::vector<ir::ValueId> inputs, open = {value};
+  std::vector<bool> seen(graph.value_bound(), false);
+  while (!open.empty()) {
+    const ir::ValueId next = open.back();
+    open.pop_back();
+    if (!next || seen[static_cast<size_t>(next.index)] || graph.IsConstant(next)) continue;
+    seen[static_cast<size_t>(next.index)] = true;
+    const ir::NodeId producer = graph.value(next).producer;
+    if (!producer) {
+      inputs.push_back(next);
+    } else if (const ir::Node& node = graph.node(producer); !node.op->shape_only) {
+      open.insert(open.end(), node.inputs.begin(), node.inputs.end());
+    }
+  }
+  return inputs;
 }
 
 Result<BoundInputs> BindInputs(const std::vector<const onnx_wire::ValueInfo*>& infos,

@@ -21,4 +21,7 @@ struct BoundInputs {
 Result<BoundInputs> BindInputs(const std::vector<const onnx_wire::ValueInfo*>& infos,
                                const ImportOptions& options);
 
+// The graph's inputs whose elements a value is computed from.
+std::vector<ir::ValueId> InputsBehind(const ir::Graph& graph, ir::ValueId value);
+
 }  // namespace octavo::onnx

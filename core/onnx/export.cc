@@ -49,9 +49,10 @@ void WriteHead(const ir::Graph& graph, int64_t opset, ModelWriter& writer) {
 }  // namespace
 
 Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& options) {
-  int64_t opset = options.opset ? options.opset : OpsetOf(graph);
-  if (opset < kOldestOpset || opset > kNewestOpset) {
-    return Fail(Code::kUsage, "opset {} is outside of {} to {}", opset, kOldestOpset, kNewestOpset)
+  int64_t opset = options.opset ? options.opset : std::max(OpsetOf(graph), kOldestWritten);
+  if (opset < kOldestWritten || opset > kNewestOpset) {
+    return Fail(Code::kUsage, "opset {} is outside of {} to {}", opset, kOldestWritten,
+                kNewestOpset)
         .Field("opset");
   }
   // Each round asks for a higher version, so this ends.

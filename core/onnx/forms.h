@@ -35,10 +35,24 @@ bool ResizeBothGiven(const ir::Graph& graph, Draft& draft);
 bool ResizePlain18(const ir::Graph& graph, Draft& draft);
 bool ResizePlain19(const ir::Graph& graph, Draft& draft);
 
+// The forms before opset 7 (forms_oldest.cc).
+Status AlignedBroadcast(const ir::Graph& graph, Conversion& conversion);
+Status GemmWithoutBroadcast(const ir::Graph& graph, Conversion& conversion);
+Status SlopePerChannel(const ir::Graph& graph, Conversion& conversion);
+Status BatchNormIsTest(const ir::Graph& graph, Conversion& conversion);
+Status PadNamesItsPads(const ir::Graph& graph, Conversion& conversion);
+Status ConcatOnAxis1(const ir::Graph& graph, Conversion& conversion);
+Status ShapeToInput(const ir::Graph& graph, Conversion& conversion);
+Status CastByName(const ir::Graph& graph, Conversion& conversion);
+Status NotInThisForm(const ir::Graph& graph, Conversion& conversion);
+
 // Normalization and what else changed its meaning (forms_meaning.cc).
 Status CoercedToAxis(const ir::Graph& graph, Conversion& conversion);
 bool AxisToCoerced(const ir::Graph& graph, Draft& draft);
 Status DropoutForInference(const ir::Graph& graph, Conversion& conversion);
+Status DropoutWithoutMask(const ir::Graph& graph, Conversion& conversion);
+bool DropoutMaskless(const ir::Graph& graph, Draft& draft);
+Status CastLikeToCast(const ir::Graph& graph, Conversion& conversion);
 Status BatchNormForInference(const ir::Graph& graph, Conversion& conversion);
 bool AsItIs(const ir::Graph& graph, Draft& draft);
 Status ImageScalerToMulAdd(const ir::Graph& graph, Conversion& conversion);
@@ -53,6 +67,12 @@ bool ArgFirstIndex(const ir::Graph& graph, Draft& draft);
 bool PositiveAxes(const ir::Graph& graph, Draft& draft);
 bool DepthToSpaceInDepthOrder(const ir::Graph& graph, Draft& draft);
 bool CastSaturating(const ir::Graph& graph, Draft& draft);
+Status GridByNewNames(const ir::Graph& graph, Conversion& conversion);
+bool GridByOldNames(const ir::Graph& graph, Draft& draft);
+Status RoiOnOldGrid(const ir::Graph& graph, Conversion& conversion);
+bool RoiGridUnsaid(const ir::Graph& graph, Draft& draft);
+bool ScatterPlain16(const ir::Graph& graph, Draft& draft);
+bool ScatterPlain18(const ir::Graph& graph, Draft& draft);
 bool GemmWithBias(const ir::Graph& graph, Draft& draft);
 
 // Shared by the files above: drops an attribute if it has its default; false if it has another.

@@ -1,7 +1,9 @@
 // Operators whose meaning changed, that went, or that got an option their old form cannot say.
 #include <algorithm>
 
+#include "core/ir/infer.h"
 #include "core/onnx/forms.h"
+#include "core/onnx/tensor_proto.h"
 
 namespace octavo::onnx::forms {
 namespace {
@@ -68,10 +70,23 @@ bool AxisToCoerced(const ir::Graph& graph, Draft& draft) {
 // In inference Dropout does nothing, so its ratio says nothing either.
 Status DropoutForInference(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
-  if (draft.outputs.size() > 1) return Unsupported(draft, "its mask is read");
-  if (const ir::Tensor* training = ConstantOf(graph, draft, 2);
-      draft.Has(2) && (training == nullptr || training->IntAt(0) != 0)) {
-    return Unsupported(draft, "training mode is not supported");
+  if (draft.Has(2)) {
+    // In training a ratio of 0 drops nothing either.
+    const ir::Tensor* training = ConstantOf(graph, draft, 2);
+    const ir::Tensor* ratio = ConstantOf(graph, draft, 1);
+    if (training == nullptr) {
+      return Unsupported(draft, "training_mode depends on data")
+          .Reason(ir::kDependsOnData)
+          .Field(graph.name(draft.inputs[2].value));
+    }
+    if (training->IntAt(0) != 0 && draft.Has(1) && ratio == nullptr) {
+      return Unsupported(draft, "ratio depends on data")
+          .Reason(ir::kDependsOnData)
+          .Field(graph.name(draft.inputs[1].value));
+    }
+    if (training->IntAt(0) != 0 && (ratio == nullptr || ratio->FloatAt(0) != 0)) {
+      return Unsupported(draft, "training mode is not supported");
+    }
   }
   draft.inputs.resize(1);
   draft.attributes = {};
@@ -89,6 +104,24 @@ Status BatchNormForInference(const ir::Graph&, Conversion& conversion) {
   }
   // They matter in training only.
   for (const auto* name : {"training_mode", "spatial", "momentum"}) draft.attributes.Erase(name);
+  return {};
+}
+
+// Before 10 the mask was of the data's type.
+Status DropoutWithoutMask(const ir::Graph&, Conversion& conversion) {
+  if (conversion.node.outputs.size() == 1) return {};
+  return Unsupported(conversion.node, "its mask is read");
+}
+
+bool DropoutMaskless(const ir::Graph&, Draft& draft) { return draft.outputs.size() == 1; }
+
+Status CastLikeToCast(const ir::Graph& graph, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  if (!draft.Has(1) || !draft.inputs[1].value) return Invalid(draft, "must have 2 inputs");
+  const int type = WireOf(graph.type(draft.inputs[1].value).dtype);
+  draft.op = "Cast";
+  draft.attributes.Set("to", static_cast<int64_t>(type));
+  draft.inputs.resize(1);
   return {};
 }
 
@@ -184,6 +217,47 @@ bool CastSaturating(const ir::Graph&, Draft& draft) { return DropDefault(draft, 
 bool GemmWithBias(const ir::Graph&, Draft& draft) {
   if (!draft.Has(2)) draft.Set(2, Operand::Literal("C", ir::Tensor::Scalar(0.0f)));
   return true;
+}
+
+// Until 20 the interpolations had the names that they have in two dimensions.
+Status GridByNewNames(const ir::Graph&, Conversion& conversion) {
+  ir::AttrMap& attributes = conversion.node.attributes;
+  const std::string mode = attributes.String("mode", "bilinear");
+  if (mode == "bilinear") attributes.Set("mode", std::string("linear"));
+  if (mode == "bicubic") attributes.Set("mode", std::string("cubic"));
+  return {};
+}
+
+bool GridByOldNames(const ir::Graph& graph, Draft& draft) {
+  const std::string mode = draft.attributes.String("mode", "linear");
+  if (mode == "linear") draft.attributes.Set("mode", std::string("bilinear"));
+  if (mode == "cubic") draft.attributes.Set("mode", std::string("bicubic"));
+  return RankOf(graph, draft) == 4;
+}
+
+Status RoiOnOldGrid(const ir::Graph&, Conversion& conversion) {
+  conversion.node.attributes.Set("coordinate_transformation_mode",
+                                 std::string("output_half_pixel"));
+  return {};
+}
+
+bool RoiGridUnsaid(const ir::Graph&, Draft& draft) {
+  const std::string_view name = "coordinate_transformation_mode";
+  if (draft.attributes.String(name, "half_pixel") != "output_half_pixel") return false;
+  draft.attributes.Erase(name);
+  return true;
+}
+
+bool ScatterPlain16(const ir::Graph&, Draft& draft) {
+  if (draft.attributes.String("reduction", "none") != "none") return false;
+  draft.attributes.Erase("reduction");
+  return true;
+}
+
+// max and min came with 18.
+bool ScatterPlain18(const ir::Graph&, Draft& draft) {
+  const std::string reduction = draft.attributes.String("reduction", "none");
+  return reduction != "max" && reduction != "min";
 }
 
 }  // namespace octavo::onnx::forms

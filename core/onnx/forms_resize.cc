@@ -77,13 +77,29 @@ bool ResizeOnOldGrid(const ir::Graph& graph, Draft& draft) {
   return true;
 }
 
+// tf_half_pixel_for_nn is half_pixel without the half that it takes off at the end, which another
+// rounding gives: floor(h + 0.5), and ceil(h + 0.5 - 0.5) for round_prefer_floor.
+Status WithoutTfHalfPixel(Draft& draft) {
+  if (draft.attributes.String(kGrid, "half_pixel") != "tf_half_pixel_for_nn") return {};
+  const std::string rounding = draft.attributes.String("nearest_mode", "round_prefer_floor");
+  const bool nearest = draft.attributes.String("mode", "nearest") == "nearest";
+  if (!nearest || (rounding != "floor" && rounding != "round_prefer_floor")) {
+    return Unsupported(draft, "tf_half_pixel_for_nn with {} is not supported",
+                       nearest ? rounding : "interpolation");
+  }
+  draft.attributes.Set(kGrid, std::string("half_pixel"));
+  draft.attributes.Set("nearest_mode",
+                       std::string(rounding == "floor" ? "round_prefer_ceil" : "ceil"));
+  return {};
+}
+
 // Before 13 the unused one of scales and sizes, and roi, could be an empty tensor.
 Status ResizeOneOfTwo(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   for (size_t input = 1; input < draft.inputs.size(); ++input) {
     if (IsEmptyConstant(graph, draft, input)) draft.inputs[input] = {};
   }
-  return {};
+  return WithoutTfHalfPixel(draft);
 }
 
 bool ResizeBothGiven(const ir::Graph&, Draft& draft) {

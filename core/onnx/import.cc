@@ -36,13 +36,17 @@ Result<ir::Tensor> ConstantValue(const Draft& draft) {
   return Unsupported(draft, "attribute '{}' is not supported", name);
 }
 
+// Inputs that are constants because their elements decide types.
+using FixedInputs = std::map<std::string, ir::Tensor>;
+
 class Importer {
  public:
-  Importer(const ModelProto& proto, const ImportOptions& options)
+  Importer(const ModelProto& proto, const ImportOptions& options, const FixedInputs& fixed)
       : proto_(proto),
         model_(proto.model),
         source_{proto.views, options.external},
         options_(options),
+        fixed_(fixed),
         builder_(graph_, options.find_op, proto.model.producer_name() == kProducer) {}
 
   Result<Imported> Run() {
@@ -58,6 +62,23 @@ class Importer {
     OCTAVO_CHECK(ir::Verify(result_.graph));
     WarnOfScales();
     return std::move(result_);
+  }
+
+  // Takes the elements of the inputs that stand behind the value that an error of Run() names.
+  // Whether there are any, so that another try is worth while.
+  Result<bool> FixInputsBehind(const Error& error, FixedInputs& fixed) const {
+    if (error.reason != ir::kDependsOnData && error.reason != kDynamicQuantization) return false;
+    const ValueId value = graph_.Find(error.field);
+    if (!options_.value_of || !value) return false;
+    bool more = false;
+    for (const ValueId input : InputsBehind(graph_, value)) {
+      const std::string& name = graph_.name(input);
+      OCTAVO_TRY(std::optional<ir::Tensor> elements, options_.value_of(name, graph_.type(input)));
+      if (!elements) return false;
+      fixed.insert_or_assign(name, std::move(*elements));
+      more = true;
+    }
+    return more;
   }
 
  private:
@@ -79,6 +100,11 @@ class Importer {
             .Field("opset_import");
       }
     }
+    bool own_operators = false;
+    for (const onnx_wire::Node& node : model_.graph().node()) {
+      own_operators |= DomainOf(node.domain()).empty();
+    }
+    if (!own_operators) graph_.opsets.emplace("", kNewestOpset);
     if (!graph_.opsets.count("")) {
       return Fail(Code::kInvalidArgument, "the model does not say which opset it uses")
           .Field("opset_import");
@@ -119,9 +145,14 @@ class Importer {
     }
     OCTAVO_TRY(BoundInputs bound, BindInputs(infos, options_));
     for (size_t i = 0; i < infos.size(); ++i) {
+      if (const auto at = fixed_.find(infos[i]->name()); at != fixed_.end()) {
+        graph_.AddConstant(at->first, at->second);
+        result_.fixed_inputs.push_back(at->first);
+        continue;
+      }
       graph_.AddInput(infos[i]->name(), {bound.signatures[i].dtype, bound.shapes[i], {}, {}});
+      result_.inputs.push_back(std::move(bound.signatures[i]));
     }
-    result_.inputs = std::move(bound.signatures);
     result_.batch = bound.batch;
     for (const onnx_wire::Tensor& initializer : graph.initializer()) {
       OCTAVO_TRY(ir::Tensor tensor, ReadTensor(initializer, source_));
@@ -151,6 +182,7 @@ class Importer {
     draft.op = node.op_type();
     draft.domain = DomainOf(node.domain());
     OCTAVO_TRY(draft.attributes, ReadAttributes(node, draft.name, source_));
+    if (result_.opset < 6) draft.attributes.Erase("consumed_inputs");  // said which memory to reuse
     for (const std::string& input : node.input()) {
       draft.inputs.push_back(input.empty() ? Operand{} : Operand::Of(graph_.Find(input)));
     }
@@ -218,6 +250,7 @@ class Importer {
     for (size_t i = 0; i < graph.value_bound(); ++i) {
       const ir::Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
       if (!value.constant || value.type.dtype != ir::DType::kF32) continue;
+      if (fixed_.count(value.name)) continue;  // data
       const bool bound = MayBeInfinite(value);
       for (const float element : value.constant->tensor.values<float>()) {
         if (std::isfinite(element) || (std::isinf(element) && bound)) continue;
@@ -257,6 +290,7 @@ class Importer {
   const onnx_wire::Model& model_;
   TensorSource source_;
   const ImportOptions& options_;
+  const FixedInputs& fixed_;
   ir::Graph graph_;  // as the model has it; folding makes the result from it
   GraphBuilder builder_;
   Imported result_;
@@ -264,11 +298,23 @@ class Importer {
   std::vector<std::string> node_names_;
 };
 
+// Each round fixes an input at least, so this ends.
+Result<Imported> ImportParsed(const ModelProto& proto, const ImportOptions& options) {
+  FixedInputs fixed;
+  while (true) {
+    Importer importer(proto, options, fixed);
+    Result<Imported> imported = importer.Run();
+    if (imported) return imported;
+    OCTAVO_TRY(const bool more, importer.FixInputsBehind(imported.error(), fixed));
+    if (!more) return imported;
+  }
+}
+
 }  // namespace
 
 Result<Imported> ImportModel(const Blob& model, const ImportOptions& options) {
   OCTAVO_TRY(const ModelProto proto, ParseModel(model));
-  OCTAVO_TRY(Imported imported, Importer(proto, options).Run());
+  OCTAVO_TRY(Imported imported, ImportParsed(proto, options));
   imported.digest = Sha256Of(model.bytes());
   imported.bytes = static_cast<int64_t>(model.size());
   for (const auto& [name, blob] : options.external) {

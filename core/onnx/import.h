@@ -1,4 +1,4 @@
-// From an ONNX model (opset 7 to 21, IR version 3 to 10) to a graph: every operator in its newest
+// From an ONNX model (opset 1 to 21, IR version 3 to 10) to a graph: every operator in its newest
 // form, every extent bound, every value that QuantizeLinear and DequantizeLinear wrap of a
 // quantized type.
 #pragma once
@@ -25,6 +25,10 @@ struct ImportOptions {
   // Shapes of the samples by input name: they bind dynamic extents behind axis 0.
   std::map<std::string, ir::Shape> sample_shapes = {};
   ExternalData external = {};
+  // The elements of an input that all samples agree in; none where there is nothing to ask.  Where
+  // this is set, an input whose elements decide a shape or a scale becomes a constant of them.
+  std::function<Result<std::optional<ir::Tensor>>(const std::string& name, const ir::Type& type)>
+      value_of = {};
   // Operators that a target brings, asked for what Octavo does not know itself.
   OpFinder find_op = {};
 };
@@ -32,6 +36,7 @@ struct ImportOptions {
 struct Extent {
   std::optional<int64_t> value = {};  // none: dynamic
   std::string symbol = {};            // its name, if it has one
+  bool zero = false;                  // written as 0: dynamic, or truly without elements
 };
 
 // An input as the model declares it; the graph's input of the same place has it bound.
@@ -62,8 +67,9 @@ struct ImportWarning {
 
 struct Imported {
   ir::Graph graph = {};
-  std::string digest = {};  // SHA-256 of the model's bytes
-  int64_t bytes = 0;        // of the model and its external data
+  std::vector<std::string> fixed_inputs = {};  // those that became constants by `value_of`
+  std::string digest = {};                     // SHA-256 of the model's bytes
+  int64_t bytes = 0;                           // of the model and its external data
   int64_t opset = 0;
   int64_t ir_version = 0;
   std::string producer = {};

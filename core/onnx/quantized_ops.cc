@@ -30,9 +30,9 @@ Result<const ir::Tensor*> Parameter(const GraphBuilder& builder, const Draft& dr
   return Failure(Error{.code = Code::kUnimplemented,
                        .message = fmt::format("{} '{}': {} '{}' is not a constant", draft.op,
                                               draft.name, what, name),
-                       .reason = "DYNAMIC_QUANTIZATION",
+                       .reason = std::string(kDynamicQuantization),
                        .node = draft.name,
-                       .field = std::string(what)});
+                       .field = name});
 }
 
 // Scale and zero point at inputs [at, at + 1].  `axis` counts for more than one pair.

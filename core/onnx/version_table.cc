@@ -10,12 +10,35 @@ using namespace forms;  // the table names a dozen of them
 // Sorted by `before`, so that walking up or down applies changes in order.
 constexpr VersionRow kVersions[] = {
     {.op = "ImageScaler", .before = kNewestOpset + 1, .raise = &ImageScalerToMulAdd},
+    {.op = "CastLike", .before = kNewestOpset + 1, .raise = &CastLikeToCast},
     {.op = "Dropout", .before = kNewestOpset + 1, .raise = &DropoutForInference, .lower = &AsItIs},
+
+    {.op = "Pad", .before = 2, .raise = &PadNamesItsPads},
+    {.op = "Concat", .before = 4, .raise = &ConcatOnAxis1},
+    {.op = "Reshape", .before = 5, .raise = &ShapeToInput},
+    {.op = "Cast", .before = 6, .raise = &CastByName},
+    {.op = "Tile", .before = 6, .raise = &NotInThisForm},
+    {.op = "Add", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Sub", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Mul", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Div", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Pow", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "And", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Or", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Xor", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Equal", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Less", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Greater", .before = 7, .raise = &AlignedBroadcast},
+    {.op = "Upsample", .before = 7, .raise = &NotInThisForm},
+    {.op = "Gemm", .before = 7, .raise = &GemmWithoutBroadcast},
+    {.op = "PRelu", .before = 7, .raise = &SlopePerChannel},
+    {.op = "BatchNormalization", .before = 7, .raise = &BatchNormIsTest},
 
     {.op = "MaxPool", .before = 8, .lower = &PoolBefore8},
 
     {.op = "Upsample", .before = 9, .lower = &UpsampleToAttribute},
 
+    {.op = "Dropout", .before = 10, .raise = &DropoutWithoutMask, .lower = &DropoutMaskless},
     {.op = "Slice", .before = 10, .raise = &SliceToInputs, .lower = &SliceToAttributes},
     {.op = "TopK", .before = 10, .raise = &TopKToInput, .lower = &TopKToAttribute},
     {.op = "MaxPool", .before = 10, .lower = &PoolBefore10},
@@ -76,6 +99,12 @@ constexpr VersionRow kVersions[] = {
 
     {.op = "Shape", .before = 15, .lower = &ShapeOfAll},
 
+    {.op = "RoiAlign", .before = 16, .raise = &RoiOnOldGrid, .lower = &RoiGridUnsaid},
+    {.op = "ScatterElements", .before = 16, .lower = &ScatterPlain16},
+    {.op = "ScatterND", .before = 16, .lower = &ScatterPlain16},
+
+    {.op = "ScatterElements", .before = 18, .lower = &ScatterPlain18},
+    {.op = "ScatterND", .before = 18, .lower = &ScatterPlain18},
     {.op = "ReduceMean", .before = 18, .raise = &AxesToInput, .lower = &AxesToAttribute},
     {.op = "ReduceMax", .before = 18, .raise = &AxesToInput, .lower = &AxesToAttribute},
     {.op = "ReduceMin", .before = 18, .raise = &AxesToInput, .lower = &AxesToAttribute},
@@ -93,6 +122,8 @@ constexpr VersionRow kVersions[] = {
     {.op = "AveragePool", .before = 19, .lower = &PoolBefore19},
     {.op = "Resize", .before = 19, .lower = &ResizePlain19},
     {.op = "Cast", .before = 19, .lower = &CastSaturating},
+
+    {.op = "GridSample", .before = 20, .raise = &GridByNewNames, .lower = &GridByOldNames},
 };
 
 struct FirstRow {
@@ -106,6 +137,14 @@ constexpr FirstRow kFirst[] = {
     {"Asinh", 9},
     {"Atanh", 9},
     {"BitShift", 11},
+    {"BlackmanWindow", 17},
+    {"Compress", 9},
+    {"HammingWindow", 17},
+    {"HannWindow", 17},
+    {"MaxUnpool", 9},
+    {"NegativeLogLikelihoodLoss", 12},
+    {"SoftmaxCrossEntropyLoss", 12},
+    {"Unique", 11},
     {"BitwiseAnd", 18},
     {"BitwiseNot", 18},
     {"BitwiseOr", 18},

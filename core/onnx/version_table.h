@@ -1,4 +1,4 @@
-// Where operators changed their form between opset 7 and 21.  The graph has the newest form;
+// Where operators changed their form between opset 1 and 21.  The graph has the newest form;
 // import applies the rows that lie after the model's version in rising order, export those after
 // the version to be written in falling order.
 #pragma once
@@ -11,7 +11,9 @@
 
 namespace octavo::onnx {
 
-inline constexpr int64_t kOldestOpset = 7;
+inline constexpr int64_t kOldestOpset = 1;
+// Opsets before 7 are read, not written: their broadcasting cannot say what later ones can.
+inline constexpr int64_t kOldestWritten = 7;
 inline constexpr int64_t kNewestOpset = 21;
 inline constexpr int64_t kNewestIrVersion = 10;
 

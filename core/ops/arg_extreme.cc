@@ -6,9 +6,6 @@ Status InferArg(ir::InferContext& context) {
   ir::Shape shape = context.shape(0);
   OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", 0),
                                          static_cast<int>(shape.size())));
-  if (!HasCType(context.dtype(0))) {
-    return context.Unsupported("data of type {} is not supported", Name(context.dtype(0)));
-  }
   if (shape[axis] == 0) return context.Invalid("axis {} has no element", axis);
   if (context.node().attributes.Int("keepdims", 1) != 0) {
     shape[axis] = 1;

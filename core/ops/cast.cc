@@ -14,7 +14,7 @@ constexpr ir::AttrSpec kAttributes[] = {{"to", ir::AttrKind::kInt, true},
 
 Status Infer(ir::InferContext& context) {
   const auto dtype = DTypeOfNumber(context.node().attributes.Int("to", 0));
-  if (!dtype || !HasCType(*dtype)) {
+  if (!dtype) {
     return context.Unsupported("to = {} is no supported type",
                                context.node().attributes.Int("to", 0));
   }

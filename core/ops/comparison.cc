@@ -7,9 +7,6 @@ Status InferComparison(ir::InferContext& context) {
     return context.Invalid("operands are {} and {}, but must have one type", Name(context.dtype(0)),
                            Name(context.dtype(1)));
   }
-  if (!HasCType(context.dtype(0))) {
-    return context.Unsupported("operands of type {} are not supported", Name(context.dtype(0)));
-  }
   const auto shape = Broadcast(context.shape(0), context.shape(1));
   if (!shape) {
     return context.Invalid("shapes {} and {} do not broadcast", ir::ToString(context.shape(0)),

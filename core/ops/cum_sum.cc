@@ -11,7 +11,7 @@ Status Infer(ir::InferContext& context) {
   OCTAVO_TRY(const std::vector<int64_t> axes, context.KnownInts(1, "axis"));
   if (axes.size() != 1) return context.Invalid("axis must be one number");
   OCTAVO_CHECK(CheckedAxis(context, axes[0], static_cast<int>(context.shape(0).size())));
-  if (!HasCType(context.dtype(0)) || context.dtype(0) == ir::DType::kBool) {
+  if (context.dtype(0) == ir::DType::kBool) {
     return context.Unsupported("data of type {} is not supported", Name(context.dtype(0)));
   }
   return InferSameType(context);

@@ -1,5 +1,6 @@
 #include "core/ops/data_op.h"
 
+#include "core/ir/infer.h"
 #include "core/ops/strided_copy.h"
 
 namespace octavo::ops {
@@ -11,6 +12,12 @@ Result<int> CheckedAxis(const ir::InferContext& context, int64_t axis, int rank)
     return context.Invalid("axis {} is outside of rank {}", axis, rank).Field("axis");
   }
   return FrontAxis(axis, rank);
+}
+
+Failure DependsOnData(const ir::InferContext& context, size_t input, std::string_view what) {
+  return context.Unsupported("{} depends on data; it must follow from constants and shapes", what)
+      .Reason(ir::kDependsOnData)
+      .Field(std::to_string(input));
 }
 
 std::optional<std::vector<int64_t>> ConstantInts(const ir::Graph& graph, ir::ValueId id) {

@@ -15,6 +15,9 @@ inline int FrontAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
+// What inference says where a type depends on elements of an input that are not known.
+Failure DependsOnData(const ir::InferContext& context, size_t input, std::string_view what);
+
 // The elements of an integer constant; nullopt for any other value.
 std::optional<std::vector<int64_t>> ConstantInts(const ir::Graph& graph, ir::ValueId id);
 // The type of ONNX's TensorProto.DataType number; nullopt for strings, complex and sub-byte types.
@@ -35,7 +38,8 @@ ir::Quant OnAxis(const ir::Quant& from, int axis);
 // Inference of ops whose result has the type of their first input.
 Status InferSameType(ir::InferContext& context);
 
-// Calls f(T{}) for the C++ type of an element; half-width floats have none and give false.
+// Calls f(T{}) for the C++ type of an element.  Half-width floats have none and give false: whoever
+// runs a node hands its definition f32 in their place (core/reference/half.h).
 template <class F>
 bool VisitDType(ir::DType dtype, F&& f) {
   switch (dtype) {
@@ -67,11 +71,6 @@ bool VisitDType(ir::DType dtype, F&& f) {
   }
   return false;
 }
-// Whether VisitDType reaches the type.
-constexpr bool HasCType(ir::DType dtype) {
-  return dtype != ir::DType::kF16 && dtype != ir::DType::kBF16;
-}
-
 // What a reference returns for data that inference could not see.
 template <class... Args>
 Failure BadData(const ir::EvalContext& context, fmt::format_string<Args...> format,

@@ -4,8 +4,8 @@ namespace octavo::ops {
 
 Status InferFloatUnary(ir::InferContext& context) {
   const ir::DType dtype = context.dtype(0);
-  if (dtype != ir::DType::kF32 && dtype != ir::DType::kF64) {
-    return context.Invalid("operand is {}, but must be f32 or f64", Name(dtype));
+  if (!ir::IsFloat(dtype)) {
+    return context.Invalid("operand is {}, but must be a float type", Name(dtype));
   }
   context.SetResult(0, dtype, context.shape(0));
   return {};
@@ -13,7 +13,7 @@ Status InferFloatUnary(ir::InferContext& context) {
 
 Status InferNumericUnary(ir::InferContext& context) {
   const ir::DType dtype = context.dtype(0);
-  if (!HasCType(dtype) || dtype == ir::DType::kBool) {
+  if (dtype == ir::DType::kBool) {
     return context.Unsupported("operand of type {} is not supported", Name(dtype));
   }
   context.SetResult(0, dtype, context.shape(0));
@@ -34,7 +34,7 @@ Status InferNumericBinary(ir::InferContext& context) {
     }
     shape = *both;
   }
-  if (!HasCType(context.dtype(0)) || context.dtype(0) == ir::DType::kBool) {
+  if (context.dtype(0) == ir::DType::kBool) {
     return context.Unsupported("operands of type {} are not supported", Name(context.dtype(0)));
   }
   context.SetResult(0, context.dtype(0), std::move(shape));

@@ -13,7 +13,6 @@ Status Infer(ir::InferContext& context) {
     if (!given) return context.Unsupported("its dtype is not supported").Field("dtype");
     dtype = *given;
   }
-  if (!HasCType(dtype)) return context.Unsupported("type {} is not supported", Name(dtype));
   if (context.shape(0).size() != 2) return context.Invalid("input must be a matrix");
   context.SetResult(0, dtype, context.shape(0));
   return {};

@@ -12,17 +12,30 @@ Status Infer(ir::InferContext& context) {
   OCTAVO_TRY(const Window window, WindowOf(context.node(), context.shape(0)));
   ir::Shape shape = {context.shape(0)[0], context.shape(0)[1]};
   shape.insert(shape.end(), window.out.begin(), window.out.end());
-  if (!HasCType(context.dtype(0))) {
-    return context.Unsupported("operand of type {} is not supported", Name(context.dtype(0)));
-  }
   context.SetResult(0, context.dtype(0), shape);
   if (context.result_count() > 1) {
-    if (context.node().attributes.Int("storage_order", 0) != 0) {
-      return context.Unsupported("indices in column-major order are not supported");
-    }
     context.SetResult(1, ir::DType::kI64, shape);
   }
   return {};
+}
+
+// The place of each element of a plane as storage_order counts them: 0 row-major, 1 column-major.
+std::vector<int64_t> Places(const Window& window, const ir::Node& node) {
+  std::vector<int64_t> places(ir::NumElements(window.in));
+  const bool columns = node.attributes.Int("storage_order", 0) != 0;
+  for (size_t i = 0; i < places.size(); ++i) {
+    auto rest = static_cast<int64_t>(i);
+    places[i] = rest;
+    if (!columns) continue;
+    places[i] = 0;
+    int64_t stride = places.size();
+    for (size_t d = window.axes(); d-- > 0;) {
+      stride /= window.in[d];
+      places[i] += rest % window.in[d] * stride;
+      rest /= window.in[d];
+    }
+  }
+  return places;
 }
 
 template <class T>
@@ -32,6 +45,7 @@ void Pool(const Window& window, const ir::EvalContext& context) {
   const int64_t planes = context.in(0).shape()[0] * context.in(0).shape()[1];
   const T* x = context.in(0).values<T>().data();
   T* y = context.out().mutable_values<T>().data();
+  const std::vector<int64_t> places = Places(window, context.node);
   int64_t* indices =
       context.results.size() > 1 ? context.out(1).mutable_values<int64_t>().data() : nullptr;
   context.pool->For(planes, 1, [&](int64_t begin, int64_t end) {
@@ -45,7 +59,7 @@ void Pool(const Window& window, const ir::EvalContext& context) {
                            to[position] == std::numeric_limits<T>::lowest();
         if (!(from[offset] > to[position]) && !first) return;
         to[position] = from[offset];
-        if (indices) indices[plane * out_size + position] = plane * in_size + offset;
+        if (indices) indices[plane * out_size + position] = plane * in_size + places[offset];
       });
     }
   });

@@ -1,20 +1,47 @@
-// NonZero(x): indices of elements that are not 0.  How many there are depends on data, so its shape
-// cannot be inferred and it is refused.
+// NonZero(x): the indices of the elements that are not 0, one row per axis.  How many there are
+// depends on data, so the data must be known when types are inferred.
 #include "core/ops/data_op.h"
 
 namespace octavo::ops {
 namespace {
 
+// Flat indices in row-major order.
+std::vector<int64_t> Places(const ir::Tensor& x) {
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < x.size(); ++i) {
+    if (x.FloatAt(i) != 0) places.push_back(i);
+  }
+  return places;
+}
+
 Status Infer(ir::InferContext& context) {
-  return context.Unsupported("the result's shape depends on data");
+  const ir::Tensor* x = context.known(0);
+  if (x == nullptr) return DependsOnData(context, 0, "how many elements are not 0");
+  context.SetResult(0, ir::DType::kI64, {x->rank(), static_cast<int64_t>(Places(*x).size())});
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  const ir::Tensor& x = context.in(0);
+  const std::vector<int64_t> places = Places(x);
+  const ir::Shape strides = ir::StridesOf(x.shape());
+  const auto to = context.out().mutable_values<int64_t>();
+  for (size_t axis = 0; axis < strides.size(); ++axis) {
+    for (size_t i = 0; i < places.size(); ++i) {
+      to[axis * places.size() + i] = places[i] / strides[axis] % x.shape()[axis];
+    }
+  }
+  return {};
 }
 
 }  // namespace
 
 extern constexpr ir::OpDef kNonZero{
     .name = "NonZero",
+    .roles = ir::AllRoles(ir::Role::kParameter),
     .quant = {.kind = ir::QuantRule::Kind::kNotReal},
     .infer = &Infer,
+    .reference = &Reference,
 };
 
 }  // namespace octavo::ops

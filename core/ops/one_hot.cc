@@ -11,7 +11,7 @@ constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt}};
 
 Status Infer(ir::InferContext& context) {
   const ir::Tensor* depth = context.known(1);
-  if (depth == nullptr) return context.Unsupported("depth must follow from constants and shapes");
+  if (depth == nullptr) return DependsOnData(context, 1, "depth");
   if (depth->size() != 1 || context.type(2).elements() != 2) {
     return context.Invalid("depth must be one number and values two");
   }

@@ -6,7 +6,14 @@
   X(And)                   \
   X(ArgMax)                \
   X(ArgMin)                \
+  X(BitShift)              \
+  X(BitwiseAnd)            \
+  X(BitwiseNot)            \
+  X(BitwiseOr)             \
+  X(BitwiseXor)            \
+  X(BlackmanWindow)        \
   X(Cast)                  \
+  X(Compress)              \
   X(Concat)                \
   X(ConstantOfShape)       \
   X(ConvInteger)           \
@@ -23,10 +30,15 @@
   X(GatherND)              \
   X(Greater)               \
   X(GreaterOrEqual)        \
+  X(HammingWindow)         \
+  X(HannWindow)            \
   X(Identity)              \
+  X(IsInf)                 \
+  X(IsNaN)                 \
   X(Less)                  \
   X(LessOrEqual)           \
   X(MatMulInteger)         \
+  X(NonMaxSuppression)     \
   X(NonZero)               \
   X(Not)                   \
   X(OneHot)                \
@@ -35,6 +47,9 @@
   X(Range)                 \
   X(Reshape)               \
   X(Resize)                \
+  X(ReverseSequence)       \
+  X(ScatterElements)       \
+  X(ScatterND)             \
   X(Shape)                 \
   X(Size)                  \
   X(Slice)                 \
@@ -45,6 +60,7 @@
   X(TopK)                  \
   X(Transpose)             \
   X(Trilu)                 \
+  X(Unique)                \
   X(Unsqueeze)             \
   X(Where)                 \
   X(Xor)

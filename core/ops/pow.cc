@@ -52,7 +52,7 @@ Status Infer(ir::InferContext& context) {
                            ir::ToString(context.shape(1)));
   }
   for (size_t i = 0; i < 2; ++i) {
-    if (!HasCType(context.dtype(i)) || context.dtype(i) == ir::DType::kBool) {
+    if (context.dtype(i) == ir::DType::kBool) {
       return context.Unsupported("operand {} of type {} is not supported", i,
                                  Name(context.dtype(i)));
     }

@@ -8,15 +8,15 @@ namespace {
 
 Status Infer(ir::InferContext& context) {
   const ir::DType dtype = context.dtype(0);
-  if (!HasCType(dtype) || dtype == ir::DType::kBool || context.dtype(1) != dtype ||
-      context.dtype(2) != dtype) {
+  if (dtype == ir::DType::kBool || context.dtype(1) != dtype || context.dtype(2) != dtype) {
     return context.Invalid("start, limit and delta must be numbers of one type");
   }
   std::array<double, 3> at{};
   for (size_t i = 0; i < at.size(); ++i) {
     const ir::Tensor* tensor = context.known(i);
     if (tensor == nullptr) {
-      return context.Unsupported("start, limit and delta must follow from constants and shapes");
+      constexpr std::string_view kWhat[] = {"start", "limit", "delta"};
+      return DependsOnData(context, i, kWhat[i]);
     }
     if (tensor->size() != 1) return context.Invalid("input {} must be a scalar", i);
     at[i] = tensor->FloatAt(0);

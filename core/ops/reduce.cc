@@ -42,15 +42,10 @@ Status InferReduce(ir::InferContext& context) {
   return {};
 }
 
-Result<Reduction> ReductionOf(const ir::EvalContext& context) {
-  const ir::Shape& x = context.in(0).shape();
-  const auto rank = static_cast<int>(x.size());
-  std::vector<int64_t> axes;
-  if (context.Has(1)) axes = context.in(1).ToInts();
-  const std::vector<bool> reduced = ReducedAxes(context.node, axes, rank);
+Reduction ReductionOver(const ir::Shape& x, const std::vector<bool>& reduced) {
   const ir::Shape strides = ir::StridesOf(x);
   Reduction reduction{{0}, {0}};
-  for (int d = 0; d < rank; ++d) {
+  for (size_t d = 0; d < x.size(); ++d) {
     std::vector<int64_t>& list = reduced[d] ? reduction.inner : reduction.outer;
     std::vector<int64_t> longer;
     longer.reserve(list.size() * x[d]);
@@ -60,6 +55,13 @@ Result<Reduction> ReductionOf(const ir::EvalContext& context) {
     list = std::move(longer);
   }
   return reduction;
+}
+
+Result<Reduction> ReductionOf(const ir::EvalContext& context) {
+  const ir::Shape& x = context.in(0).shape();
+  std::vector<int64_t> axes;
+  if (context.Has(1)) axes = context.in(1).ToInts();
+  return ReductionOver(x, ReducedAxes(context.node, axes, static_cast<int>(x.size())));
 }
 
 }  // namespace octavo::ops

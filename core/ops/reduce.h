@@ -19,6 +19,8 @@ struct Reduction {
   std::vector<int64_t> inner;  // offsets along the reduced axes
 };
 Result<Reduction> ReductionOf(const ir::EvalContext& context);
+// The same where `reduced` says of every axis whether it is.
+Reduction ReductionOver(const ir::Shape& x, const std::vector<bool>& reduced);
 
 // result = finish(fold(fold(start, x0), x1).., count), accumulated in `Sum` in a fixed order.
 template <class Sum, class Fold, class Finish>

@@ -66,7 +66,8 @@ Status Infer(ir::InferContext& context) {
   for (size_t i = 1; i < 4; ++i) {
     // A roi is read only when cropping.
     if (context.Has(i) && context.known(i) == nullptr && (i != 1 || mode.crops())) {
-      return context.Unsupported("roi, scales and sizes must follow from constants and shapes");
+      constexpr std::string_view kWhat[] = {"x", "roi", "scales", "sizes"};
+      return DependsOnData(context, i, kWhat[i]);
     }
   }
   std::vector<ResizeAxis> plan;

@@ -26,17 +26,16 @@ float PytorchHalfPixel(const ResizeAxis& axis, float x) {
 }
 
 float AlignCorners(const ResizeAxis& axis, float x) {
-  if (axis.out == 1) return 0.0f;
-  return x * static_cast<float>(axis.in - 1) / static_cast<float>(axis.out - 1);
+  if (axis.length == 1) return 0.0f;
+  return x * static_cast<float>(axis.in - 1) / (axis.length - 1);
 }
 
 float Asymmetric(const ResizeAxis& axis, float x) { return x / axis.scale; }
 
 float CropAndResize(const ResizeAxis& axis, float x) {
   const auto last = static_cast<float>(axis.in - 1);
-  if (axis.out == 1) return 0.5f * (axis.roi_start + axis.roi_end) * last;
-  return axis.roi_start * last +
-         x * (axis.roi_end - axis.roi_start) * last / static_cast<float>(axis.out - 1);
+  if (axis.length == 1) return 0.5f * (axis.roi_start + axis.roi_end) * last;
+  return axis.roi_start * last + x * (axis.roi_end - axis.roi_start) * last / (axis.length - 1);
 }
 
 constexpr NamedCoordinate kCoordinates[] = {
@@ -143,7 +142,9 @@ std::string PlanResize(const ir::Shape& shape, const ResizeMode& mode,
       return fmt::format("scale {} is not allowed", axis.scale);
     axis.out = static_cast<int64_t>(out);
   }
-  for (const ResizeAxis& axis : plan) {
+  for (ResizeAxis& axis : plan) {
+    const bool given = sizes != nullptr && mode.policy == "stretch";
+    axis.length = given ? static_cast<float>(axis.out) : axis.scale * static_cast<float>(axis.in);
     if (axis.out < 0 || (axis.in == 0 && axis.out > 0)) {
       return fmt::format("extent {} cannot become {}", axis.in, axis.out);
     }

@@ -14,6 +14,7 @@ struct ResizeAxis {
   int64_t in = 1;
   int64_t out = 1;
   float scale = 1;
+  float length = 1;  // of the result, before it is rounded down to `out`
   float roi_start = 0, roi_end = 1;
 
   bool unchanged() const { return in == out && scale == 1; }

@@ -16,9 +16,6 @@ Status Infer(ir::InferContext& context) {
   OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", -1),
                                          static_cast<int>(shape.size())));
   OCTAVO_TRY(const std::vector<int64_t> k, context.KnownInts(1, "k"));
-  if (!HasCType(context.dtype(0))) {
-    return context.Unsupported("data of type {} is not supported", Name(context.dtype(0)));
-  }
   if (k.size() != 1 || k[0] < 0 || k[0] > shape[axis]) {
     return context.Invalid("k must be one number from 0 to the extent {}", shape[axis]);
   }

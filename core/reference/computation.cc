@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/reference/conv_shape.h"
+#include "core/reference/half.h"
 #include "core/reference/kernels/conv.h"
 #include "core/reference/kernels/matmul.h"
 
@@ -26,7 +27,7 @@ bool AllReal(const ir::EvalContext& context) {
 // Kernels speak of f32 alone; the definition does the rest.
 Function OnReals(Function kernel) {
   return [kernel = std::move(kernel)](const ir::EvalContext& context) {
-    return AllReal(context) ? kernel(context) : context.node.op->reference(context);
+    return AllReal(context) ? kernel(context) : RunDefinition(context);
   };
 }
 
@@ -172,7 +173,7 @@ Result<Computation> Prepare(const ir::Node& node, std::span<const ir::Shape> sha
       return Computation{OnReals(std::move(kernel)), true};
     }
   }
-  return Computation{node.op->reference, false};
+  return Computation{&RunDefinition, false};
 }
 
 }  // namespace octavo::reference

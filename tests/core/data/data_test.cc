@@ -228,5 +228,30 @@ TEST(Samples, ShapesBindDynamicExtents) {
   EXPECT_THAT(source->Shapes({"x"}).at("x"), ElementsAre(5, 7));
 }
 
+TEST(Samples, AValueThatAllSamplesAgreeInIsFoundAndAnotherRefused) {
+  const TensorParser none = [](const Blob&) -> Result<ir::Tensor> {
+    return Fail(Code::kInternal, "no protos here");
+  };
+  const auto npy = [](std::vector<int64_t> values) {
+    return Blob(WriteNpy(ir::Tensor::Ints(values)));
+  };
+  const auto source = SampleSource::Open({{"0/input_0.npy", npy({1})},
+                                          {"0/input_1.npy", npy({3, 2})},
+                                          {"1/input_0.npy", npy({9})},
+                                          {"1/input_1.npy", npy({3, 2})}},
+                                         none);
+  ASSERT_TRUE(source) << source.error().message;
+  const std::vector<std::string> inputs = {"x", "shape"};
+  const auto shape = CommonValue(source->Only(inputs, {"shape"}),
+                                 {.name = "shape", .type = {ir::DType::kI64, {2}, {}, {}}});
+  ASSERT_TRUE(shape && *shape);
+  EXPECT_THAT((*shape)->ToInts(), ElementsAre(3, 2));
+  const auto x = CommonValue(source->Only(inputs, {"x"}),
+                             {.name = "x", .type = {ir::DType::kI64, {1}, {}, {}}});
+  ASSERT_FALSE(x);
+  EXPECT_EQ(x.error().code, Code::kUnimplemented);
+  EXPECT_THAT(x.error().message, HasSubstr("input 'x' decides a shape"));
+}
+
 }  // namespace
 }  // namespace octavo::data

@@ -136,12 +136,57 @@ TEST(Import, ATerabyteOfClaimedWeightsIsRefusedBeforeItIsAllocated) {
   }
 }
 
-TEST(Import, OpsetsOutsideOfSevenToTwentyOneAreUnimplemented) {
-  for (const int64_t opset : {6, 22}) {
+TEST(Import, OpsetsOutsideOfOneToTwentyOneAreUnimplemented) {
+  for (const int64_t opset : {0, 22}) {
     ModelBuilder builder(opset);
     builder.Input("x", {2}).Node("Relu", {"x"}, {"y"}).Output("y");
     EXPECT_EQ(ErrorOf(builder).code, Code::kUnimplemented) << opset;
   }
+}
+
+TEST(Import, BroadcastingBeforeOpset7AlignsWhereItsAxisSays) {
+  ModelBuilder builder(6);
+  builder.Input("x", {1, 3, 2, 2}).Constant("b", ir::Tensor(ir::DType::kF32, {3}));
+  builder.Node("Add", {"x", "b"}, {"y"}).Int("broadcast", 1).Int("axis", 1).Output("y");
+  const auto imported = ImportModel(builder.Build());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const ir::Graph& graph = imported->graph;
+  const ir::Node* add = graph.Producer(graph.Find("y"));
+  ASSERT_NE(add, nullptr);
+  EXPECT_EQ(graph.type(add->inputs[1]).shape, (ir::Shape{3, 1, 1}));
+}
+
+// ---------------------------------------------------------------- inputs that decide shapes
+
+ModelBuilder ReshapeByInput() {
+  ModelBuilder builder;
+  builder.Input("x", {2, 3}).Input("shape", {2}, onnx_wire::Tensor::INT64);
+  builder.Node("Reshape", {"x", "shape"}, {"y"}, "r").Output("y");
+  return builder;
+}
+
+TEST(Import, AShapeThatDependsOnAnInputIsRefusedAndNamed) {
+  const Error error = ErrorOf(ReshapeByInput());
+  EXPECT_EQ(error.code, Code::kUnimplemented);
+  EXPECT_EQ(error.field, "shape");
+  EXPECT_THAT(error.message, HasSubstr("depends on data"));
+}
+
+TEST(Import, WithValuesAnInputThatDecidesAShapeIsAConstantAndTheOthersStay) {
+  std::vector<std::string> asked;
+  const auto imported =
+      ImportModel(ReshapeByInput().Build(),
+                  {.value_of = [&](const std::string& name,
+                                   const ir::Type&) -> Result<std::optional<ir::Tensor>> {
+                    asked.push_back(name);
+                    return std::optional(ir::Tensor::Ints({3, 2}));
+                  }});
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(asked, testing::ElementsAre("shape"));
+  EXPECT_EQ(imported->fixed_inputs, asked);
+  ASSERT_EQ(imported->inputs.size(), 1u);
+  EXPECT_EQ(imported->inputs[0].name, "x");
+  EXPECT_EQ(imported->graph.type(imported->graph.Find("y")).shape, (ir::Shape{3, 2}));
 }
 
 // ---------------------------------------------------------------- extents

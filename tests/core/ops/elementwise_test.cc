@@ -187,7 +187,7 @@ TEST(Elementwise, ErrorsNameTheOpAndWhatIsWrong) {
   EXPECT_EQ(Refusal({"Mul", {Counting({2}), Tensor::Ints({1, 2})}}),
             "Mul 'test': operands are f32 and i64, but must have one type");
   EXPECT_EQ(Refusal({"Sigmoid", {Tensor::Ints({1})}}),
-            "Sigmoid 'test': operand is i64, but must be f32 or f64");
+            "Sigmoid 'test': operand is i64, but must be a float type");
   EXPECT_EQ(Refusal({"PRelu", {Counting({2}), Counting({2, 2})}}),
             "PRelu 'test': slope of shape 2x2 does not broadcast to 2");
   EXPECT_EQ(Refusal({"Mod", {Row({1}), Row({1})}}), "Mod 'test': fmod must be 1 for f32");

@@ -1,0 +1,22 @@
+// Atan(x): arc tangent, element by element.
+#include "core/base/math.h"
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return FloatUnary(context, [](double x) { return math::Atan(x); });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kAtan{
+    .name = "Atan",
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferFloatUnary,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops

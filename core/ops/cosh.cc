@@ -1,0 +1,22 @@
+// Cosh(x): hyperbolic cosine, element by element.
+#include "core/base/math.h"
+#include "core/ops/elementwise.h"
+
+namespace octavo::ops {
+namespace {
+
+Status Reference(const ir::EvalContext& context) {
+  return FloatUnary(context, [](double x) { return math::Cosh(x); });
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kCosh{
+    .name = "Cosh",
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &InferFloatUnary,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops
