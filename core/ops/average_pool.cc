@@ -49,8 +49,10 @@ void Pool(const Window& window, const ir::EvalContext& context) {
     for (int64_t plane = begin; plane < end; ++plane) {
       std::ranges::fill(sums, 0);
       const T* from = x + plane * in_size;
-      ForEachTap(window, 0, out_size, [&](int64_t position, int64_t, int64_t offset) {
-        if (offset >= 0) sums[position] += from[offset];
+      ForEachTapRow(window, [&](const TapRow& row) {
+        for (int64_t i = 0; i < row.count; ++i) {
+          sums[row.position + i] += from[row.offset + i * row.step];
+        }
       });
       for (int64_t i = 0; i < out_size; ++i) {
         y[plane * out_size + i] = static_cast<T>(sums[i] / divisors[i]);

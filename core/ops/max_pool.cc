@@ -39,6 +39,34 @@ std::vector<int64_t> Places(const Window& window, const ir::Node& node) {
 }
 
 template <class T>
+void PoolPlane(const Window& window, const T* from, T* to) {
+  ForEachTapRow(window, [&](const TapRow& row) {
+    T* best = to + row.position;
+    const T* x = from + row.offset;
+    if (row.step == 1) {
+      for (int64_t i = 0; i < row.count; ++i) best[i] = x[i] > best[i] ? x[i] : best[i];
+      return;
+    }
+    for (int64_t i = 0; i < row.count; ++i) {
+      const T value = x[i * row.step];
+      best[i] = value > best[i] ? value : best[i];
+    }
+  });
+}
+
+template <class T>
+void PoolWithIndices(const Window& window, const std::vector<int64_t>& places, const T* from,
+                     int64_t first_index, T* to, int64_t* indices) {
+  ForEachTap(window, 0, window.positions(), [&](int64_t position, int64_t, int64_t offset) {
+    if (offset < 0) return;
+    const bool first = indices[position] == 0 && to[position] == std::numeric_limits<T>::lowest();
+    if (!(from[offset] > to[position]) && !first) return;
+    to[position] = from[offset];
+    indices[position] = first_index + places[offset];
+  });
+}
+
+template <class T>
 void Pool(const Window& window, const ir::EvalContext& context) {
   const int64_t in_size = ir::NumElements(window.in);
   const int64_t out_size = window.positions();
@@ -53,14 +81,11 @@ void Pool(const Window& window, const ir::EvalContext& context) {
       const T* from = x + plane * in_size;
       T* to = y + plane * out_size;
       std::fill(to, to + out_size, std::numeric_limits<T>::lowest());
-      ForEachTap(window, 0, out_size, [&](int64_t position, int64_t, int64_t offset) {
-        if (offset < 0) return;
-        const bool first = indices && indices[plane * out_size + position] == 0 &&
-                           to[position] == std::numeric_limits<T>::lowest();
-        if (!(from[offset] > to[position]) && !first) return;
-        to[position] = from[offset];
-        if (indices) indices[plane * out_size + position] = plane * in_size + places[offset];
-      });
+      if (indices) {
+        PoolWithIndices(window, places, from, plane * in_size, to, indices + plane * out_size);
+      } else {
+        PoolPlane(window, from, to);
+      }
     }
   });
 }

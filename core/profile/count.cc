@@ -50,12 +50,14 @@ Extent ExtentOfPart(const float* values, int64_t count) {
 // Where values of a block are counted; `none` for those that are not finite.
 void FindBins(const float* values, int64_t count, double scale, double first, int32_t none,
               int32_t* bins) {
+  const double most = std::numeric_limits<float>::max(), nowhere = none;
   for (int64_t i = 0; i < count; ++i) {
-    const bool finite = std::fabs(values[i]) < std::numeric_limits<float>::infinity();
-    const double x = (finite ? double{values[i]} : 0.0) * scale;
+    const double value = values[i];
+    const double x = value * scale;
     double whole = (x + kRounder) - kRounder;
     whole = whole > x ? whole - 1.0 : whole;  // floor
-    const double bin = finite ? whole - first : static_cast<double>(none);
+    double bin = whole - first;
+    bin = std::fabs(value) <= most ? bin : nowhere;  // NaN too
     bins[i] = static_cast<int32_t>(bin);
   }
 }

@@ -56,8 +56,20 @@ void ReadActual(const ir::Tensor& actual, const ir::Type& type, int64_t begin, i
 // Pairs that are not finite become two zeros, which add nothing; returns how many are left.
 int64_t Clean(int64_t count, Block& block) {
   constexpr float kMost = std::numeric_limits<float>::max();
+  // A product with 0 is 0 or NaN, and a sum keeps a NaN.
+  float sums[8] = {}, worst = 0;
+  for (int64_t i = 0; i + 8 <= count; i += 8) {
+    for (int lane = 0; lane < 8; ++lane) {
+      sums[lane] += block.reference[i + lane] * 0.0f + block.actual[i + lane] * 0.0f;
+    }
+  }
+  for (int64_t i = count / 8 * 8; i < count; ++i) {
+    worst += block.reference[i] * 0.0f + block.actual[i] * 0.0f;
+  }
+  for (const float sum : sums) worst += sum;
   int32_t bad = 0;
-  for (int64_t i = 0; i < count; ++i) {
+  std::fill_n(block.bad, count, uint8_t{0});
+  for (int64_t i = 0; worst != worst && i < count; ++i) {
     const bool finite =
         std::fabs(block.reference[i]) <= kMost && std::fabs(block.actual[i]) <= kMost;
     block.bad[i] = finite ? 0 : 1;
@@ -142,8 +154,7 @@ void CountBins(const float* values, const uint8_t* bad, int64_t count, const Bin
 void CountSteps(const float* reference, const int32_t* codes, int64_t count, float scale,
                 int32_t zero, ir::CodeRange range, PairCounts& counts) {
   int32_t at[kBlock];
-  double most_off = 0;
-  int32_t beyond = 0;
+  double offs[kBlock], clipped[kBlock];
   const double least = static_cast<double>(range.min), most = static_cast<double>(range.max);
   const double low = least - zero - 1, high = most - zero + 1, offset = zero;
   for (int64_t i = 0; i < count; ++i) {
@@ -156,14 +167,21 @@ void CountSteps(const float* reference, const int32_t* codes, int64_t count, flo
     const double code = codes[i];
     double off = std::fabs(nearest - code);
     off = steps == steps ? off : -1.0;  // NaN
-    most_off = off > most_off ? off : most_off;
-    const bool saturated = (nearest != ideal) & ((code == least) | (code == most)) & (off >= 0);
-    beyond += saturated ? 1 : 0;
+    // At a bound and beyond it.
+    double beyond = nearest != ideal ? 1.0 : 0.0;
+    beyond = code > least ? (code < most ? 0.0 : beyond) : beyond;
+    clipped[i] = off < 0 ? 0.0 : beyond;
+    offs[i] = off;
     const double kept = off < kStepBins - 1 ? off : kStepBins - 1;
     at[i] = static_cast<int32_t>(kept);
   }
-  for (int64_t i = 0; i < count; ++i) at[i] = at[i] < 0 ? kStepBins : at[i];
-  counts.saturated += beyond;
+  double most_off = 0, beyond = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    most_off = offs[i] > most_off ? offs[i] : most_off;
+    beyond += clipped[i];
+    at[i] = at[i] < 0 ? kStepBins : at[i];
+  }
+  counts.saturated += static_cast<int64_t>(beyond);
   counts.max_steps = std::max(counts.max_steps, static_cast<int64_t>(most_off));
   Count(at, count, counts.steps);
 }
