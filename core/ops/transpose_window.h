@@ -9,7 +9,7 @@ struct TransposeWindow {
   std::vector<int64_t> in, kernel, strides, dilations, pads_begin, out;
 
   // Calls body(position, tap, input_offset) for every output position and every tap in descending
-  // row-major order; input_offset is -1 where no input element meets the tap.
+  // row-major order that meets an input element or, with input_offset -1, the padding around them.
   template <class Body>
   void ForEachTap(Body&& body) const {
     const size_t axes = in.size();
@@ -18,17 +18,19 @@ struct TransposeWindow {
     const int64_t taps = ir::NumElements(kernel);
     for (int64_t position = 0; position < positions; ++position) {
       for (int64_t tap = taps; tap-- > 0;) {
+        bool between = false;  // two input elements
         int64_t offset = 0, rest_position = position, rest_tap = tap;
-        for (size_t d = axes; d-- > 0 && offset >= 0;) {
+        for (size_t d = axes; d-- > 0;) {
           const int64_t p = rest_position % out[d], k = rest_tap % kernel[d];
           rest_position /= out[d];
           rest_tap /= kernel[d];
           const int64_t spread = p + pads_begin[d] - k * dilations[d];
           const int64_t at = spread / strides[d];
-          const bool hit = spread >= 0 && spread % strides[d] == 0 && at < in[d];
-          offset = hit ? offset + at * in_strides[d] : -1;
+          const bool hit = spread >= 0 && at < in[d];
+          between = between || spread % strides[d] != 0;
+          offset = hit && offset >= 0 ? offset + at * in_strides[d] : -1;
         }
-        body(position, tap, offset);
+        if (!between) body(position, tap, offset);
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include "core/reference/kernels/field.h"
 #include "core/reference/kernels/gemm.h"
+#include "core/reference/kernels/phases.h"
 
 namespace octavo::reference {
 namespace {
@@ -14,11 +15,6 @@ constexpr int64_t kRowsInPlace = 128;
 int64_t OutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
   const int64_t room = in + pads - dilation * (kernel - 1) - 1;
   return room < 0 ? 0 : room / stride + 1;
-}
-
-int64_t TransposeOutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride,
-                         int64_t extra) {
-  return std::max<int64_t>(0, stride * (in - 1) + extra + dilation * (kernel - 1) + 1 - pads);
 }
 
 }  // namespace
@@ -38,42 +34,14 @@ int64_t ConvOutWidth(const ConvShape& s) {
   return OutSize(s.in_width, s.pad_left + s.pad_right, s.kernel_width, s.dilation_width,
                  s.stride_width);
 }
-int64_t ConvTransposeOutHeight(const ConvShape& s) {
-  return TransposeOutSize(s.in_height, s.pad_top + s.pad_bottom, s.kernel_height, s.dilation_height,
-                          s.stride_height, s.output_padding_height);
-}
-int64_t ConvTransposeOutWidth(const ConvShape& s) {
-  return TransposeOutSize(s.in_width, s.pad_left + s.pad_right, s.kernel_width, s.dilation_width,
-                          s.stride_width, s.output_padding_width);
-}
-
 struct ConvDriver {
-  // Sizes that both directions share.
-  static PackedConv Begin(const ConvShape& shape, int64_t out_height, int64_t out_width) {
+  static PackedConv Begin(const ConvShape& shape) {
     PackedConv conv;
     conv.shape_ = shape;
-    conv.out_height_ = out_height;
-    conv.out_width_ = out_width;
+    conv.out_height_ = ConvOutHeight(shape);
+    conv.out_width_ = ConvOutWidth(shape);
     conv.tiles_ = &internal::CurrentTiles();
     conv.depthwise_ = shape.in_channels == shape.groups && shape.groups > 1;
-    return conv;
-  }
-
-  static PackedConv Forward(const ConvShape& shape) {
-    PackedConv conv = Begin(shape, ConvOutHeight(shape), ConvOutWidth(shape));
-    conv.top_ = shape.pad_top;
-    conv.left_ = shape.pad_left;
-    conv.step_height_ = shape.stride_height;
-    conv.step_width_ = shape.stride_width;
-    return conv;
-  }
-
-  static PackedConv Transposed(const ConvShape& shape) {
-    PackedConv conv = Begin(shape, ConvTransposeOutHeight(shape), ConvTransposeOutWidth(shape));
-    conv.top_ = (shape.kernel_height - 1) * shape.dilation_height - shape.pad_top;
-    conv.left_ = (shape.kernel_width - 1) * shape.dilation_width - shape.pad_left;
-    conv.stuff_height_ = shape.stride_height;
-    conv.stuff_width_ = shape.stride_width;
     return conv;
   }
 
@@ -104,16 +72,15 @@ struct ConvDriver {
   // A 1x1 kernel with stride 1 and no padding reads the input where it lies.
   static bool IsProduct(const PackedConv& conv) {
     const ConvShape& s = conv.shape_;
-    return s.kernel_height == 1 && s.kernel_width == 1 && conv.step_height_ == 1 &&
-           conv.step_width_ == 1 && conv.stuff_height_ == 1 && conv.stuff_width_ == 1 &&
-           conv.top_ == 0 && conv.left_ == 0 && conv.out_height_ == s.in_height &&
-           conv.out_width_ == s.in_width;
+    return s.kernel_height == 1 && s.kernel_width == 1 && s.stride_height == 1 &&
+           s.stride_width == 1 && s.pad_top == 0 && s.pad_left == 0 &&
+           conv.out_height_ == s.in_height && conv.out_width_ == s.in_width;
   }
 
   static Field FieldOf(const PackedConv& conv) {
     const ConvShape& s = conv.shape_;
-    const int64_t step_height = s.kernel_height == 1 ? 1 : conv.step_height_;
-    const int64_t phases = s.kernel_width == 1 ? 1 : conv.step_width_;
+    const int64_t step_height = s.kernel_height == 1 ? 1 : s.stride_height;
+    const int64_t phases = s.kernel_width == 1 ? 1 : s.stride_width;
     return {.rows = (conv.out_height_ - 1) * step_height +
                     (s.kernel_height - 1) * s.dilation_height + 1,
             .phases = phases,
@@ -127,12 +94,10 @@ struct ConvDriver {
     const ConvShape& s = conv.shape_;
     return {.in_height = s.in_height,
             .in_width = s.in_width,
-            .top = conv.top_,
-            .left = conv.left_,
-            .stuff_height = conv.stuff_height_,
-            .stuff_width = conv.stuff_width_,
-            .skip_height = s.kernel_height == 1 ? conv.step_height_ : 1,
-            .skip_width = s.kernel_width == 1 ? conv.step_width_ : 1};
+            .top = s.pad_top,
+            .left = s.pad_left,
+            .skip_height = s.kernel_height == 1 ? s.stride_height : 1,
+            .skip_width = s.kernel_width == 1 ? s.stride_width : 1};
   }
 
   // Where the taps of one output channel lie, relative to its group's first plane.
@@ -160,30 +125,11 @@ struct ConvDriver {
     const internal::Placement placement = PlacementOf(conv);
     pool.For(planes, 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        internal::FillPlane(field, placement, x + i * s.in_height * s.in_width,
+        internal::FillPlane(*conv.tiles_, field, placement, x + i * s.in_height * s.in_width,
                             data.get() + i * field.plane());
       }
     });
     return data;
-  }
-
-  static void RunDepthwisePlane(const PackedConv& conv, const Field& field, internal::RowCall call,
-                                const float* plane, float* y) {
-    const int64_t lanes = conv.tiles_->lanes;
-    const int64_t whole = field.out_width / lanes * lanes;
-    float tail[16];
-    for (int64_t row = 0; row < field.out_height; ++row, y += field.out_width) {
-      call.x = plane + field.Pixel(row, 0);
-      call.y = y;
-      call.width = whole;
-      conv.tiles_->row(call);
-      if (whole == field.out_width) continue;
-      call.x += whole;
-      call.y = tail;
-      call.width = lanes;
-      conv.tiles_->row(call);
-      std::copy_n(tail, field.out_width - whole, y + whole);
-    }
   }
 
   static void RunDepthwise(const PackedConv& conv, const float* x, const float* bias, float* y,
@@ -198,15 +144,20 @@ struct ConvDriver {
       const Scratch plane(field.plane() + internal::kFieldSlack);
       std::fill_n(plane.get() + field.plane(), internal::kFieldSlack, 0.0f);
       for (int64_t i = begin; i < end; ++i) {
-        internal::FillPlane(field, placement, x + i * s.in_height * s.in_width, plane.get());
+        internal::FillPlane(*conv.tiles_, field, placement, x + i * s.in_height * s.in_width,
+                            plane.get());
         for (int64_t o = i * multiple; o < (i + 1) * multiple; ++o) {
           const int64_t channel = o % s.out_channels;
-          RunDepthwisePlane(conv, field,
-                            {.offsets = offsets.data(),
-                             .weights = conv.weights_.get() + channel * taps,
-                             .taps = taps,
-                             .bias = bias == nullptr ? nullptr : bias + channel},
-                            plane.get(), y + o * field.out_height * field.out_width);
+          conv.tiles_->row({.x = plane.get(),
+                            .x_stride = field.Pixel(1, 0),
+                            .offsets = offsets.data(),
+                            .weights = conv.weights_.get() + channel * taps,
+                            .taps = taps,
+                            .bias = bias == nullptr ? nullptr : bias + channel,
+                            .y = y + o * field.out_height * field.out_width,
+                            .y_stride = field.out_width,
+                            .width = field.out_width,
+                            .rows = field.out_height});
         }
       }
     });
@@ -258,33 +209,19 @@ struct ConvDriver {
 
   static void Run(const PackedConv& conv, const float* x, const float* bias, float* y,
                   ThreadPool& pool) {
+    if (conv.phases_ != nullptr) return internal::RunPhases(conv, x, bias, y, pool);
     if (conv.depthwise_) return RunDepthwise(conv, x, bias, y, pool);
     RunDense(conv, x, bias, y, pool);
   }
 };
 
 PackedConv PackConv2d(const ConvShape& shape, const float* weights) {
-  PackedConv conv = ConvDriver::Forward(shape);
+  PackedConv conv = ConvDriver::Begin(shape);
   ConvDriver::SetWeights(conv, weights);
   return conv;
 }
 
-PackedConv PackConvTranspose2d(const ConvShape& shape, const float* weights) {
-  PackedConv conv = ConvDriver::Transposed(shape);
-  const int64_t ins = shape.in_channels / shape.groups, outs = shape.out_channels / shape.groups;
-  const int64_t area = shape.kernel_height * shape.kernel_width;
-  const Scratch mirrored(shape.out_channels * ins * area);
-  for (int64_t o = 0; o < shape.out_channels; ++o) {
-    const int64_t group = o / outs;
-    for (int64_t c = 0; c < ins; ++c) {
-      const float* from = weights + ((group * ins + c) * outs + o % outs) * area;
-      std::reverse_copy(from, from + area, mirrored.get() + (o * ins + c) * area);
-    }
-  }
-  ConvDriver::SetWeights(conv, mirrored.get());
-  return conv;
-}
-
+// A transposed one has phases, see conv_transpose.cc.
 void Convolve(const PackedConv& conv, const float* x, const float* bias, float* y,
               ThreadPool& pool) {
   if (conv.out_height() <= 0 || conv.out_width() <= 0) return;
@@ -294,11 +231,6 @@ void Convolve(const PackedConv& conv, const float* x, const float* bias, float* 
 void Conv2d(const ConvShape& shape, const float* x, const float* weights, const float* bias,
             float* y, ThreadPool& pool) {
   Convolve(PackConv2d(shape, weights), x, bias, y, pool);
-}
-
-void ConvTranspose2d(const ConvShape& shape, const float* x, const float* weights,
-                     const float* bias, float* y, ThreadPool& pool) {
-  Convolve(PackConvTranspose2d(shape, weights), x, bias, y, pool);
 }
 
 }  // namespace octavo::reference

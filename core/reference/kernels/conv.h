@@ -48,26 +48,26 @@ class PackedConv {
 
  private:
   friend struct ConvDriver;
+  friend struct ConvTransposeDriver;
   PackedConv() = default;
 
   ConvShape shape_;
   int64_t out_height_ = 0, out_width_ = 0;
   const internal::Tiles* tiles_ = nullptr;
-  // An input is laid out as if it began `top_` rows and `left_` columns into a field of zeros, its
-  // elements `stuff_*` apart; the taps then are those of a convolution with stride `step_*`.
-  int64_t top_ = 0, left_ = 0;
-  int64_t stuff_height_ = 1, stuff_width_ = 1;
-  int64_t step_height_ = 1, step_width_ = 1;
   bool depthwise_ = false;
   std::shared_ptr<const float[]> weights_;
+  // A transposed convolution is one convolution for each remainder of an output's place modulo
+  // the strides.
+  struct Phase;
+  std::shared_ptr<const std::vector<Phase>> phases_;
 };
 
 // `weights` is [out_channels, in_channels / groups, kernel_height, kernel_width], dense.
 PackedConv PackConv2d(const ConvShape& shape, const float* weights);
 // `weights` is [in_channels, out_channels / groups, kernel_height, kernel_width], dense.  The
 // chain of an output runs over the input channels of its group ascending, then kernel row and
-// column *descending* (that is, input positions ascending): the convolution with the mirrored
-// kernel of the input with stride - 1 zeros between its elements, which take part like padding.
+// column *descending* (that is, input positions ascending), over the taps that meet an input
+// element or its padding; what would lie between two elements takes no part.
 PackedConv PackConvTranspose2d(const ConvShape& shape, const float* weights);
 
 // x [batch, in_channels, in_height, in_width] -> y [batch, out_channels, out_height, out_width],

@@ -35,15 +35,28 @@ void CopyStrided(const float* x, int64_t size, int64_t first, int64_t step, floa
   std::fill(to + end, to + count, 0.0f);
 }
 
-void FillRow(const Field& field, const Placement& placement, const float* x, float* row) {
-  if (placement.stuff_width > 1) {
-    std::fill_n(row, field.width, 0.0f);
-    for (int64_t i = 0; i < placement.in_width; ++i) {
-      const int64_t column = placement.left + i * placement.stuff_width;
-      if (column >= 0 && column < field.width) row[column] = x[i];
-    }
-    return;
+// Both halves of a row of two phases at once, where what exists of each lies within the field.
+bool SplitRow(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
+              float* row) {
+  const int64_t size = placement.in_width;
+  float* halves[2] = {};
+  for (int64_t phase = 0; phase < 2; ++phase) {
+    // Element i of the phase is x[2 * i + first], of the half `parity`.
+    const int64_t first = phase - placement.left, parity = first & 1;
+    const int64_t begin = (parity - first) / 2, end = begin + (size + 1 - parity) / 2;
+    if (begin < 0 || end > field.width) return false;
+    float* to = row + phase * field.width;
+    std::fill(to, to + begin, 0.0f);
+    std::fill(to + end, to + field.width, 0.0f);
+    halves[parity] = to + begin;
   }
+  tiles.split(x, size, halves[0], halves[1]);
+  return true;
+}
+
+void FillRow(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
+             float* row) {
+  if (field.phases == 2 && SplitRow(tiles, field, placement, x, row)) return;
   const int64_t step = field.phases * placement.skip_width;
   for (int64_t phase = 0; phase < field.phases; ++phase) {
     CopyStrided(x, placement.in_width, phase - placement.left, step, row + phase * field.width,
@@ -65,15 +78,15 @@ void FindRuns(const Field& field, Range columns, std::vector<Run>& runs) {
 
 }  // namespace
 
-void FillPlane(const Field& field, const Placement& placement, const float* x, float* plane) {
+void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
+               float* plane) {
   const int64_t row_size = field.phases * field.width;
   for (int64_t r = 0; r < field.rows; ++r, plane += row_size) {
-    const int64_t from = r * placement.skip_height - placement.top;
-    const int64_t row = from < 0 ? -1 : Quotient(from, placement.stuff_height);
-    if (row < 0 || row >= placement.in_height || row * placement.stuff_height != from) {
+    const int64_t row = r * placement.skip_height - placement.top;
+    if (row < 0 || row >= placement.in_height) {
       std::fill_n(plane, row_size, 0.0f);
     } else {
-      FillRow(field, placement, x + row * placement.in_width, plane);
+      FillRow(tiles, field, placement, x + row * placement.in_width, plane);
     }
   }
 }

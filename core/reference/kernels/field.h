@@ -31,15 +31,14 @@ struct Field {
 inline constexpr int64_t kFieldSlack = 64;
 
 // How one plane of the input is placed in the field: row r of the field is input row
-// (r * skip_height - top) / stuff_height where that is whole and exists, else zeros; columns
-// likewise.  Of stuff and skip (or phases) one is 1.
+// r * skip_height - top where that exists, else zeros; columns likewise.
 struct Placement {
   int64_t in_height = 0, in_width = 0;
   int64_t top = 0, left = 0;
-  int64_t stuff_height = 1, stuff_width = 1;
   int64_t skip_height = 1, skip_width = 1;
 };
-void FillPlane(const Field& field, const Placement& placement, const float* x, float* plane);
+void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
+               float* plane);
 
 // Writes columns [columns) of the matrix [tap][output pixel], rows [k), in the panels of
 // PackColumns.  offsets[tap] is where a tap lies in `field_data`.

@@ -20,18 +20,25 @@ struct TileCall {
 };
 using TileFunction = void (*)(const TileCall&);
 
-// y[i] = bias + chain over t ascending of weights[t] * x[offsets[t] + i]; width is a multiple of
-// `lanes`.  Without a bias nothing is added.
+// For each of `rows` rows r: y[r][i] = bias + chain over t ascending of weights[t] *
+// x[r][offsets[t] + i] for i < width.  Without a bias nothing is added.  Reads up to one vector
+// beyond what it needs.
 struct RowCall {
   const float* x = nullptr;
+  int64_t x_stride = 0;
   const int64_t* offsets = nullptr;
   const float* weights = nullptr;
   int64_t taps = 0;
   const float* bias = nullptr;
   float* y = nullptr;
+  int64_t y_stride = 0;
   int64_t width = 0;
+  int64_t rows = 1;
 };
 using RowFunction = void (*)(const RowCall&);
+
+// even[i] = x[2 * i], odd[i] = x[2 * i + 1] for the elements of x[0, count).
+using SplitFunction = void (*)(const float* x, int64_t count, float* even, float* odd);
 
 inline constexpr int kMaxTileRows = 8;
 inline constexpr int kMaxTileVectors = 3;
@@ -41,6 +48,7 @@ struct Tiles {
   int lanes = 0;                                          // floats in a vector
   TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};  // [rows - 1][vectors - 1]
   RowFunction row = nullptr;
+  SplitFunction split = nullptr;
 
   int panel() const { return lanes * kMaxTileVectors; }
 };

@@ -14,6 +14,17 @@ struct Avx512 {
   static Reg Zero() { return _mm512_setzero_ps(); }
   static Reg Load(const float* p) { return _mm512_loadu_ps(p); }
   static void Store(float* p, Reg x) { _mm512_storeu_ps(p, x); }
+  static void StoreFirst(float* p, Reg x, int count) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
+  }
+  static Reg Even(Reg a, Reg b) {
+    const __m512i at = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    return _mm512_permutex2var_ps(a, at, b);
+  }
+  static Reg Odd(Reg a, Reg b) {
+    const __m512i at = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return _mm512_permutex2var_ps(a, at, b);
+  }
   static Reg Broadcast(float x) { return _mm512_set1_ps(x); }
   static Reg Add(Reg a, Reg b) { return _mm512_add_ps(a, b); }
   static Reg Fma(Reg a, Reg b, Reg c) { return _mm512_fmadd_ps(a, b, c); }

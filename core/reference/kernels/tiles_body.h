@@ -1,6 +1,6 @@
-// The body of tiles.h for any vector type V: Reg, kLanes, kRows, Zero, Load, Store, Broadcast, Add
-// and Fma.  Included by the tiles_*.cc files alone; all of it has internal linkage, because each
-// of them is compiled for another instruction set.
+// The body of tiles.h for any vector type V: Reg, kLanes, kRows, Zero, Load, Store,
+// StoreFirst, Broadcast, Add, Fma, Even and Odd.  Included by the tiles_*.cc files alone; all of it
+// has internal linkage, because each of them is compiled for another instruction set.
 #pragma once
 
 #include "core/reference/kernels/tiles.h"
@@ -49,31 +49,66 @@ void Tile(const TileCall& call) {
   }
 }
 
-template <class V, int kVectors>
-void RowPart(const RowCall& call, int64_t begin) {
-  typename V::Reg acc[kVectors];
-  OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) acc[v] = V::Zero();
+// kRows rows from `row` on, and kVectors vectors from column `begin` on.
+template <class V, int kRows, int kVectors>
+void RowPart(const RowCall& call, int64_t row, int64_t begin) {
+  typename V::Reg acc[kRows][kVectors];
+  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) acc[r][v] = V::Zero();
+  }
+  const float* from = call.x + row * call.x_stride + begin;
   for (int64_t t = 0; t < call.taps; ++t) {
     const typename V::Reg weight = V::Broadcast(call.weights[t]);
-    const float* x = call.x + call.offsets[t] + begin;
-    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-      acc[v] = V::Fma(weight, V::Load(x + v * V::kLanes), acc[v]);
+    const float* x = from + call.offsets[t];
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+        acc[r][v] = V::Fma(weight, V::Load(x + r * call.x_stride + v * V::kLanes), acc[r][v]);
+      }
     }
   }
-  OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-    if (call.bias != nullptr) acc[v] = V::Add(acc[v], V::Broadcast(*call.bias));
-    V::Store(call.y + begin + v * V::kLanes, acc[v]);
+  const int64_t room = call.width - begin - (kVectors - 1) * V::kLanes;  // of the last vector
+  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+    float* y = call.y + (row + r) * call.y_stride + begin;
+    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+      if (call.bias != nullptr) acc[r][v] = V::Add(acc[r][v], V::Broadcast(*call.bias));
+      if (v + 1 < kVectors || room >= V::kLanes) {
+        V::Store(y + v * V::kLanes, acc[r][v]);
+      } else {
+        V::StoreFirst(y + v * V::kLanes, acc[r][v], static_cast<int>(room));
+      }
+    }
   }
+}
+
+template <class V, int kVectors>
+void RowColumns(const RowCall& call, int64_t begin) {
+  // About as many chains as hide the latency of one.
+  constexpr int kRows = kVectors == 1 ? 6 : kVectors == 2 ? 4 : 2;
+  int64_t row = 0;
+  for (; row + kRows <= call.rows; row += kRows) RowPart<V, kRows, kVectors>(call, row, begin);
+  for (; row < call.rows; ++row) RowPart<V, 1, kVectors>(call, row, begin);
 }
 
 template <class V>
 void Row(const RowCall& call) {
   int64_t i = 0;
-  for (; i + 4 * V::kLanes <= call.width; i += 4 * V::kLanes) RowPart<V, 4>(call, i);
-  const int64_t rest = (call.width - i) / V::kLanes;
-  if (rest == 3) RowPart<V, 3>(call, i);
-  if (rest == 2) RowPart<V, 2>(call, i);
-  if (rest == 1) RowPart<V, 1>(call, i);
+  for (; i + 4 * V::kLanes <= call.width; i += 4 * V::kLanes) RowColumns<V, 4>(call, i);
+  const int64_t rest = (call.width - i + V::kLanes - 1) / V::kLanes;
+  if (rest == 4) RowColumns<V, 4>(call, i);
+  if (rest == 3) RowColumns<V, 3>(call, i);
+  if (rest == 2) RowColumns<V, 2>(call, i);
+  if (rest == 1) RowColumns<V, 1>(call, i);
+}
+
+template <class V>
+void Split(const float* x, int64_t count, float* even, float* odd) {
+  int64_t i = 0;
+  for (; i + 2 * V::kLanes <= count; i += 2 * V::kLanes) {
+    const typename V::Reg a = V::Load(x + i), b = V::Load(x + i + V::kLanes);
+    V::Store(even + i / 2, V::Even(a, b));
+    V::Store(odd + i / 2, V::Odd(a, b));
+  }
+  for (; i < count; ++i) (i % 2 == 0 ? even : odd)[i / 2] = x[i];
 }
 
 template <class V, int kRows>
@@ -90,6 +125,7 @@ constexpr Tiles MakeTiles() {
   tiles.rows = V::kRows;
   tiles.lanes = V::kLanes;
   tiles.row = &Row<V>;
+  tiles.split = &Split<V>;
   FillRows<V, V::kRows>(tiles);
   return tiles;
 }

@@ -18,6 +18,11 @@ struct Portable {
   static void Store(float* p, Reg r) {
     for (int i = 0; i < kLanes; ++i) p[i] = r.x[i];
   }
+  static void StoreFirst(float* p, Reg r, int count) {
+    for (int i = 0; i < count; ++i) p[i] = r.x[i];
+  }
+  static Reg Even(Reg a, Reg b) { return {{a.x[0], a.x[2], b.x[0], b.x[2]}}; }
+  static Reg Odd(Reg a, Reg b) { return {{a.x[1], a.x[3], b.x[1], b.x[3]}}; }
   static Reg Broadcast(float x) { return {{x, x, x, x}}; }
   static Reg Add(Reg a, Reg b) {
     for (int i = 0; i < kLanes; ++i) a.x[i] += b.x[i];
