@@ -75,6 +75,54 @@ class OnednnConv {
   std::unordered_map<int, dnnl::memory> arguments_;
 };
 
+// Transposed; w is [in_channels, out_channels, height, width], of one group.
+class OnednnConvTranspose {
+ public:
+  OnednnConvTranspose(const ConvShape& s, const float* x, const float* w, const float* bias)
+      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+    using Tag = dnnl::memory::format_tag;
+    const auto any = [](const dnnl::memory::dims& dims) {
+      return dnnl::memory::desc(dims, dnnl::memory::data_type::f32, Tag::any);
+    };
+    const dnnl::memory::dims source{s.batch, s.in_channels, s.in_height, s.in_width};
+    const dnnl::memory::dims weights{s.out_channels, s.in_channels, s.kernel_height,
+                                     s.kernel_width};
+    const dnnl::memory::dims target{s.batch, s.out_channels, ConvTransposeOutHeight(s),
+                                    ConvTransposeOutWidth(s)};
+    const dnnl::memory::desc bias_desc({s.out_channels}, dnnl::memory::data_type::f32, Tag::x);
+    const dnnl::deconvolution_forward::desc desc(
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::deconvolution_direct, any(source),
+        any(weights), bias_desc, any(target), {s.stride_height, s.stride_width},
+        {s.pad_top, s.pad_left}, {s.pad_bottom, s.pad_right});
+    const dnnl::deconvolution_forward::primitive_desc primitive(desc, engine_);
+    primitive_ = dnnl::deconvolution_forward(primitive);
+    const auto liked = [&](const dnnl::memory::dims& dims, Tag tag, const float* data,
+                           const dnnl::memory::desc& wanted) {
+      dnnl::memory plain({dims, dnnl::memory::data_type::f32, tag}, engine_,
+                         const_cast<float*>(data));
+      dnnl::memory memory(wanted, engine_);
+      dnnl::reorder(plain, memory).execute(stream_, plain, memory);
+      stream_.wait();
+      return memory;
+    };
+    arguments_ = {{DNNL_ARG_SRC, liked(source, Tag::nchw, x, primitive.src_desc())},
+                  {DNNL_ARG_WEIGHTS, liked(weights, Tag::iohw, w, primitive.weights_desc())},
+                  {DNNL_ARG_BIAS, {bias_desc, engine_, const_cast<float*>(bias)}},
+                  {DNNL_ARG_DST, {primitive.dst_desc(), engine_}}};
+  }
+
+  void Run() {
+    primitive_.execute(stream_, arguments_);
+    stream_.wait();
+  }
+
+ private:
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  dnnl::deconvolution_forward primitive_;
+  std::unordered_map<int, dnnl::memory> arguments_;
+};
+
 // Row-major C = A * B.
 inline void OnednnMatMul(int64_t m, int64_t n, int64_t k, const float* a, const float* b,
                          float* c) {
