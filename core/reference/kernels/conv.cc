@@ -123,9 +123,11 @@ struct ConvDriver {
     Scratch data(planes * field.plane() + internal::kFieldSlack);
     std::fill_n(data.get() + planes * field.plane(), internal::kFieldSlack, 0.0f);
     const internal::Placement placement = PlacementOf(conv);
+    const internal::Interior interior = internal::InteriorOf(field, placement);
     pool.For(planes, 4, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        internal::FillPlane(*conv.tiles_, field, placement, x + i * s.in_height * s.in_width,
+        internal::FillPlane(*conv.tiles_, field, placement, interior,
+                            x + i * s.in_height * s.in_width, internal::Border::kWritten,
                             data.get() + i * field.plane());
       }
     });
@@ -137,14 +139,16 @@ struct ConvDriver {
     const ConvShape& s = conv.shape_;
     const Field field = FieldOf(conv);
     const internal::Placement placement = PlacementOf(conv);
+    const internal::Interior interior = internal::InteriorOf(field, placement);
     const std::vector<int64_t> offsets = TapOffsets(conv, field);
     const int64_t taps = Taps(s), multiple = s.out_channels / s.groups;
     pool.For(s.batch * s.in_channels, 1, [&](int64_t begin, int64_t end) {
       // One plane at a time, so that it stays in the nearest cache.
       const Scratch plane(field.plane() + internal::kFieldSlack);
-      std::fill_n(plane.get() + field.plane(), internal::kFieldSlack, 0.0f);
+      std::fill_n(plane.get(), field.plane() + internal::kFieldSlack, 0.0f);
       for (int64_t i = begin; i < end; ++i) {
-        internal::FillPlane(*conv.tiles_, field, placement, x + i * s.in_height * s.in_width,
+        internal::FillPlane(*conv.tiles_, field, placement, interior,
+                            x + i * s.in_height * s.in_width, internal::Border::kCleared,
                             plane.get());
         for (int64_t o = i * multiple; o < (i + 1) * multiple; ++o) {
           const int64_t channel = o % s.out_channels;

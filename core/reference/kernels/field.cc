@@ -17,51 +17,59 @@ struct Run {
 // strides are 1 or 2.
 int64_t Quotient(int64_t x, int64_t by) { return by == 1 ? x : by == 2 ? x >> 1 : x / by; }
 
-// to[i] = x[first + i * step] where that exists, else 0.
-void CopyStrided(const float* x, int64_t size, int64_t first, int64_t step, float* to,
-                 int64_t count) {
+// Positions [begin, end) of `count` that lie in the input: those with 0 <= i * step + first < size.
+Range Inside(int64_t size, int64_t first, int64_t step, int64_t count) {
   const int64_t begin = first >= 0 ? 0 : std::min(count, Quotient(-first + step - 1, step));
   const int64_t end =
       first >= size ? begin : std::clamp(Quotient(size - first + step - 1, step), begin, count);
-  std::fill(to, to + begin, 0.0f);
-  const float* from = x + first + begin * step;
-  if (step == 1) {
-    std::copy(from, from + (end - begin), to + begin);
-  } else if (step == 2) {
-    for (int64_t i = begin; i < end; ++i) to[i] = from[2 * (i - begin)];
-  } else {
-    for (int64_t i = begin; i < end; ++i) to[i] = from[step * (i - begin)];
-  }
-  std::fill(to + end, to + count, 0.0f);
+  return {begin, end};
 }
 
-// Both halves of a row of two phases at once, where what exists of each lies within the field.
-bool SplitRow(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
-              float* row) {
+void WriteBorder(const Field& field, const Interior& interior, float* plane) {
+  const int64_t row_size = field.phases * field.width;
+  std::fill_n(plane, interior.rows.begin * row_size, 0.0f);
+  for (int64_t r = interior.rows.begin; r < interior.rows.end; ++r) {
+    for (int64_t phase = 0; phase < field.phases; ++phase) {
+      float* row = plane + r * row_size + phase * field.width;
+      for (int64_t i = 0; i < interior.columns[phase].begin; ++i) row[i] = 0;
+      for (int64_t i = interior.columns[phase].end; i < field.width; ++i) row[i] = 0;
+    }
+  }
+  std::fill_n(plane + interior.rows.end * row_size, (field.rows - interior.rows.end) * row_size,
+              0.0f);
+}
+
+void CopyStrided(const CopyCall& call, int64_t step) {
+  for (int64_t r = 0; r < call.rows; ++r) {
+    const float* x = call.x + r * call.x_stride;
+    float* to = call.to + r * call.to_stride;
+    if (step == 2) {
+      for (int64_t i = 0; i < call.count; ++i) to[i] = x[2 * i];
+    } else {
+      for (int64_t i = 0; i < call.count; ++i) to[i] = x[step * i];
+    }
+  }
+}
+
+// Both phases at once, where all of the input lies within the field.
+bool SplitRows(const Tiles& tiles, const Field& field, const Placement& placement,
+               const Interior& interior, CopyCall call, float* row) {
   const int64_t size = placement.in_width;
   float* halves[2] = {};
   for (int64_t phase = 0; phase < 2; ++phase) {
     // Element i of the phase is x[2 * i + first], of the half `parity`.
     const int64_t first = phase - placement.left, parity = first & 1;
-    const int64_t begin = (parity - first) / 2, end = begin + (size + 1 - parity) / 2;
-    if (begin < 0 || end > field.width) return false;
-    float* to = row + phase * field.width;
-    std::fill(to, to + begin, 0.0f);
-    std::fill(to + end, to + field.width, 0.0f);
-    halves[parity] = to + begin;
+    const Range& columns = interior.columns[phase];
+    if (columns.begin * 2 + first != parity || columns.size() != (size + 1 - parity) / 2) {
+      return false;
+    }
+    halves[parity] = row + phase * field.width + columns.begin;
   }
-  tiles.split(x, size, halves[0], halves[1]);
+  call.count = size;
+  call.even = halves[0];
+  call.odd = halves[1];
+  tiles.split(call);
   return true;
-}
-
-void FillRow(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
-             float* row) {
-  if (field.phases == 2 && SplitRow(tiles, field, placement, x, row)) return;
-  const int64_t step = field.phases * placement.skip_width;
-  for (int64_t phase = 0; phase < field.phases; ++phase) {
-    CopyStrided(x, placement.in_width, phase - placement.left, step, row + phase * field.width,
-                field.width);
-  }
 }
 
 // The runs of the columns [begin, end); runs are written in order, so that each may spill into
@@ -78,15 +86,38 @@ void FindRuns(const Field& field, Range columns, std::vector<Run>& runs) {
 
 }  // namespace
 
-void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
-               float* plane) {
+Interior InteriorOf(const Field& field, const Placement& placement) {
+  Interior interior{Inside(placement.in_height, -placement.top, placement.skip_height, field.rows)};
+  for (int64_t phase = 0; phase < field.phases; ++phase) {
+    interior.columns.push_back(Inside(placement.in_width, phase - placement.left,
+                                      field.phases * placement.skip_width, field.width));
+  }
+  return interior;
+}
+
+void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement,
+               const Interior& interior, const float* x, Border border, float* plane) {
+  if (border == Border::kWritten) WriteBorder(field, interior, plane);
   const int64_t row_size = field.phases * field.width;
-  for (int64_t r = 0; r < field.rows; ++r, plane += row_size) {
-    const int64_t row = r * placement.skip_height - placement.top;
-    if (row < 0 || row >= placement.in_height) {
-      std::fill_n(plane, row_size, 0.0f);
+  const int64_t first_row = interior.rows.begin * placement.skip_height - placement.top;
+  CopyCall call{.x = x + first_row * placement.in_width,
+                .x_stride = placement.skip_height * placement.in_width,
+                .to_stride = row_size,
+                .rows = interior.rows.size()};
+  float* row = plane + interior.rows.begin * row_size;
+  if (field.phases == 2 && SplitRows(tiles, field, placement, interior, call, row)) return;
+  const int64_t step = field.phases * placement.skip_width;
+  const float* first = call.x;
+  for (int64_t phase = 0; phase < field.phases; ++phase) {
+    const Range& columns = interior.columns[phase];
+    call.x = first + columns.begin * step + phase - placement.left;
+    call.to = row + phase * field.width + columns.begin;
+    call.count = columns.size();
+    if (call.count == 0) continue;
+    if (step == 1) {
+      tiles.copy(call);
     } else {
-      FillRow(tiles, field, placement, x + row * placement.in_width, plane);
+      CopyStrided(call, step);
     }
   }
 }

@@ -37,8 +37,17 @@ struct Placement {
   int64_t top = 0, left = 0;
   int64_t skip_height = 1, skip_width = 1;
 };
-void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement, const float* x,
-               float* plane);
+// The rows and columns of a field that hold the input.
+struct Interior {
+  Range rows = {};
+  std::vector<Range> columns = {};  // of each phase
+};
+Interior InteriorOf(const Field& field, const Placement& placement);
+
+// What lies outside of the input is written only if it is not kCleared already.
+enum class Border { kWritten, kCleared };
+void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement,
+               const Interior& interior, const float* x, Border border, float* plane);
 
 // Writes columns [columns) of the matrix [tap][output pixel], rows [k), in the panels of
 // PackColumns.  offsets[tap] is where a tap lies in `field_data`.

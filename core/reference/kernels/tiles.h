@@ -37,8 +37,18 @@ struct RowCall {
 };
 using RowFunction = void (*)(const RowCall&);
 
-// even[i] = x[2 * i], odd[i] = x[2 * i + 1] for the elements of x[0, count).
-using SplitFunction = void (*)(const float* x, int64_t count, float* even, float* odd);
+// Rows of `count` elements copied to `to`, or their even and odd elements to `even` and `odd`.
+struct CopyCall {
+  const float* x = nullptr;
+  int64_t x_stride = 0;
+  int64_t count = 0;
+  float* to = nullptr;
+  float* even = nullptr;
+  float* odd = nullptr;
+  int64_t to_stride = 0;
+  int64_t rows = 0;
+};
+using CopyFunction = void (*)(const CopyCall&);
 
 inline constexpr int kMaxTileRows = 8;
 inline constexpr int kMaxTileVectors = 3;
@@ -48,7 +58,7 @@ struct Tiles {
   int lanes = 0;                                          // floats in a vector
   TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};  // [rows - 1][vectors - 1]
   RowFunction row = nullptr;
-  SplitFunction split = nullptr;
+  CopyFunction copy = nullptr, split = nullptr;
 
   int panel() const { return lanes * kMaxTileVectors; }
 };

@@ -14,10 +14,12 @@ struct Avx2 {
   static Reg Zero() { return _mm256_setzero_ps(); }
   static Reg Load(const float* p) { return _mm256_loadu_ps(p); }
   static void Store(float* p, Reg x) { _mm256_storeu_ps(p, x); }
-  static void StoreFirst(float* p, Reg x, int count) {
+  static __m256i First(int count) {
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    _mm256_maskstore_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes), x);
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), lanes);
   }
+  static Reg LoadFirst(const float* p, int count) { return _mm256_maskload_ps(p, First(count)); }
+  static void StoreFirst(float* p, Reg x, int count) { _mm256_maskstore_ps(p, First(count), x); }
   static Reg InOrder(Reg x) {
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8));
   }

@@ -14,6 +14,9 @@ struct Avx512 {
   static Reg Zero() { return _mm512_setzero_ps(); }
   static Reg Load(const float* p) { return _mm512_loadu_ps(p); }
   static void Store(float* p, Reg x) { _mm512_storeu_ps(p, x); }
+  static Reg LoadFirst(const float* p, int count) {
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << count) - 1), p);
+  }
   static void StoreFirst(float* p, Reg x, int count) {
     _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
   }

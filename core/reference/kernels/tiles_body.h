@@ -1,6 +1,7 @@
 // The body of tiles.h for any vector type V: Reg, kLanes, kRows, Zero, Load, Store,
-// StoreFirst, Broadcast, Add, Fma, Even and Odd.  Included by the tiles_*.cc files alone; all of it
-// has internal linkage, because each of them is compiled for another instruction set.
+// LoadFirst, StoreFirst, Broadcast, Add, Fma, Even and Odd.  Included by the tiles_*.cc files
+// alone; all of it has internal linkage, because each of them is compiled for another instruction
+// set.
 #pragma once
 
 #include "core/reference/kernels/tiles.h"
@@ -86,7 +87,8 @@ void RowColumns(const RowCall& call, int64_t begin) {
   constexpr int kRows = kVectors == 1 ? 6 : kVectors == 2 ? 4 : 2;
   int64_t row = 0;
   for (; row + kRows <= call.rows; row += kRows) RowPart<V, kRows, kVectors>(call, row, begin);
-  for (; row < call.rows; ++row) RowPart<V, 1, kVectors>(call, row, begin);
+  for (; row + 2 <= call.rows; row += 2) RowPart<V, 2, kVectors>(call, row, begin);
+  if (row < call.rows) RowPart<V, 1, kVectors>(call, row, begin);
 }
 
 template <class V>
@@ -101,14 +103,38 @@ void Row(const RowCall& call) {
 }
 
 template <class V>
-void Split(const float* x, int64_t count, float* even, float* odd) {
-  int64_t i = 0;
-  for (; i + 2 * V::kLanes <= count; i += 2 * V::kLanes) {
-    const typename V::Reg a = V::Load(x + i), b = V::Load(x + i + V::kLanes);
-    V::Store(even + i / 2, V::Even(a, b));
-    V::Store(odd + i / 2, V::Odd(a, b));
+void Copy(const CopyCall& call) {
+  for (int64_t r = 0; r < call.rows; ++r) {
+    const float* x = call.x + r * call.x_stride;
+    float* to = call.to + r * call.to_stride;
+    int64_t i = 0;
+    for (; i + V::kLanes <= call.count; i += V::kLanes) V::Store(to + i, V::Load(x + i));
+    const auto rest = static_cast<int>(call.count - i);
+    if (rest > 0) V::StoreFirst(to + i, V::LoadFirst(x + i, rest), rest);
   }
-  for (; i < count; ++i) (i % 2 == 0 ? even : odd)[i / 2] = x[i];
+}
+
+template <class V>
+void Split(const CopyCall& call) {
+  for (int64_t r = 0; r < call.rows; ++r) {
+    const float* x = call.x + r * call.x_stride;
+    float* even = call.even + r * call.to_stride;
+    float* odd = call.odd + r * call.to_stride;
+    int64_t i = 0;
+    for (; i + 2 * V::kLanes <= call.count; i += 2 * V::kLanes) {
+      const typename V::Reg a = V::Load(x + i), b = V::Load(x + i + V::kLanes);
+      V::Store(even + i / 2, V::Even(a, b));
+      V::Store(odd + i / 2, V::Odd(a, b));
+    }
+    const auto rest = static_cast<int>(call.count - i);
+    if (rest == 0) continue;
+    const int first = rest < V::kLanes ? rest : V::kLanes;
+    const typename V::Reg a = V::LoadFirst(x + i, first);
+    const typename V::Reg b =
+        rest > first ? V::LoadFirst(x + i + V::kLanes, rest - first) : V::Zero();
+    V::StoreFirst(even + i / 2, V::Even(a, b), (rest + 1) / 2);
+    V::StoreFirst(odd + i / 2, V::Odd(a, b), rest / 2);
+  }
 }
 
 template <class V, int kRows>
@@ -125,6 +151,7 @@ constexpr Tiles MakeTiles() {
   tiles.rows = V::kRows;
   tiles.lanes = V::kLanes;
   tiles.row = &Row<V>;
+  tiles.copy = &Copy<V>;
   tiles.split = &Split<V>;
   FillRows<V, V::kRows>(tiles);
   return tiles;

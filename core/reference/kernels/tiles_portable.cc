@@ -18,6 +18,11 @@ struct Portable {
   static void Store(float* p, Reg r) {
     for (int i = 0; i < kLanes; ++i) p[i] = r.x[i];
   }
+  static Reg LoadFirst(const float* p, int count) {
+    Reg r = {};
+    for (int i = 0; i < count; ++i) r.x[i] = p[i];
+    return r;
+  }
   static void StoreFirst(float* p, Reg r, int count) {
     for (int i = 0; i < count; ++i) p[i] = r.x[i];
   }
