@@ -94,6 +94,11 @@ class Absorber {
     return false;
   }
 
+  bool TargetHas(ir::DType dtype) const {
+    const auto& dtypes = context_.settings().target.activations;
+    return std::ranges::find(dtypes, dtype) != dtypes.end();
+  }
+
   // Readers of the Rescale's result read `to`; the Rescale goes.
   void Replace(NodeId id, ValueId to) {
     graph_.Forward(graph_.node(id).result(), to);
@@ -182,8 +187,7 @@ class Absorber {
           fmt::format("{} '{}' cannot give a per-channel type", producer->op->name, producer->name);
       return false;
     }
-    const auto& dtypes = context_.settings().target.activations;
-    if (std::ranges::find(dtypes, to.dtype) == dtypes.end()) {
+    if (!TargetHas(to.dtype)) {
       why_[id] = fmt::format("the target has no {} activations", Name(to.dtype));
       return false;
     }
@@ -227,6 +231,7 @@ class Absorber {
     const ValueId r = graph_.node(id).result();
     const Type from = graph_.type(x);
     const Type to = graph_.type(r);
+    if (Is(reader, "Dequantize")) return false;  // into-dequantize sees to it
     if (reader.op->rescale.at_input != AtInput::kAbsorbed ||
         reader.op->RoleOf(use.input) != ir::Role::kData) {
       if (why_[id].empty()) {
@@ -237,6 +242,16 @@ class Absorber {
     if (!from.quant->per_tensor()) {
       why_[id] =
           fmt::format("{} '{}' cannot take a per-channel operand", reader.op->name, reader.name);
+      return false;
+    }
+    if (!TargetHas(from.dtype)) {
+      why_[id] = fmt::format("the target has no {} activations", Name(from.dtype));
+      return false;
+    }
+    // An op with weights sums products in 32 bits.
+    if (reader.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
+      why_[id] = fmt::format("{} '{}' would sum products of {} in 32 bits", reader.op->name,
+                             reader.name, Name(from.dtype));
       return false;
     }
     if (reader.op->rescale.why_not) {

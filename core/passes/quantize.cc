@@ -2,7 +2,7 @@
 // and integers meet.  Weights become Quantize of their float payload and stay so until
 // merge-constants; biases stay float until specialize-bias.
 //
-//   node in integers    Op(x, w)          ->  Op(Q(x), Q(w)) : t    the job itself
+//   node in integers    Op(x, w)          ->  Op(Q(x), Q(w)) : t    new parameters: the job itself
 //   border in           x (float)         ->  Quantize(x)
 //   border out          y (codes)         ->  Dequantize(y)
 //   another type        Op wants t2       ->  Op(Rescale(x) : t2)
@@ -25,9 +25,10 @@ using ir::ValueId;
 constexpr Rule kQuantized = {
     .name = "quantized",
     .law = "Op(x, w) -> Op(Quantize(x), Quantize(w)) : t",
-    .effect = Effect::kExact,
+    .effect = Effect::kNewParameters,
     .condition =
-        "the job itself, not a rewrite: the op has an integer form on the target and the "
+        "the job itself, so no limit holds it back: the op has an integer form on the target and "
+        "the "
         "profile has its ranges",
 };
 constexpr Rule kRules[] = {kQuantized};

@@ -1,10 +1,14 @@
 // Runs one pass test: golden_runner PASS FILE.  Compares the text, verifies the graph, executes
 // before and after.  With OCTAVO_UPDATE_GOLDEN=1 it writes what came out into `after` instead of
-// comparing; the review is the diff.
+// comparing; the review is the diff.  golden_runner --coverage FOLDER asks whether every rule of
+// every pass has its golden.
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <map>
+#include <memory>
+#include <set>
 
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"
@@ -63,6 +67,21 @@ Result<Outcome> RunPass(const passes::Pass& pass, const ir::Graph& before,
   return outcome;
 }
 
+// The settings of a file beside the threads that they point to.
+struct Owned {
+  ThreadPool pool{1};
+  GoldenSettings golden = {};
+};
+using OwnedSettings = std::unique_ptr<Owned>;
+
+Result<OwnedSettings> SettingsOf(const GoldenFile& file) {
+  auto owned = std::make_unique<Owned>();
+  owned->golden.settings.pool = &owned->pool;
+  OCTAVO_TRY(owned->golden.settings.target, target::BuiltIn("cpu-int8"));
+  OCTAVO_CHECK(ReadOptions(file.options, owned->golden));
+  return owned;
+}
+
 Status Compare(std::string_view expected, std::string_view actual,
                const passes::Findings& findings) {
   if (expected == actual) return {};
@@ -105,14 +124,10 @@ Status Run(const std::string& pass_name, const std::string& path) {
   if (pass == nullptr) return Fail(Code::kUsage, "no pass is named '{}'", pass_name);
   OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
   OCTAVO_TRY(const GoldenFile file, ParseGolden(bytes.text()));
-  ThreadPool pool(1);
-  GoldenSettings options;
-  options.settings.pool = &pool;
-  OCTAVO_TRY(options.settings.target, target::BuiltIn("cpu-int8"));
-  OCTAVO_CHECK(ReadOptions(file.options, options));
+  OCTAVO_TRY(const OwnedSettings options, SettingsOf(file));
   std::string printed;
   for (const Case& one : file.before) {
-    OCTAVO_CHECK(CheckCase(*pass, file, one, options, printed));
+    OCTAVO_CHECK(CheckCase(*pass, file, one, options->golden, printed));
   }
   const bool update = std::getenv("OCTAVO_UPDATE_GOLDEN") != nullptr;
   if (update && !file.unchanged && file.error.empty()) {
@@ -121,15 +136,58 @@ Status Run(const std::string& pass_name, const std::string& path) {
   return {};
 }
 
+// The rules that the goldens of a pass apply, and how many goldens apply none.
+struct Coverage {
+  std::set<std::string, std::less<>> applied = {};
+  int unchanged = 0;
+};
+
+Status AddCoverage(const passes::Pass& pass, const std::string& path, Coverage& coverage) {
+  OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
+  OCTAVO_TRY(const GoldenFile file, ParseGolden(bytes.text()));
+  OCTAVO_TRY(const OwnedSettings options, SettingsOf(file));
+  for (const Case& one : file.before) {
+    OCTAVO_TRY(const ir::Graph before, ParseGraph(one.before, {}, path));
+    const auto outcome = RunPass(pass, before, options->golden);
+    if (!outcome) continue;
+    coverage.unchanged += int{outcome->findings.ledger.empty()};
+    for (const passes::LedgerEntry& entry : outcome->findings.ledger) {
+      coverage.applied.insert(entry.rule);
+    }
+  }
+  return {};
+}
+
+// Every rule must be applied by some golden of its pass, and every pass must have one that stays.
+Status CheckCoverage(const std::string& folder) {
+  std::string missing;
+  for (const passes::Pass* pass : passes::AllPasses()) {
+    Coverage coverage;
+    for (const auto& entry :
+         std::filesystem::directory_iterator(folder + std::string("/") + std::string(pass->name))) {
+      OCTAVO_CHECK(AddCoverage(*pass, entry.path().string(), coverage));
+    }
+    if (coverage.unchanged == 0) missing += fmt::format("\n  {}: nothing stays", pass->name);
+    for (const passes::Rule& rule : pass->rules) {
+      if (coverage.applied.count(rule.name) > 0) continue;
+      missing += fmt::format("\n  {}: no golden applies '{}'", pass->name, rule.name);
+    }
+  }
+  if (missing.empty()) return {};
+  return Fail(Code::kInternal, "goldens are missing:{}", missing);
+}
+
 }  // namespace
 }  // namespace octavo::golden
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    fmt::print(stderr, "usage: golden_runner PASS FILE\n");
+    fmt::print(stderr, "usage: golden_runner PASS FILE, or golden_runner --coverage FOLDER\n");
     return 2;
   }
-  const octavo::Status status = octavo::golden::Run(argv[1], argv[2]);
+  const octavo::Status status = std::string_view(argv[1]) == "--coverage"
+                                    ? octavo::golden::CheckCoverage(argv[2])
+                                    : octavo::golden::Run(argv[1], argv[2]);
   if (status) return 0;
   fmt::print(stderr, "{}: {}\n", argv[2], status.error().message);
   return 1;
