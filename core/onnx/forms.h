@@ -16,6 +16,8 @@ Status PadToInputs(const ir::Graph& graph, Conversion& conversion);
 bool PadToAttributes(const ir::Graph& graph, Draft& draft);
 bool PadWithoutAxes(const ir::Graph& graph, Draft& draft);
 bool PadWithoutWrap(const ir::Graph& graph, Draft& draft);
+Status DftAxisToInput(const ir::Graph& graph, Conversion& conversion);
+bool DftAxisToAttribute(const ir::Graph& graph, Draft& draft);
 Status SplitToInput(const ir::Graph& graph, Conversion& conversion);
 bool SplitToAttribute(const ir::Graph& graph, Draft& draft);
 Status SplitCountOutputs(const ir::Graph& graph, Conversion& conversion);

@@ -213,4 +213,23 @@ bool TopKLargestSorted(const ir::Graph&, Draft& draft) {
   return DropDefault(draft, "largest", 1) && DropDefault(draft, "sorted", 1);
 }
 
+Status DftAxisToInput(const ir::Graph&, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  draft.Set(2, Operand::Literal("axis", Tensor::Scalar(draft.attributes.Int("axis", 1))));
+  draft.attributes.Erase("axis");
+  return {};
+}
+
+bool DftAxisToAttribute(const ir::Graph& graph, Draft& draft) {
+  if (!draft.inputs[0].value) return false;
+  const auto rank = static_cast<int64_t>(graph.type(draft.inputs[0].value).shape.size());
+  const Tensor* axis = ConstantOf(graph, draft, 2);
+  if (draft.Has(2) && (axis == nullptr || axis->size() != 1)) return false;
+  const int64_t along = axis ? axis->IntAt(0) : -2;
+  draft.attributes.Set("axis", along < 0 ? along + rank : along);
+  draft.inputs.resize(std::min<size_t>(draft.inputs.size(), 2));
+  draft.DropAbsentTail();
+  return true;
+}
+
 }  // namespace octavo::onnx::forms

@@ -117,13 +117,16 @@ constexpr VersionRow kVersions[] = {
     {.op = "Split", .before = 18, .raise = &SplitCountOutputs, .lower = &SplitWithoutCount},
     {.op = "Pad", .before = 18, .lower = &PadWithoutAxes},
     {.op = "Resize", .before = 18, .lower = &ResizePlain18},
+    {.op = "LpPool", .before = 18, .lower = &PoolBefore10},
 
     {.op = "Pad", .before = 19, .lower = &PadWithoutWrap},
     {.op = "AveragePool", .before = 19, .lower = &PoolBefore19},
     {.op = "Resize", .before = 19, .lower = &ResizePlain19},
     {.op = "Cast", .before = 19, .lower = &CastSaturating},
 
+    {.op = "DFT", .before = 20, .raise = &DftAxisToInput, .lower = &DftAxisToAttribute},
     {.op = "GridSample", .before = 20, .raise = &GridByNewNames, .lower = &GridByOldNames},
+    {.op = "GroupNormalization", .before = 21, .raise = &NotInThisForm},
 };
 
 struct FirstRow {
@@ -142,6 +145,8 @@ constexpr FirstRow kFirst[] = {
     {"HammingWindow", 17},
     {"HannWindow", 17},
     {"MaxUnpool", 9},
+    {"MelWeightMatrix", 17},
+    {"STFT", 17},
     {"NegativeLogLikelihoodLoss", 12},
     {"SoftmaxCrossEntropyLoss", 12},
     {"Unique", 11},
@@ -157,6 +162,7 @@ constexpr FirstRow kFirst[] = {
     {"ConvInteger", 10},
     {"Cosh", 9},
     {"CumSum", 11},
+    {"DFT", 17},
     {"DequantizeLinear", 10},
     {"Det", 11},
     {"DynamicQuantizeLinear", 11},

@@ -1,5 +1,6 @@
 // AveragePool(x): the mean of each window, in double in row-major order, rounded once.
-// count_include_pad = 1 divides by the whole window, else by what lies inside the input.
+// count_include_pad = 1 divides by the whole window, else by what lies inside the input;
+// a window wholly in the padding is 0.
 #include "core/ops/elementwise.h"
 #include "core/ops/window.h"
 
@@ -55,7 +56,7 @@ void Pool(const Window& window, const ir::EvalContext& context) {
         }
       });
       for (int64_t i = 0; i < out_size; ++i) {
-        y[plane * out_size + i] = static_cast<T>(sums[i] / divisors[i]);
+        y[plane * out_size + i] = static_cast<T>(sums[i] / std::max(divisors[i], 1.0));
       }
     }
   });

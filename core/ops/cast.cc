@@ -1,9 +1,6 @@
 // Cast(input) {to, saturate}: another element type.  Reals become integers by truncation and
 // saturate, NaN becomes 0; integers wrap among each other; anything but 0 is true.
-#include <cmath>
-#include <limits>
-
-#include "core/ops/data_op.h"
+#include "core/ops/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -22,24 +19,12 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-template <class To>
-To Truncated(double x) {
-  if (std::isnan(x)) return 0;
-  // 2^bits as a double is exact, where the greatest integer may not be.
-  const double end = std::ldexp(1.0, std::numeric_limits<To>::digits);
-  if (x >= end) return std::numeric_limits<To>::max();
-  if (x <= static_cast<double>(std::numeric_limits<To>::min())) {
-    return std::numeric_limits<To>::min();
-  }
-  return static_cast<To>(x);
-}
-
 template <class To, class From>
 To Converted(From x) {
   if constexpr (std::is_same_v<To, bool>) {
     return x != From(0);
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    return Truncated<To>(x);
+    return FromReal<To>(x);
   } else {
     return static_cast<To>(x);
   }

@@ -18,9 +18,9 @@ constexpr ir::AttrSpec kAttributes[] = {
 Status Infer(ir::InferContext& context) {
   const ir::Shape& x = context.shape(0);
   const ir::Shape& w = context.shape(1);
-  if (context.dtype(0) != ir::DType::kF32 || context.dtype(1) != ir::DType::kF32) {
-    return context.Unsupported("operands are {} and {}, but must be f32", Name(context.dtype(0)),
-                               Name(context.dtype(1)));
+  if (!IsF32OrHalf(context.dtype(0)) || context.dtype(1) != context.dtype(0)) {
+    return context.Unsupported("operands are {} and {}, but must be f32 or half-width floats",
+                               Name(context.dtype(0)), Name(context.dtype(1)));
   }
   if (x.size() < 3 || w.size() != x.size()) {
     return context.Invalid("data of shape {} and weight of shape {} must have one rank, at least 3",
@@ -42,7 +42,7 @@ Status Infer(ir::InferContext& context) {
   OCTAVO_TRY(const Window window, WindowOf(context.node(), x, {w.begin() + 2, w.end()}));
   ir::Shape shape = {x[0], w[0]};
   shape.insert(shape.end(), window.out.begin(), window.out.end());
-  context.SetResult(0, ir::DType::kF32, shape);
+  context.SetResult(0, context.dtype(0), shape);
   return {};
 }
 

@@ -3,6 +3,8 @@
 // (transcendental functions).
 #pragma once
 
+#include <limits>
+
 #include "core/ops/data_op.h"
 
 namespace octavo::ops {
@@ -15,6 +17,26 @@ Status InferFloatUnary(ir::InferContext& context);
 Status InferNumericUnary(ir::InferContext& context);
 // Operands of one numeric type; the result has their broadcast shape.
 Status InferNumericBinary(ir::InferContext& context);
+
+// A real as an element: rounded to a float type; truncated and limited to an integer's range, NaN
+// being 0.
+template <class T>
+T FromReal(double x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<T>(x);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return x != 0;
+  } else {
+    if (x != x) return 0;
+    // 2^digits is exact as a double, where the greatest integer may not be.
+    const double end =
+        2.0 * static_cast<double>(uint64_t{1} << (std::numeric_limits<T>::digits - 1));
+    if (x >= end) return std::numeric_limits<T>::max();
+    if (x <= static_cast<double>(std::numeric_limits<T>::min()))
+      return std::numeric_limits<T>::min();
+    return static_cast<T>(x);
+  }
+}
 
 // Where sums and products of T are computed: integers modulo 2^64, so that they wrap around instead
 // of being undefined; reals in T itself.

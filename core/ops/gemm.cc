@@ -18,9 +18,9 @@ constexpr ir::AttrSpec kAttributes[] = {
 Status Infer(ir::InferContext& context) {
   const ir::Shape& a = context.shape(0);
   const ir::Shape& b = context.shape(1);
-  if (context.dtype(0) != ir::DType::kF32 || context.dtype(1) != ir::DType::kF32) {
-    return context.Unsupported("operands are {} and {}, but must be f32", Name(context.dtype(0)),
-                               Name(context.dtype(1)));
+  if (!IsF32OrHalf(context.dtype(0)) || context.dtype(1) != context.dtype(0)) {
+    return context.Unsupported("operands are {} and {}, but must be f32 or half-width floats",
+                               Name(context.dtype(0)), Name(context.dtype(1)));
   }
   if (a.size() != 2 || b.size() != 2) {
     return context.Invalid("operands of shapes {} and {} must be matrices", ir::ToString(a),
@@ -37,7 +37,7 @@ Status Infer(ir::InferContext& context) {
     return context.Invalid("c of shape {} does not broadcast to {}", ir::ToString(context.shape(2)),
                            ir::ToString(shape));
   }
-  context.SetResult(0, ir::DType::kF32, shape);
+  context.SetResult(0, context.dtype(0), shape);
   return {};
 }
 

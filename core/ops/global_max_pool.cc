@@ -30,7 +30,9 @@ void Pool(const ir::EvalContext& context) {
     for (int64_t plane = begin; plane < end; ++plane) {
       const T* values = from + plane * size;
       T most = values[0];
-      for (int64_t i = 1; i < size; ++i) most = values[i] > most ? values[i] : most;
+      for (int64_t i = 1; i < size; ++i) {
+        if (values[i] > most || values[i] != values[i]) most = values[i];
+      }
       to[plane] = most;
     }
   });

@@ -11,8 +11,9 @@ Status Reference(const ir::EvalContext& context) {
   const float alpha = context.node.attributes.Float("alpha", 0.2f);
   const float beta = context.node.attributes.Float("beta", 0.5f);
   return NumericUnary(context, [=](auto x) {
-    const float y = alpha * static_cast<float>(x) + beta;
-    return y < 0.0f ? 0.0f : y > 1.0f ? 1.0f : y;
+    using Real = std::conditional_t<std::is_same_v<decltype(x), double>, double, float>;
+    const Real y = alpha * static_cast<Real>(x) + beta;
+    return y < 0 ? Real(0) : y > 1 ? Real(1) : y;
   });
 }
 

@@ -26,7 +26,9 @@ Status Infer(ir::InferContext& context) {
   ir::Shape moments = x;
   std::fill(moments.begin() + axis, moments.end(), 1);
   for (size_t i = 1; i < context.result_count(); ++i) {
-    context.SetResult(i, context.dtype(0), moments);
+    // stash_type says that moments of half-width floats are f32.
+    context.SetResult(i, IsF32OrHalf(context.dtype(0)) ? ir::DType::kF32 : context.dtype(0),
+                      moments);
   }
   return {};
 }

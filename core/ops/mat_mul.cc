@@ -49,13 +49,13 @@ Result<MatMulShape> MatMulShapeOf(ir::Shape a, ir::Shape b) {
 namespace {
 
 Status Infer(ir::InferContext& context) {
-  if (context.dtype(0) != ir::DType::kF32 || context.dtype(1) != ir::DType::kF32) {
-    return context.Unsupported("operands are {} and {}, but must be f32", Name(context.dtype(0)),
-                               Name(context.dtype(1)));
+  if (!IsF32OrHalf(context.dtype(0)) || context.dtype(1) != context.dtype(0)) {
+    return context.Unsupported("operands are {} and {}, but must be f32 or half-width floats",
+                               Name(context.dtype(0)), Name(context.dtype(1)));
   }
   auto shape = MatMulShapeOf(context.shape(0), context.shape(1));
   if (!shape) return context.Invalid("{}", shape.error().message);
-  context.SetResult(0, ir::DType::kF32, std::move(shape->result));
+  context.SetResult(0, context.dtype(0), std::move(shape->result));
   return {};
 }
 

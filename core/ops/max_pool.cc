@@ -1,4 +1,5 @@
-// MaxPool(x): the largest element of each window; optionally where it was (Indices).
+// MaxPool(x): the largest element of each window, NaN where it holds one; optionally where it was
+// (Indices).
 //
 // The model of an op's file: what it does, schema, inference, rules, meaning, one row.
 #include <limits>
@@ -38,18 +39,23 @@ std::vector<int64_t> Places(const Window& window, const ir::Node& node) {
   return places;
 }
 
+// NaN is greater than all others, and stays.
+template <class T>
+T Greater(T x, T best) {
+  return x > best || x != x ? x : best;
+}
+
 template <class T>
 void PoolPlane(const Window& window, const T* from, T* to) {
   ForEachTapRow(window, [&](const TapRow& row) {
     T* best = to + row.position;
     const T* x = from + row.offset;
     if (row.step == 1) {
-      for (int64_t i = 0; i < row.count; ++i) best[i] = x[i] > best[i] ? x[i] : best[i];
+      for (int64_t i = 0; i < row.count; ++i) best[i] = Greater(x[i], best[i]);
       return;
     }
     for (int64_t i = 0; i < row.count; ++i) {
-      const T value = x[i * row.step];
-      best[i] = value > best[i] ? value : best[i];
+      best[i] = Greater(x[i * row.step], best[i]);
     }
   });
 }
@@ -60,8 +66,9 @@ void PoolWithIndices(const Window& window, const std::vector<int64_t>& places, c
   ForEachTap(window, 0, window.positions(), [&](int64_t position, int64_t, int64_t offset) {
     if (offset < 0) return;
     const bool first = indices[position] == 0 && to[position] == std::numeric_limits<T>::lowest();
-    if (!(from[offset] > to[position]) && !first) return;
-    to[position] = from[offset];
+    const T x = from[offset];
+    if (!(x > to[position]) && x == x && !first) return;
+    to[position] = x;
     indices[position] = first_index + places[offset];
   });
 }
@@ -71,14 +78,14 @@ void Pool(const Window& window, const ir::EvalContext& context) {
   const int64_t in_size = ir::NumElements(window.in);
   const int64_t out_size = window.positions();
   const int64_t planes = context.in(0).shape()[0] * context.in(0).shape()[1];
-  const T* x = context.in(0).values<T>().data();
+  const T* elements = context.in(0).values<T>().data();
   T* y = context.out().mutable_values<T>().data();
   const std::vector<int64_t> places = Places(window, context.node);
   int64_t* indices =
       context.results.size() > 1 ? context.out(1).mutable_values<int64_t>().data() : nullptr;
   context.pool->For(planes, 1, [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
-      const T* from = x + plane * in_size;
+      const T* from = elements + plane * in_size;
       T* to = y + plane * out_size;
       std::fill(to, to + out_size, std::numeric_limits<T>::lowest());
       if (indices) {

@@ -21,6 +21,7 @@
   X(ConvTranspose)             \
   X(Cos)                       \
   X(Cosh)                      \
+  X(DFT)                       \
   X(Dequantize)                \
   X(Det)                       \
   X(Div)                       \
@@ -33,8 +34,10 @@
   X(Gelu)                      \
   X(Gemm)                      \
   X(GlobalAveragePool)         \
+  X(GlobalLpPool)              \
   X(GlobalMaxPool)             \
   X(GridSample)                \
+  X(GroupNormalization)        \
   X(HardSigmoid)               \
   X(HardSwish)                 \
   X(Hardmax)                   \
@@ -45,6 +48,8 @@
   X(LeakyRelu)                 \
   X(Log)                       \
   X(LogSoftmax)                \
+  X(LpNormalization)           \
+  X(LpPool)                    \
   X(MatMul)                    \
   X(Max)                       \
   X(MaxPool)                   \
@@ -77,6 +82,7 @@
   X(Rescale)                   \
   X(RoiAlign)                  \
   X(Round)                     \
+  X(STFT)                      \
   X(Selu)                      \
   X(Shrink)                    \
   X(Sigmoid)                   \

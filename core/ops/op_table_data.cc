@@ -13,6 +13,8 @@
   X(BitwiseXor)            \
   X(BlackmanWindow)        \
   X(Cast)                  \
+  X(CenterCropPad)         \
+  X(Col2Im)                \
   X(Compress)              \
   X(Concat)                \
   X(ConstantOfShape)       \
@@ -38,6 +40,7 @@
   X(Less)                  \
   X(LessOrEqual)           \
   X(MatMulInteger)         \
+  X(MelWeightMatrix)       \
   X(NonMaxSuppression)     \
   X(NonZero)               \
   X(Not)                   \

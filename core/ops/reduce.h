@@ -37,14 +37,20 @@ Status Reduce(const ir::EvalContext& context, Sum start, Fold&& fold, Finish&& f
         for (const int64_t offset : reduction.inner) {
           sum = fold(sum, static_cast<Sum>(from[reduction.outer[o] + offset]));
         }
-        to[o] = static_cast<T>(finish(sum, count));
+        const auto value = finish(sum, count);
+        if constexpr (std::is_same_v<std::remove_const_t<decltype(value)>, double>) {
+          to[o] = FromReal<T>(value);
+        } else {
+          to[o] = static_cast<T>(value);
+        }
       }
     });
   });
   return {};
 }
 
-// The largest or smallest: result = the element that `better` prefers to all before it.
+// The largest or smallest: result = the element that `better` prefers to all before it; NaN where
+// there is one.
 template <class Better>
 Status ReduceExtreme(const ir::EvalContext& context, Better&& better) {
   OCTAVO_TRY(const Reduction reduction, ReductionOf(context));
@@ -60,7 +66,7 @@ Status ReduceExtreme(const ir::EvalContext& context, Better&& better) {
         T best = from[reduction.outer[o] + reduction.inner[0]];
         for (const int64_t offset : reduction.inner) {
           const T x = from[reduction.outer[o] + offset];
-          if (better(x, best)) best = x;
+          if (better(x, best) || x != x) best = x;
         }
         to[o] = best;
       }

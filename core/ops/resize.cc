@@ -53,9 +53,6 @@ Status Infer(ir::InferContext& context) {
   if (const std::string word = UnknownWord(mode); !word.empty()) {
     return context.Invalid("unknown mode '{}'", word);
   }
-  if (context.node().attributes.Int("antialias", 0) != 0) {
-    return context.Unsupported("antialias is not supported").Field("antialias");
-  }
   if (mode.mode != "nearest" && context.dtype(0) != ir::DType::kF32) {
     return context.Unsupported("{} interpolation of {} is not supported", mode.mode,
                                Name(context.dtype(0)));

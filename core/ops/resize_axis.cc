@@ -101,6 +101,7 @@ ResizeMode ResizeModeOf(const ir::AttrMap& attributes) {
           .policy = attributes.String("keep_aspect_ratio_policy", base.policy),
           .cubic_coeff_a = attributes.Float("cubic_coeff_a", base.cubic_coeff_a),
           .exclude_outside = attributes.Int("exclude_outside", 0) != 0,
+          .antialias = attributes.Int("antialias", 0) != 0,
           .extrapolation = attributes.Float("extrapolation_value", 0)};
 }
 
@@ -163,8 +164,34 @@ int64_t NearestOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x) {
   return static_cast<int64_t>(std::clamp(rounded, 0.0f, static_cast<float>(axis.in - 1)));
 }
 
+namespace {
+
+// The filter stretched by 1 / scale: all places under it, with weights that sum to 1.
+std::vector<ResizeTap> WideTaps(const ResizeAxis& axis, const ResizeMode& mode, double source) {
+  const double scale = axis.scale, reach = mode.mode == "linear" ? 1 : 2;
+  const double base = std::floor(source);
+  const auto start = static_cast<int64_t>(std::floor(-reach / scale)) + 1;
+  std::vector<ResizeTap> taps;
+  double sum = 0;
+  for (int64_t i = start; i <= 1 - start; ++i) {
+    const int64_t at = static_cast<int64_t>(base) + i;
+    const double distance = (static_cast<double>(at) - source) * scale;
+    const bool outside = at < 0 || at >= axis.in;
+    double weight = mode.mode == "linear" ? std::max(0.0, 1 - std::abs(distance))
+                                          : CubicWeight(distance, mode.cubic_coeff_a);
+    if (mode.exclude_outside && outside) weight = 0;
+    sum += weight;
+    taps.push_back({std::clamp<int64_t>(at, 0, axis.in - 1), weight});
+  }
+  for (ResizeTap& tap : taps) tap.weight /= sum;
+  return taps;
+}
+
+}  // namespace
+
 std::vector<ResizeTap> TapsOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x) {
   if (axis.unchanged() && !mode.crops()) return {{x, 1.0}};
+  if (mode.antialias && axis.scale < 1) return WideTaps(axis, mode, SourceOf(axis, mode, x));
   const auto last = static_cast<float>(axis.in - 1);
   float source = SourceOf(axis, mode, x);
   if (mode.mode == "linear") {

@@ -28,6 +28,7 @@ struct ResizeMode {
   std::string policy = "stretch";
   float cubic_coeff_a = -0.75f;
   bool exclude_outside = false;
+  bool antialias = false;  // widens the filter where the result is smaller
   float extrapolation = 0;
 
   bool crops() const { return coordinates == "tf_crop_and_resize"; }

@@ -12,7 +12,9 @@ Status Reference(const ir::EvalContext& context) {
   const double bias = context.node.attributes.Float("bias", 0.0f);
   return NumericUnary(context, [=](auto x) {
     const auto value = static_cast<double>(x);
-    return value < -lambd ? value + bias : value > lambd ? value - bias : 0.0;
+    return FromReal<decltype(x)>(value < -lambd  ? value + bias
+                                 : value > lambd ? value - bias
+                                                 : 0.0);
   });
 }
 

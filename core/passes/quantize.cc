@@ -86,8 +86,8 @@ class Quantizer {
   }
 
   void TakeCodes(NodeId id, size_t input) {
-    const Node& node = graph_.node(id);
-    const ValueId value = node.inputs[input];
+    const Node& node = graph_.node(id);  // until nodes are added
+    const ValueId value = node.inputs[input], result = node.result();
     const Role role = node.op->RoleOf(input);
     if (role == Role::kBias) return;
     const bool keeps = node.op->QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameAsInput;
@@ -100,7 +100,7 @@ class Quantizer {
         type = WeightType(payload, axis < 0 ? std::nullopt : std::optional(axis),
                           context_.settings().target);
       } else if (keeps) {
-        type = WithShape(*plan_.types[node.result().index], value);
+        type = WithShape(*plan_.types[result.index], value);
       } else {
         type = ConstantType(payload, scheme_);
       }
@@ -109,7 +109,7 @@ class Quantizer {
     }
     ValueId codes = CodesBefore(id, value);
     if (keeps) {
-      const ir::Type wanted = WithShape(*plan_.types[node.result().index], value);
+      const ir::Type wanted = WithShape(*plan_.types[result.index], value);
       if (wanted != graph_.type(codes)) codes = Rescaled(id, codes, wanted);
     }
     graph_.SetInput(id, input, codes);

@@ -130,5 +130,39 @@ TEST(Products, EinsumNamesAxes) {
   EXPECT_NE(Refusal(run("ij->k", {a})).find("a letter in its result alone"), std::string::npos);
 }
 
+TEST(Spectra, ALineOfOnesIsItsMean) {
+  const Tensor ones = Filled({1, 4, 1}, 1);
+  const Tensor line = Tensor::Of<float>({1, 4, 1}, {0, 1, 0, -1});
+  Check({{{"DFT", {ones}}, {1, 4, 2}, {4, 0, 0, 0, 0, 0, 0, 0}, 1e-6},
+         {{"DFT", {line}, {{"onesided", int64_t{1}}}}, {1, 3, 2}, {0, 0, 0, -2, 0, 0}, 1e-6},
+         {{"DFT", {ones}, {{"inverse", int64_t{1}}}}, {1, 4, 2}, {1, 0, 0, 0, 0, 0, 0, 0}, 1e-6},
+         {{"STFT", {ones, Tensor::Scalar<int64_t>(2), Row({1, 1})}},
+          {1, 2, 2, 2},
+          {2, 0, 0, 0, 2, 0, 0, 0},
+          1e-6}});
+}
+
+TEST(Norms, OfRowsWindowsAndGroups) {
+  const Tensor x = Tensor::Of<float>({1, 2, 2}, {3, 4, 0, 0});
+  Check({{{"LpNormalization", {x}}, {1, 2, 2}, {0.6, 0.8, 0, 0}, 1e-6},
+         {{"LpNormalization", {x}, {{"p", int64_t{1}}}}, {1, 2, 2}, {3.0 / 7, 4.0 / 7, 0, 0}, 1e-6},
+         {{"LpPool", {x}, {{"kernel_shape", Ints{2}}}}, {1, 2, 1}, {5, 0}, 1e-6},
+         {{"GlobalLpPool", {x}, {{"p", int64_t{1}}}}, {1, 2, 1}, {7, 0}, 1e-6},
+         {{"GroupNormalization",
+           {Counting({1, 2, 2}), Row({1, 2}), Row({0, 1})},
+           {{"num_groups", int64_t{2}}, {"epsilon", 0.0f}}},
+          {1, 2, 2},
+          {-1, 1, -1, 3},
+          1e-6}});
+}
+
+TEST(Grids, ColumnsAddUpAndMiddlesAreCutOrFilledUp) {
+  Check(
+      {{{"Col2Im", {Filled({1, 2, 2}, 1), Tensor::Ints({1, 3}), Tensor::Ints({1, 2})}},
+        {1, 1, 1, 3},
+        {1, 2, 1}},
+       {{"CenterCropPad", {Counting({2, 4}), Tensor::Ints({3, 2})}}, {3, 2}, {2, 3, 6, 7, 0, 0}}});
+}
+
 }  // namespace
 }  // namespace octavo::ops

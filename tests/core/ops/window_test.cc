@@ -1,5 +1,7 @@
 // Ops whose kernel slides: awkward strides, paddings, dilations and groups, by hand and from
 // ONNX's examples.
+#include <limits>
+
 #include "tests/core/ops/compute_case.h"
 
 namespace octavo::ops {
@@ -207,6 +209,16 @@ TEST(GlobalPools, KeepTheSpatialAxesWithExtentOne) {
   });
   EXPECT_EQ(Refusal({"GlobalMaxPool", {Filled({1, 2, 0}, 0)}}),
             "GlobalMaxPool 'test': operand of shape 1x2x0 has no elements to choose from");
+}
+
+TEST(Windows, NoNumberSpreadsAndPaddingAloneIsZero) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor x = Tensor::Of<float>({1, 1, 3}, {1, nan, 2});
+  const ir::AttrMap wide = {{"kernel_shape", Ints{2}}, {"pads", Ints{2, 0}}};
+  Check({{{"MaxPool", {x}, {{"kernel_shape", Ints{2}}}}, {1, 1, 2}, {nan, nan}},
+         {{"GlobalMaxPool", {x}}, {1, 1, 1}, {nan}},
+         {{"ReduceMax", {x}, {{"keepdims", int64_t{0}}}}, {}, {nan}},
+         {{"AveragePool", {Counting({1, 1, 2})}, wide}, {1, 1, 3}, {0, 1, 1.5}}});
 }
 
 }  // namespace
