@@ -4,6 +4,7 @@
 #include "core/runtime/int8/gemm.h"
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
+#include "core/runtime/wide_product.h"
 
 namespace octavo::runtime {
 namespace {
@@ -139,18 +140,12 @@ Result<Prepared> PrepareInt8MatMul(const NodeView& view, ThreadPool&) {
 
 // ---------------------------------------------------------------- two activations
 
-int64_t Reach(const ir::Type& type) {
-  const ir::CodeRange codes = ir::CodesOf(type.dtype);
-  const int64_t zero = type.quant->zero_point();
-  return std::max(zero - codes.min, codes.max - zero);
-}
-
 bool MatchPair(const NodeView& view) {
   if (!IsPlain8(view.in(0)) || !IsPlain8(view.in(1)) || !IsPlain8(view.out())) return false;
   if (view.in(0).shape.size() < 2 || view.in(1).shape.size() < 2) return false;
   const Sizes sizes = MatMulSizes(view);
   return view.out().elements() > 0 && sizes.k > 0 &&
-         static_cast<double>(sizes.k * Reach(view.in(0)) * Reach(view.in(1))) < 0x1p31;
+         static_cast<double>(sizes.k * ReachOf(view.in(0)) * ReachOf(view.in(1))) < 0x1p31;
 }
 
 Result<Prepared> PreparePair(const NodeView& view, ThreadPool&) {
@@ -177,34 +172,63 @@ Result<Prepared> PreparePair(const NodeView& view, ThreadPool&) {
 
 // ---------------------------------------------------------------- the definition
 
+// A matrix whose rows lie `row` apart and columns `column` apart, as dense rows behind each other.
+void CopyRows(const int32_t* from, int64_t row, int64_t column, int64_t rows, int64_t columns,
+              int32_t* to) {
+  for (int64_t r = 0; r < rows; ++r) {
+    for (int64_t c = 0; c < columns; ++c) *to++ = from[r * row + c * column];
+  }
+}
+
+struct Definition {
+  Sizes sizes = {};
+  ir::Quant a = {}, b = {};
+  int64_t reach = 0;  // of b
+  WideFinish finish = {};
+
+  Status Run(const StepContext& context) const {
+    const int64_t m = sizes.m, n = sizes.n, k = sizes.k;
+    std::vector<int32_t> left(context.in(0).size()), right(context.in(1).size());
+    Center(context.in(0), a, left.data());
+    Center(context.in(1), b, right.data());
+    if (sizes.trans_a) {
+      const std::vector<int32_t> columns = left;
+      CopyRows(columns.data(), 1, m, m, k, left.data());
+    }
+    if (sizes.trans_b) {
+      const std::vector<int32_t> columns = right;
+      CopyRows(columns.data(), 1, k, k, n, right.data());
+    }
+    right.resize(right.size() + rows::kRowSlack);
+    const auto bias = BiasOf(context.Has(2) ? &context.in(2) : nullptr, n);
+    std::vector<int64_t> offsets(k);
+    for (int64_t i = 0; i < k; ++i) offsets[i] = i * n;
+    std::byte* y = context.out().mutable_raw();
+    const int64_t rows = static_cast<int64_t>(sizes.a_offsets.size()) * m;
+    context.pool->For(n == 0 ? 0 : rows, 1, [&](int64_t begin, int64_t end) {
+      std::vector<int64_t> sums(n);
+      for (int64_t r = begin; r < end; ++r) {
+        const int32_t* row = left.data() + sizes.a_offsets[r / m] + r % m * k;
+        WideRow({row, static_cast<size_t>(k)}, offsets, reach)
+            .Run(right.data() + sizes.b_offsets[r / m], n, sums.data());
+        finish.Store(sums, bias, 0, y, r * n, 1);
+      }
+    });
+    return {};
+  }
+};
+
 Prepared Define(const NodeView& view, const Sizes& sizes) {
-  const ir::Quant a_quant = *view.in(0).quant, b_quant = *view.in(1).quant;
-  const auto multipliers = Multipliers(a_quant, b_quant, *view.out().quant, sizes.n);
-  const int32_t zero = view.out().quant->zero_point();
-  return {.run = [=](const StepContext& context) -> Status {
-            std::vector<int32_t> a(context.in(0).size()), b(context.in(1).size());
-            Center(context.in(0), a_quant, a.data());
-            Center(context.in(1), b_quant, b.data());
-            const auto bias = BiasOf(context.Has(2) ? &context.in(2) : nullptr, sizes.n);
-            ir::Tensor& y = context.out();
-            const int64_t a_row = sizes.trans_a ? 1 : sizes.k, a_step = sizes.trans_a ? sizes.m : 1;
-            const int64_t b_column = sizes.trans_b ? sizes.k : 1;
-            const int64_t b_step = sizes.trans_b ? 1 : sizes.n;
-            context.pool->For(y.size(), 1024, [&](int64_t begin, int64_t end) {
-              for (int64_t i = begin; i < end; ++i) {
-                const int64_t n = i % sizes.n, m = i / sizes.n % sizes.m;
-                const int64_t item = i / sizes.n / sizes.m;
-                const int32_t* left = a.data() + sizes.a_offsets[item] + m * a_row;
-                const int32_t* right = b.data() + sizes.b_offsets[item] + n * b_column;
-                int64_t sum = bias[n];
-                for (int64_t k = 0; k < sizes.k; ++k) {
-                  sum += static_cast<int64_t>(left[k * a_step]) * right[k * b_step];
-                }
-                StoreCode(y, i, Requantize(sum, multipliers[n], zero, ir::CodesOf(y.dtype())));
-              }
-            });
-            return {};
-          },
+  const auto definition = std::make_shared<const Definition>(Definition{
+      .sizes = sizes,
+      .a = *view.in(0).quant,
+      .b = *view.in(1).quant,
+      .reach = ReachOf(view.in(1)),
+      .finish = {.multipliers = Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant,
+                                            std::max<int64_t>(1, sizes.n)),
+                 .zero_point = view.out().quant->zero_point(),
+                 .dtype = view.out().dtype}});
+  return {.run = [definition](const StepContext& context) { return definition->Run(context); },
           .operations = sizes.operations()};
 }
 

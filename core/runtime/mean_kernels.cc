@@ -1,5 +1,6 @@
 // The integer definition of means: int64 sums of q - z times s_x / (s_y * count).  Any storage,
 // any axes, plain layout.
+#include "core/ops/data_op.h"
 #include "core/runtime/kernel.h"
 #include "core/runtime/pool_window.h"
 #include "core/runtime/product.h"
@@ -7,6 +8,8 @@
 
 namespace octavo::runtime {
 namespace {
+
+constexpr int64_t kGrain = 16 << 10;  // elements that repay handing a part to another thread
 
 constexpr std::string_view kReduceMeanOps[] = {"ReduceMean"};
 constexpr std::string_view kPoolOps[] = {"AveragePool", "GlobalAveragePool"};
@@ -33,32 +36,64 @@ ir::Shape KeptShape(const NodeView& view) {
   return kept;
 }
 
+// The offsets of all elements of a shape whose strides are given, in row-major order.
+std::vector<int64_t> OffsetsOf(const ir::Shape& shape, const ir::Shape& strides) {
+  std::vector<int64_t> offsets = {0};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    std::vector<int64_t> more;
+    more.reserve(offsets.size() * shape[axis]);
+    for (const int64_t offset : offsets) {
+      for (int64_t i = 0; i < shape[axis]; ++i) more.push_back(offset + i * strides[axis]);
+    }
+    offsets = std::move(more);
+  }
+  return offsets;
+}
+
+template <class T>
+int64_t SumOf(const T* x, const std::vector<int64_t>& offsets, bool adjacent) {
+  int64_t sum = 0;
+  const auto count = static_cast<int64_t>(offsets.size());
+  if (!adjacent) {
+    for (const int64_t offset : offsets) sum += x[offset];
+    return sum;
+  }
+  constexpr int64_t kBlock = 1 << 14;  // codes of up to 16 bits whose sum fits 32
+  for (int64_t begin = 0; begin < count; begin += kBlock) {
+    int32_t part = 0;
+    const int64_t end = std::min(count, begin + kBlock);
+    for (int64_t i = begin; i < end; ++i) part += static_cast<int32_t>(x[i]);
+    sum += part;
+  }
+  return sum;
+}
+
 Result<Prepared> PrepareReduceMean(const NodeView& view, ThreadPool&) {
   const ir::Shape shape = view.in(0).shape, kept = KeptShape(view);
-  const int64_t count = ir::NumElements(shape) / ir::NumElements(kept);
+  ir::Shape summed = shape;
+  for (size_t i = 0; i < shape.size(); ++i) summed[i] = kept[i] == 1 ? shape[i] : 1;
+  const ir::Shape strides = ir::StridesOf(shape);
+  const auto starts = std::make_shared<const std::vector<int64_t>>(OffsetsOf(kept, strides));
+  const auto offsets = std::make_shared<const std::vector<int64_t>>(OffsetsOf(summed, strides));
+  const auto count = static_cast<int64_t>(offsets->size());
+  const bool adjacent = offsets->back() == count - 1 && ir::SizeOf(view.in(0).dtype) <= 2;
   const float multiplier = MeanMultiplier(*view.in(0).quant, *view.out().quant, count);
   const int64_t zero = view.in(0).quant->zero_point();
   const int32_t result_zero = view.out().quant->zero_point();
   return Prepared{.run = [=](const StepContext& context) -> Status {
     const ir::Tensor& x = context.in(0);
     ir::Tensor& y = context.out();
-    const ir::Shape strides = ir::StridesOf(kept);
-    std::vector<int64_t> sums(y.size(), 0);
-    ir::Shape at(shape.size(), 0);
-    int64_t to = 0;
-    for (int64_t i = 0; i < x.size(); ++i) {
-      sums[to] += x.IntAt(i) - zero;
-      for (size_t axis = shape.size(); axis-- > 0;) {
-        const int64_t step = kept[axis] == 1 ? 0 : strides[axis];
-        to += step;
-        if (++at[axis] < shape[axis]) break;
-        at[axis] = 0;
-        to -= step * shape[axis];
-      }
-    }
-    for (int64_t i = 0; i < y.size(); ++i) {
-      StoreCode(y, i, Requantize(sums[i], multiplier, result_zero, ir::CodesOf(y.dtype())));
-    }
+    const ir::CodeRange codes = ir::CodesOf(y.dtype());
+    const int64_t grain = std::max<int64_t>(1, kGrain / count);
+    ops::VisitDType(x.dtype(), [&]<class T>(T) {
+      const T* from = x.values<T>().data();
+      context.pool->For(y.size(), grain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t sum = SumOf(from + (*starts)[i], *offsets, adjacent) - count * zero;
+          StoreCode(y, i, Requantize(sum, multiplier, result_zero, codes));
+        }
+      });
+    });
     return {};
   }};
 }

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "core/ops/data_op.h"
+
 namespace octavo::runtime {
 
 bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias) {
@@ -29,9 +31,14 @@ void Center(const ir::Tensor& codes, const ir::Quant& quant, int32_t* centered) 
     stride = ir::StridesOf(codes.shape())[*quant.axis];
     channels = codes.shape()[*quant.axis];
   }
-  for (int64_t i = 0; i < codes.size(); ++i) {
-    centered[i] = static_cast<int32_t>(codes.IntAt(i) - quant.zero_point(i / stride % channels));
-  }
+  ops::VisitDType(codes.dtype(), [&]<class T>(T) {
+    const T* from = codes.values<T>().data();
+    for (int64_t begin = 0; begin < codes.size(); begin += quant.axis ? stride : codes.size()) {
+      const int64_t end = quant.axis ? begin + stride : codes.size();
+      const int32_t zero = quant.zero_point(begin / stride % channels);
+      for (int64_t i = begin; i < end; ++i) centered[i] = static_cast<int32_t>(from[i]) - zero;
+    }
+  });
 }
 
 std::vector<int64_t> BiasOf(const ir::Tensor* bias, int64_t channels) {

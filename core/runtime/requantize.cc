@@ -1,7 +1,6 @@
 #include "core/runtime/requantize.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace octavo::runtime {
 
@@ -25,7 +24,9 @@ int32_t Requantize(int64_t sum, float multiplier, int32_t zero_point, ir::CodeRa
   const float high = static_cast<float>(codes.max - zero_point);
   const float real = std::clamp(static_cast<float>(sum) * multiplier, low, high);
   // Storage wider than float's 24 bits is clamped once more, since `high` may have rounded up.
-  const int64_t code = static_cast<int64_t>(std::nearbyint(real)) + zero_point;
+  // Adding and subtracting it rounds |x| < 2^51 to an integer, ties to even.
+  constexpr double kRounder = 0x1.8p52;
+  const int64_t code = static_cast<int64_t>((double{real} + kRounder) - kRounder) + zero_point;
   return static_cast<int32_t>(std::clamp(code, codes.min, codes.max));
 }
 

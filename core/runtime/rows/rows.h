@@ -25,6 +25,18 @@ struct BinaryCall {
 };
 using BinaryFunction = void (*)(const BinaryCall&);
 
+// sums[i] = sum over t of weights[t] * x[offsets[t] + i] for i < count.  Reads up to kRowSlack
+// elements beyond what it needs.
+inline constexpr int64_t kRowSlack = 16;
+struct ProductCall {
+  const int32_t* x = nullptr;
+  const int64_t* offsets = nullptr;
+  const int32_t* weights = nullptr;
+  int64_t taps = 0;
+  int64_t count = 0;
+  int64_t* sums = nullptr;
+};
+
 struct Rows {
   BinaryFunction add = nullptr, subtract = nullptr, multiply = nullptr, divide = nullptr;
   // Elementwise on codes of one type; the calls' scales do not matter.
@@ -37,6 +49,9 @@ struct Rows {
   // y[i] = Requantize(sums[i] - offset, multiplier)
   void (*finish)(const int32_t* sums, int64_t count, int32_t offset, float multiplier, Codes codes,
                  uint8_t* y) = nullptr;
+  // Sums that fit 32 bits whatever the order, and any sums.
+  void (*narrow_product)(const ProductCall&) = nullptr;
+  void (*wide_product)(const ProductCall&) = nullptr;
 };
 
 extern const Rows kPortableRows;

@@ -99,6 +99,21 @@ void Finish(const int32_t* __restrict sums, int64_t count, int32_t offset, float
   }
 }
 
+template <class Sum>
+void Product(const ProductCall& call) {
+  constexpr int64_t kBlock = kRowSlack;
+  for (int64_t begin = 0; begin < call.count; begin += kBlock) {
+    Sum sums[kBlock] = {};
+    for (int64_t t = 0; t < call.taps; ++t) {
+      const Sum weight = call.weights[t];
+      const int32_t* __restrict x = call.x + call.offsets[t] + begin;
+      for (int64_t i = 0; i < kBlock; ++i) sums[i] += weight * x[i];
+    }
+    const int64_t rest = call.count - begin < kBlock ? call.count - begin : kBlock;
+    for (int64_t i = 0; i < rest; ++i) call.sums[begin + i] = sums[i];
+  }
+}
+
 constexpr Rows MakeRows() {
   return {.add = &Binary<AddOp>,
           .subtract = &Binary<SubtractOp>,
@@ -110,7 +125,9 @@ constexpr Rows MakeRows() {
           .dequantize = &Dequantize,
           .raise = &Raise,
           .sum = &Sum,
-          .finish = &Finish};
+          .finish = &Finish,
+          .narrow_product = &Product<int32_t>,
+          .wide_product = &Product<int64_t>};
 }
 
 }  // namespace

@@ -1,0 +1,102 @@
+// The integer definitions of convolutions and products as plain loops over every index.
+#pragma once
+
+#include <vector>
+
+#include "core/runtime/requantize.h"
+#include "tests/core/runtime/kernel_case.h"
+
+namespace octavo::runtime {
+
+using Ints = std::vector<int64_t>;
+
+inline int32_t CodeOfSum(const NodeView& view, int64_t sum, float multiplier) {
+  return Requantize(sum, multiplier, view.out().quant->zero_point(), ir::CodesOf(view.out().dtype));
+}
+
+inline int64_t CenteredAt(const KernelCase& test, size_t input, int64_t i, int64_t channel = 0) {
+  return test.tensors[input].IntAt(i) - test.View().in(input).quant->zero_point(channel);
+}
+
+// ------------------------------------------------------------ sums of products
+
+struct Geometry {
+  int64_t groups = 1, stride = 1, dilation = 1, before = 0, after = 0, extra = 0;
+
+  ir::AttrMap Attributes(size_t axes) const {
+    ir::AttrMap attributes{
+        {"group", groups}, {"strides", Ints(axes, stride)}, {"dilations", Ints(axes, dilation)}};
+    Ints pads(axes, before);
+    pads.resize(2 * axes, after);
+    attributes.Set("pads", pads);
+    if (extra != 0) attributes.Set("output_padding", Ints(axes, extra));
+    return attributes;
+  }
+};
+
+struct Image {
+  int64_t channels = 0, height = 1, width = 0;
+};
+inline Image ImageOf(const ir::Shape& shape) {
+  return {shape[1], shape.size() == 4 ? shape[2] : 1, shape.back()};
+}
+
+// One spatial axis: the kernel place k brings input place i to output place o.
+inline bool Meets(const Geometry& g, bool transposed, int64_t o, int64_t i, int64_t k) {
+  return transposed ? i * g.stride + k * g.dilation - g.before == o
+                    : o * g.stride + k * g.dilation - g.before == i;
+}
+
+inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g, bool transposed) {
+  const NodeView view = test.View();
+  const Image x = ImageOf(view.in(0).shape), y = ImageOf(view.out().shape);
+  const Image w = ImageOf(view.in(1).shape);
+  const bool flat = view.in(0).shape.size() == 3;
+  const Geometry row = flat ? Geometry{} : g;
+  const int64_t batch = view.in(0).shape[0];
+  const int64_t ins = x.channels / g.groups, outs = y.channels / g.groups;
+  std::vector<int32_t> codes;
+  for (int64_t at = 0; at < batch * y.channels * y.height * y.width; ++at) {
+    const int64_t n = at / (y.channels * y.height * y.width);
+    const int64_t o = at / (y.height * y.width) % y.channels;
+    const int64_t r = at / y.width % y.height, c = at % y.width;
+    const int64_t scale = transposed ? o % outs : o;
+    int64_t sum = view.Has(2) ? test.tensors[2].IntAt(o) : 0;
+    for (int64_t in = 0; in < ins; ++in) {
+      const int64_t plane = n * x.channels + o / outs * ins + in;
+      const int64_t kernel = transposed ? (o / outs * ins + in) * outs + o % outs : o * ins + in;
+      for (int64_t i = 0; i < x.height * x.width; ++i) {
+        for (int64_t k = 0; k < w.height * w.width; ++k) {
+          if (!Meets(row, transposed, r, i / x.width, k / w.width)) continue;
+          if (!Meets(g, transposed, c, i % x.width, k % w.width)) continue;
+          sum += CenteredAt(test, 0, plane * x.height * x.width + i) *
+                 CenteredAt(test, 1, kernel * w.height * w.width + k, scale);
+        }
+      }
+    }
+    const float product = view.in(0).quant->scale() * view.in(1).quant->scale(scale);
+    codes.push_back(CodeOfSum(view, sum, product / view.out().quant->scale()));
+  }
+  return codes;
+}
+
+// y[m, n] = sum over k; `a` and `b` say where element (m, k) and (k, n) of an item lies.
+template <class A, class B>
+std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, int64_t k, A&& a,
+                                  B&& b) {
+  const NodeView view = test.View();
+  std::vector<int32_t> codes;
+  for (int64_t i = 0; i < view.out().elements(); ++i) {
+    const int64_t row = i / n, column = i % n;
+    int64_t sum = view.Has(2) ? test.tensors[2].IntAt(column) : 0;
+    for (int64_t j = 0; j < k; ++j) {
+      sum += CenteredAt(test, 0, a(row / m, row % m, j)) *
+             CenteredAt(test, 1, b(row / m, j, column), column);
+    }
+    const float product = view.in(0).quant->scale() * view.in(1).quant->scale(column);
+    codes.push_back(CodeOfSum(view, sum, product / view.out().quant->scale()));
+  }
+  return codes;
+}
+
+}  // namespace octavo::runtime
