@@ -7,29 +7,32 @@
 namespace octavo::runtime {
 
 // One line per kernel, in order of preference; the row itself stands in the kernel's file.
-#define OCTAVO_KERNELS(X)  \
-  X(Int8Conv)              \
-  X(Int8Gemm)              \
-  X(Int8MatMul)            \
-  X(Int8MatMulPair)        \
-  X(IntegerConv)           \
-  X(IntegerConvTranspose)  \
-  X(IntegerGemm)           \
-  X(IntegerMatMul)         \
-  X(RowsBinary)            \
-  X(RowsExtreme)           \
-  X(RowsMaxPool)           \
-  X(RowsAveragePool)       \
-  X(RowsGlobalAveragePool) \
-  X(IntegerPool)           \
-  X(IntegerReduceMean)     \
-  X(Table)                 \
-  X(RowsQuantize)          \
-  X(RowsDequantize)        \
-  X(Reinterpret)           \
-  X(MoveConcat)            \
-  X(MovePad)               \
-  X(Move)                  \
+#define OCTAVO_KERNELS(X)      \
+  X(Int8Conv)                  \
+  X(Int8Gemm)                  \
+  X(Int8MatMul)                \
+  X(Int8MatMulPair)            \
+  X(IntegerConv)               \
+  X(IntegerConvTranspose)      \
+  X(IntegerGemm)               \
+  X(IntegerMatMul)             \
+  X(RowsBinary)                \
+  X(RowsExtreme)               \
+  X(RowsMaxPool)               \
+  X(RowsAveragePool)           \
+  X(RowsGlobalAveragePool)     \
+  X(IntegerPool)               \
+  X(IntegerReduceMean)         \
+  X(Table)                     \
+  X(RowsSoftmax)               \
+  X(RowsLayerNormalization)    \
+  X(RowsInstanceNormalization) \
+  X(RowsQuantize)              \
+  X(RowsDequantize)            \
+  X(Reinterpret)               \
+  X(MoveConcat)                \
+  X(MovePad)                   \
+  X(Move)                      \
   X(Definition)
 
 #define OCTAVO_DECLARE(name) extern const Kernel k##name;
