@@ -82,6 +82,7 @@ v1::Options OptionsToWire(const job::Options& options) {
   wire.set_require_cosine(options.require_cosine);
   wire.set_deterministic(options.deterministic);
   wire.set_threads(options.threads);
+  wire.set_output_name(options.output_name);
   return wire;
 }
 
@@ -101,6 +102,9 @@ CallFailure FailureFrom(const grpc::Status& status) {
   failure.error.code = CodeFrom(status.error_code());
   failure.error.message = status.error_message();
   failure.error.reason = DefaultReason(failure.error.code);
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
+    failure.error.message = "the deadline of the call passed";
+  }
   google::rpc::Status details;
   if (!details.ParseFromString(status.error_details())) return failure;
   for (const auto& any : details.details()) {

@@ -65,6 +65,7 @@ Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
   job::Request request;
   OCTAVO_TRY(request.options, FinishOptions(arguments.flags));
   OCTAVO_TRY(request.options.emit, EmitOf(arguments));
+  request.options.output_name = std::filesystem::path(arguments.out).filename().string();
   request.options.snapshots = !arguments.snapshots.empty();
   if (!arguments.depfile.empty()) request.options.deterministic = true;
   OCTAVO_TRY(ModelFiles model, ReadModel(host, arguments.model));

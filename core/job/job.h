@@ -32,6 +32,7 @@ struct Request {
   // "random:SEED[:N]" with no bytes.
   std::vector<NamedBlob> samples = {};
   std::optional<NamedBlob> target = {};  // a target file, JSON
+  int64_t max_nodes = 0;                 // of the model; 0: any number.  A larger one is kTooLarge
 };
 
 // How far a job is.  `stage` is one of the closed set import, prepare, profile, passes, export,

@@ -32,6 +32,7 @@ Result<onnx::Imported> LoadText(const LoadRequest& request) {
       }};
   onnx::Imported imported;
   OCTAVO_TRY(imported.graph, text::Parse(request.model.bytes.text(), options));
+  OCTAVO_CHECK(onnx::CheckNodeCount(imported.graph.node_count(), request.max_nodes));
   imported.digest = Sha256Of(request.model.bytes.bytes());
   imported.bytes = static_cast<int64_t>(request.model.bytes.size());
   for (const NamedBlob& blob : request.external_data) {
@@ -65,7 +66,8 @@ auto ValueReader(const data::SampleSource& source, const std::vector<std::string
 
 Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
                                 std::optional<data::SampleSource>& source) {
-  onnx::ImportOptions options{.batch = request.batch, .find_op = FinderFor(request.target)};
+  onnx::ImportOptions options{
+      .batch = request.batch, .max_nodes = request.max_nodes, .find_op = FinderFor(request.target)};
   for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
   for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
   if (!source) return onnx::ImportModel(request.model.bytes, options);

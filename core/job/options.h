@@ -33,9 +33,11 @@ struct Options {
   std::map<std::string, std::vector<int64_t>> shape = {};
   int64_t batch = 0;  // 0: the model's own; a dynamic one is 1
   bool strict_profile = false;
-  bool snapshots = false;      // return the graph after each pass as SNAPSHOT blobs
-  double require_sqnr = 0;     // dB; 0: no gate
-  double require_cosine = 0;   // 0: no gate
+  bool snapshots = false;     // return the graph after each pass as SNAPSHOT blobs
+  double require_sqnr = 0;    // dB; 0: no gate
+  double require_cosine = 0;  // 0: no gate
+  // The file name of the model that is written; external data is "NAME.data" beside it.
+  std::string output_name = "model.onnx";
   bool deterministic = false;  // leave seconds out of the report
   int threads = 0;             // 0: one per core; never changes a byte
 };

@@ -72,7 +72,8 @@ class Job {
                                     .samples = request_.samples,
                                     .shape = options_.shape,
                                     .batch = options_.batch,
-                                    .target = &settings_.target}));
+                                    .target = &settings_.target,
+                                    .max_nodes = request_.max_nodes}));
     graph_ = std::move(loaded.model.graph);
     samples_ = std::move(loaded.samples);
     digest_ = loaded.model.digest;
@@ -228,10 +229,13 @@ class Job {
           onnx::Exported exported,
           onnx::ExportModel(
               graph_, {.form = options_.emit == "qlinear" ? onnx::Form::kQLinear : onnx::Form::kQdq,
-                       .opset = options_.opset}));
+                       .opset = options_.opset,
+                       .external_name = ExternalName()}));
       outcome_.model = {"model.onnx", Blob(std::move(exported.model))};
       if (!exported.external.empty()) {
-        outcome_.external.push_back({"model.onnx.data", Blob(std::move(exported.external))});
+        outcome_.external.push_back({ExternalName(), Blob(std::move(exported.external))});
+      } else {
+        options_.output_name.clear();  // no byte depends on it
       }
     }
     findings_.after.bytes = static_cast<int64_t>(outcome_.model.bytes.size());
@@ -242,6 +246,8 @@ class Job {
     Report("export", 1, 1);
     return {};
   }
+
+  std::string ExternalName() const { return options_.output_name + ".data"; }
 
   Status Compare() {
     if (samples_.batches.empty()) {
@@ -335,7 +341,7 @@ class Job {
   }
 
   const Request& request_;
-  const Options& options_;
+  Options options_;
   const StopToken& stop_;
   const Observer& observer_;
   ThreadPool pool_;

@@ -104,7 +104,7 @@ Result<passes::Settings> SettingsOf(const Request& request) {
 
 nlohmann::ordered_json OptionsJson(const Options& options, const passes::Settings& settings) {
   const target::Target& target = settings.target;
-  return {
+  nlohmann::ordered_json json = {
       {"target", target.name},
       {"emit", options.emit},
       {"schema", target::Name(target.schema)},
@@ -131,6 +131,9 @@ nlohmann::ordered_json OptionsJson(const Options& options, const passes::Setting
       {"require_cosine", options.require_cosine},
       {"deterministic", options.deterministic},
   };
+  // It stands in the model only where weights lie beside it.
+  if (!options.output_name.empty()) json["output_name"] = options.output_name;
+  return json;
 }
 
 }  // namespace octavo::job

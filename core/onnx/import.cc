@@ -254,7 +254,8 @@ class Importer {
       const bool bound = MayBeInfinite(value);
       for (const float element : value.constant->tensor.values<float>()) {
         if (std::isfinite(element) || (std::isinf(element) && bound)) continue;
-        return Fail(Code::kInvalidArgument, "constant '{}' holds {}", value.name, element)
+        return Fail(Code::kInvalidArgument, "constant '{}' holds a NaN; it must hold numbers",
+                    value.name)
             .Field(value.name)
             .Reason("NOT_FINITE");
       }
@@ -312,8 +313,16 @@ Result<Imported> ImportParsed(const ModelProto& proto, const ImportOptions& opti
 
 }  // namespace
 
+Status CheckNodeCount(int64_t nodes, int64_t most) {
+  if (most == 0 || nodes <= most) return {};
+  return Fail(Code::kTooLarge, "the model has {} nodes; at most {} are allowed (max-nodes)", nodes,
+              most)
+      .Field("max-nodes");
+}
+
 Result<Imported> ImportModel(const Blob& model, const ImportOptions& options) {
   OCTAVO_TRY(const ModelProto proto, ParseModel(model));
+  OCTAVO_CHECK(CheckNodeCount(proto.model.graph().node_size(), options.max_nodes));
   OCTAVO_TRY(Imported imported, ImportParsed(proto, options));
   imported.digest = Sha256Of(model.bytes());
   imported.bytes = static_cast<int64_t>(model.size());

@@ -29,6 +29,8 @@ struct ImportOptions {
   // this is set, an input whose elements decide a shape or a scale becomes a constant of them.
   std::function<Result<std::optional<ir::Tensor>>(const std::string& name, const ir::Type& type)>
       value_of = {};
+  // Most nodes that a model may have; 0: any number.  kTooLarge before anything is built.
+  int64_t max_nodes = 0;
   // Operators that a target brings, asked for what Octavo does not know itself.
   OpFinder find_op = {};
 };
@@ -84,6 +86,9 @@ struct Imported {
 
 // kInvalidArgument: the model is wrong; kUnimplemented names the node and operator that is not
 // supported; kUsage says which --shape to pass.
+// kTooLarge naming both figures where there are more than `most` (0: any number are allowed).
+Status CheckNodeCount(int64_t nodes, int64_t most);
+
 Result<Imported> ImportModel(const Blob& model, const ImportOptions& options = {});
 
 }  // namespace octavo::onnx

@@ -96,6 +96,7 @@ Result<job::Options> OptionsFromWire(const v1::Options& wire) {
   options.require_cosine = wire.require_cosine();
   options.deterministic = wire.deterministic();
   options.threads = wire.threads();
+  SetIfGiven(options.output_name, wire.output_name());
   return options;
 }
 

@@ -91,6 +91,10 @@ Status CheckOptions(const job::Options& options) {
   if (options.fold_budget < 0) {
     return Invalid("spec.options.fold_budget", "{} is negative", options.fold_budget);
   }
+  if (options.output_name.find_first_of("/\\") != std::string::npos ||
+      options.output_name == ".." || options.output_name.size() > kMaxNameBytes) {
+    return Invalid("spec.options.output_name", "must be a file name without a folder");
+  }
   if (options.opset < 0) return Invalid("spec.options.opset", "{} is negative", options.opset);
   if (options.batch < 0) return Invalid("spec.options.batch", "{} is negative", options.batch);
   for (const auto& [name, dims] : options.shape) {

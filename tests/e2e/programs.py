@@ -1,0 +1,99 @@
+"""Runs the built octavo and octavod, named by the environment's OCTAVO and OCTAVOD."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+OCTAVO = os.environ["OCTAVO"]
+OCTAVOD = os.environ["OCTAVOD"]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DIGITS = ROOT / "tests" / "data" / "digits"
+PATIENCE = 60  # seconds that anything here may take
+
+
+def clean_environment(**more):
+    kept = {k: v for k, v in os.environ.items() if not k.startswith("OCTAVO_")}
+    return {**kept, **more}
+
+
+def octavo(*arguments, server=None, **environment):
+    command = [OCTAVO, *map(str, arguments)]
+    if server:
+        command += ["--server", server]
+    return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE,
+                          env=clean_environment(**environment))
+
+
+class Server:
+    """octavod on ports of its own while the `with` lasts."""
+
+    def __init__(self, *flags):
+        self.flags = flags
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        port_file = pathlib.Path(self.folder.name) / "port"
+        self.log = open(pathlib.Path(self.folder.name) / "log", "w+b")
+        self.process = subprocess.Popen(
+            [OCTAVOD, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0",
+             "--port-file", str(port_file), *map(str, self.flags)],
+            stdout=self.log, stderr=self.log, env=clean_environment())
+        end = time.monotonic() + PATIENCE
+        while not (port_file.exists() and port_file.read_text().count("\n") >= 2):
+            if self.process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"octavod did not start:\n{self.read_log()}")
+            time.sleep(0.02)
+        self.address, self.metrics = port_file.read_text().split()[:2]
+        return self
+
+    def read_log(self):
+        self.log.flush()
+        return pathlib.Path(self.log.name).read_text(errors="replace")
+
+    def wait_for_log(self, text):
+        end = time.monotonic() + PATIENCE
+        while text not in self.read_log():
+            if time.monotonic() > end:
+                raise TimeoutError(f"no '{text}' in the log:\n{self.read_log()}")
+            time.sleep(0.02)
+
+    def alive(self):
+        return self.process.poll() is None and octavo("health", server=self.address).returncode == 0
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(PATIENCE)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        self.log.close()
+        self.folder.cleanup()
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def assert_fails(self, result, code, *words):
+        """Exit code, one line of error, and what it must say."""
+        self.assertEqual(result.returncode, code, result.stderr)
+        errors = [line for line in result.stderr.splitlines() if line.startswith("octavo: error:")]
+        self.assertEqual(len(errors), 1, result.stderr)
+        for word in words:
+            self.assertIn(word, errors[0])
+
+    def error_object(self, result):
+        error = json.loads(result.stderr.splitlines()[-1])
+        self.assertEqual(set(error), {"code", "reason", "message", "node", "field"})
+        return error
