@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/ops/elementwise.h"
+#include "core/ops/product_type.h"
 #include "core/ops/window.h"
 
 namespace octavo::ops {
@@ -18,10 +19,7 @@ constexpr ir::AttrSpec kAttributes[] = {
 Status Infer(ir::InferContext& context) {
   const ir::Shape& x = context.shape(0);
   const ir::Shape& w = context.shape(1);
-  if (!IsF32OrHalf(context.dtype(0)) || context.dtype(1) != context.dtype(0)) {
-    return context.Unsupported("operands are {} and {}, but must be f32 or half-width floats",
-                               Name(context.dtype(0)), Name(context.dtype(1)));
-  }
+  OCTAVO_CHECK(CheckProductTypes(context));
   if (x.size() < 3 || w.size() != x.size()) {
     return context.Invalid("data of shape {} and weight of shape {} must have one rank, at least 3",
                            ir::ToString(x), ir::ToString(w));
@@ -46,7 +44,8 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+template <class T>
+Status Compute(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const ir::Tensor& w = context.in(1);
   OCTAVO_TRY(const Window window,
@@ -57,29 +56,34 @@ Status Reference(const ir::EvalContext& context) {
   const int64_t channels = w.shape()[1];
   const int64_t outputs = w.shape()[0];
   const int64_t group_outputs = outputs / context.node.attributes.Int("group", 1);
-  const float* from = x.values<float>().data();
-  const float* weight = w.values<float>().data();
-  float* to = context.out().mutable_values<float>().data();
+  const T* from = x.values<T>().data();
+  const T* weight = w.values<T>().data();
+  T* to = context.out().mutable_values<T>().data();
   context.pool->For(x.shape()[0] * outputs, 1, [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
       const int64_t n = plane / outputs, m = plane % outputs;
-      float* sums = to + plane * out_size;
-      std::fill(sums, sums + out_size, 0.0f);
+      T* sums = to + plane * out_size;
+      std::fill(sums, sums + out_size, T(0));
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t channel = m / group_outputs * channels + c;
-        const float* source = from + (n * x.shape()[1] + channel) * in_size;
-        const float* kernel = weight + (m * channels + c) * taps;
+        const T* source = from + (n * x.shape()[1] + channel) * in_size;
+        const T* kernel = weight + (m * channels + c) * taps;
         ForEachTap(window, 0, out_size, [&](int64_t position, int64_t tap, int64_t offset) {
-          const float value = offset < 0 ? 0.0f : source[offset];
+          const T value = offset < 0 ? T(0) : source[offset];
           sums[position] = std::fma(value, kernel[tap], sums[position]);
         });
       }
       if (!context.Has(2)) continue;
-      const float bias = context.in(2).values<float>()[m];
+      const T bias = context.in(2).values<T>()[m];
       for (int64_t i = 0; i < out_size; ++i) sums[i] += bias;
     }
   });
   return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  return context.in(0).dtype() == ir::DType::kF64 ? Compute<double>(context)
+                                                  : Compute<float>(context);
 }
 
 int WeightAxis(const ir::Graph&, const ir::Node&, int) { return 0; }

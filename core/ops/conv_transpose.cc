@@ -2,6 +2,7 @@
 // output is one chain of fused multiply-adds from +0: channel of the group, then kernel position
 // descending (input position ascending); positions that the strides skip take part with +0.  The
 // bias is one addition at the end.
+#include "core/ops/product_type.h"
 #include "core/ops/transpose_window.h"
 
 #include <cmath>
@@ -21,10 +22,7 @@ constexpr ir::AttrSpec kAttributes[] = {
 Status Infer(ir::InferContext& context) {
   const ir::Shape& x = context.shape(0);
   const ir::Shape& w = context.shape(1);
-  if (!IsF32OrHalf(context.dtype(0)) || context.dtype(1) != context.dtype(0)) {
-    return context.Unsupported("operands are {} and {}, but must be f32 or half-width floats",
-                               Name(context.dtype(0)), Name(context.dtype(1)));
-  }
+  OCTAVO_CHECK(CheckProductTypes(context));
   if (x.size() < 3 || w.size() != x.size()) {
     return context.Invalid("data of shape {} and weight of shape {} must have one rank, at least 3",
                            ir::ToString(x), ir::ToString(w));
@@ -47,7 +45,8 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+template <class T>
+Status Compute(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const ir::Tensor& w = context.in(1);
   OCTAVO_TRY(const TransposeWindow window, TransposeWindowOf(context.node, x.shape(), w.shape()));
@@ -58,29 +57,34 @@ Status Reference(const ir::EvalContext& context) {
   const int64_t channels = x.shape()[1] / groups;
   const int64_t group_outputs = w.shape()[1];
   const int64_t outputs = group_outputs * groups;
-  const float* from = x.values<float>().data();
-  const float* weight = w.values<float>().data();
-  float* to = context.out().mutable_values<float>().data();
+  const T* from = x.values<T>().data();
+  const T* weight = w.values<T>().data();
+  T* to = context.out().mutable_values<T>().data();
   context.pool->For(x.shape()[0] * outputs, 1, [&](int64_t begin, int64_t end) {
     for (int64_t plane = begin; plane < end; ++plane) {
       const int64_t n = plane / outputs, m = plane % outputs;
-      float* sums = to + plane * out_size;
-      std::fill(sums, sums + out_size, 0.0f);
+      T* sums = to + plane * out_size;
+      std::fill(sums, sums + out_size, T(0));
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t channel = m / group_outputs * channels + c;
-        const float* source = from + (n * x.shape()[1] + channel) * in_size;
-        const float* kernel = weight + (channel * group_outputs + m % group_outputs) * taps;
+        const T* source = from + (n * x.shape()[1] + channel) * in_size;
+        const T* kernel = weight + (channel * group_outputs + m % group_outputs) * taps;
         window.ForEachTap([&](int64_t position, int64_t tap, int64_t offset) {
-          const float value = offset < 0 ? 0.0f : source[offset];
+          const T value = offset < 0 ? T(0) : source[offset];
           sums[position] = std::fma(value, kernel[tap], sums[position]);
         });
       }
       if (!context.Has(2)) continue;
-      const float bias = context.in(2).values<float>()[m];
+      const T bias = context.in(2).values<T>()[m];
       for (int64_t i = 0; i < out_size; ++i) sums[i] += bias;
     }
   });
   return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  return context.in(0).dtype() == ir::DType::kF64 ? Compute<double>(context)
+                                                  : Compute<float>(context);
 }
 
 // Channel c of the output is weight channel c modulo M / group.

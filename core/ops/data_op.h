@@ -18,9 +18,6 @@ inline int FrontAxis(int64_t axis, int rank) {
 // What inference says where a type depends on elements of an input that are not known.
 Failure DependsOnData(const ir::InferContext& context, size_t input, std::string_view what);
 
-// Whether a definition that speaks of f32 alone computes the type: half-width floats are widened.
-inline bool IsF32OrHalf(ir::DType dtype) { return ir::IsFloat(dtype) && dtype != ir::DType::kF64; }
-
 // The elements of an integer constant; nullopt for any other value.
 std::optional<std::vector<int64_t>> ConstantInts(const ir::Graph& graph, ir::ValueId id);
 // The type of ONNX's TensorProto.DataType number; nullopt for strings, complex and sub-byte types.

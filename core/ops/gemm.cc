@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/ops/elementwise.h"
+#include "core/ops/product_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -18,10 +19,7 @@ constexpr ir::AttrSpec kAttributes[] = {
 Status Infer(ir::InferContext& context) {
   const ir::Shape& a = context.shape(0);
   const ir::Shape& b = context.shape(1);
-  if (!IsF32OrHalf(context.dtype(0)) || context.dtype(1) != context.dtype(0)) {
-    return context.Unsupported("operands are {} and {}, but must be f32 or half-width floats",
-                               Name(context.dtype(0)), Name(context.dtype(1)));
-  }
+  OCTAVO_CHECK(CheckProductTypes(context));
   if (a.size() != 2 || b.size() != 2) {
     return context.Invalid("operands of shapes {} and {} must be matrices", ir::ToString(a),
                            ir::ToString(b));
@@ -41,29 +39,30 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+template <class T>
+Status Compute(const ir::EvalContext& context) {
   const ir::AttrMap& attributes = context.node.attributes;
   const bool trans_a = attributes.Int("transA", 0) != 0, trans_b = attributes.Int("transB", 0) != 0;
-  const float alpha = attributes.Float("alpha", 1), beta = attributes.Float("beta", 1);
+  const T alpha = attributes.Float("alpha", 1), beta = attributes.Float("beta", 1);
   ir::Tensor& result = context.out();
   const int64_t rows = result.shape()[0], columns = result.shape()[1];
   const int64_t depth = context.in(0).shape()[trans_a ? 0 : 1];
-  const float* a = context.in(0).values<float>().data();
-  const float* b = context.in(1).values<float>().data();
-  float* y = result.mutable_values<float>().data();
+  const T* a = context.in(0).values<T>().data();
+  const T* b = context.in(1).values<T>().data();
+  T* y = result.mutable_values<T>().data();
   ir::Tensor c;
   if (context.Has(2)) c = BroadcastTo(context.in(2), result.shape(), context.pool);
   context.pool->For(rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t m = begin; m < end; ++m) {
       for (int64_t n = 0; n < columns; ++n) {
-        float sum = 0;
+        T sum = 0;
         for (int64_t k = 0; k < depth; ++k) {
           sum = std::fma(trans_a ? a[k * rows + m] : a[m * depth + k],
                          trans_b ? b[n * depth + k] : b[k * columns + n], sum);
         }
         if (alpha != 1) sum *= alpha;
         if (context.Has(2)) {
-          const float addend = c.values<float>()[m * columns + n];
+          const T addend = c.values<T>()[m * columns + n];
           sum += beta == 1 ? addend : beta * addend;
         }
         y[m * columns + n] = sum;
@@ -71,6 +70,11 @@ Status Reference(const ir::EvalContext& context) {
     }
   });
   return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  return context.in(0).dtype() == ir::DType::kF64 ? Compute<double>(context)
+                                                  : Compute<float>(context);
 }
 
 int WeightAxis(const ir::Graph&, const ir::Node& node, int) {

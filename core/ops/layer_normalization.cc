@@ -27,8 +27,8 @@ Status Infer(ir::InferContext& context) {
   std::fill(moments.begin() + axis, moments.end(), 1);
   for (size_t i = 1; i < context.result_count(); ++i) {
     // stash_type says that moments of half-width floats are f32.
-    context.SetResult(i, IsF32OrHalf(context.dtype(0)) ? ir::DType::kF32 : context.dtype(0),
-                      moments);
+    const bool wide = context.dtype(0) == ir::DType::kF64;
+    context.SetResult(i, wide ? ir::DType::kF64 : ir::DType::kF32, moments);
   }
   return {};
 }

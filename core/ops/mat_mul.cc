@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/ops/elementwise.h"
+#include "core/ops/product_type.h"
 
 namespace octavo::ops {
 
@@ -49,9 +50,12 @@ Result<MatMulShape> MatMulShapeOf(ir::Shape a, ir::Shape b) {
 namespace {
 
 Status Infer(ir::InferContext& context) {
-  if (!IsF32OrHalf(context.dtype(0)) || context.dtype(1) != context.dtype(0)) {
-    return context.Unsupported("operands are {} and {}, but must be f32 or half-width floats",
-                               Name(context.dtype(0)), Name(context.dtype(1)));
+  if (context.dtype(0) == ir::DType::kBool) {
+    return context.Unsupported("operands of type bool are not supported");
+  }
+  if (context.dtype(1) != context.dtype(0)) {
+    return context.Invalid("operands are {} and {}, but must have one type", Name(context.dtype(0)),
+                           Name(context.dtype(1)));
   }
   auto shape = MatMulShapeOf(context.shape(0), context.shape(1));
   if (!shape) return context.Invalid("{}", shape.error().message);
@@ -59,27 +63,36 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+template <class T>
+Status Compute(const ir::EvalContext& context) {
   OCTAVO_TRY(const MatMulShape shape, MatMulShapeOf(context.in(0).shape(), context.in(1).shape()));
-  const float* a = context.in(0).values<float>().data();
-  const float* b = context.in(1).values<float>().data();
-  float* y = context.out().mutable_values<float>().data();
+  const T* a = context.in(0).values<T>().data();
+  const T* b = context.in(1).values<T>().data();
+  T* y = context.out().mutable_values<T>().data();
   const auto batches = static_cast<int64_t>(shape.a_offsets.size());
   context.pool->For(batches * shape.rows, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const int64_t batch = i / shape.rows, m = i % shape.rows;
-      const float* left = a + shape.a_offsets[batch] + m * shape.depth;
-      const float* right = b + shape.b_offsets[batch];
+      const T* left = a + shape.a_offsets[batch] + m * shape.depth;
+      const T* right = b + shape.b_offsets[batch];
       for (int64_t n = 0; n < shape.columns; ++n) {
-        float sum = 0;
+        T sum = 0;
         for (int64_t k = 0; k < shape.depth; ++k) {
-          sum = std::fma(left[k], right[k * shape.columns + n], sum);
+          sum = MultiplyAdd<T>(left[k], right[k * shape.columns + n], sum);
         }
         y[i * shape.columns + n] = sum;
       }
     }
   });
   return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  Status status;
+  VisitDType(context.in(0).dtype(), [&]<class T>(T) {
+    if constexpr (!std::is_same_v<T, bool>) status = Compute<T>(context);
+  });
+  return status;
 }
 
 // The columns of the right operand; a vector has one.

@@ -45,5 +45,23 @@ TEST(MatMul, BatchesBroadcast) {
             "MatMul 'test': operands of shapes 2x3 and 2x3 have different inner extents");
 }
 
+TEST(Products, OtherElementTypesHaveTheirOwnArithmetic) {
+  const auto doubles = [](const ir::Shape& shape, const std::vector<double>& values) {
+    return ir::Tensor::Of<double>(shape, values);
+  };
+  const ir::Tensor a = doubles({1, 2}, {1, 0x1p-40}), b = doubles({2, 1}, {1, 1});
+  const ir::Tensor bytes = ir::Tensor::Of<int32_t>({1, 2}, {-3, 4});
+  Check({{{"MatMul", {a, b}}, {1, 1}, {1 + 0x1p-40}},
+         {{"Gemm", {a, b, doubles({1}, {-1})}}, {1, 1}, {0x1p-40}},
+         {{"Conv", {doubles({1, 1, 2}, {1, 0x1p-40}), doubles({1, 1, 2}, {1, 1})}},
+          {1, 1, 1},
+          {1 + 0x1p-40}},
+         {{"ConvTranspose", {doubles({1, 1, 1}, {0x1p-40}), doubles({1, 1, 2}, {1, 3})}},
+          {1, 1, 2},
+          {0x1p-40, 3 * 0x1p-40}},
+         {{"MatMul", {bytes, ir::Tensor::Of<int32_t>({2, 1}, {5, 6})}}, {1, 1}, {9}}});
+  EXPECT_NE(Refusal({"Gemm", {a, b, Row({1})}}).find("must have one type"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace octavo::ops

@@ -1,0 +1,59 @@
+// `run`: inputs that decide shapes come from the samples.
+#include <gtest/gtest.h>
+
+#include "core/data/npy.h"
+#include "core/job/execute.h"
+#include "tests/core/onnx/model_builder.h"
+
+namespace octavo::job {
+namespace {
+
+NamedBlob Sample(const std::string& name, const ir::Tensor& tensor) {
+  return {name, Blob(data::WriteNpy(tensor))};
+}
+
+// y = Reshape(x, shape).
+ModelInput Reshaped(std::vector<NamedBlob> samples) {
+  onnx::ModelBuilder builder;
+  builder.Input("x", {2, 3}).Input("shape", {2}, onnx_wire::Tensor::INT64);
+  builder.Node("Reshape", {"x", "shape"}, {"y"}).Output("y");
+  return {.model = {"m.onnx", builder.Build()}, .samples = std::move(samples), .threads = 1};
+}
+
+const ir::Tensor kX(ir::DType::kF32, {2, 3});
+
+TEST(RunModel, AnInputThatDecidesAShapeIsTakenFromTheSamples) {
+  const auto files = RunModel(
+      Reshaped({Sample("0/input_0.npy", kX), Sample("0/input_1.npy", ir::Tensor::Ints({3, 2}))}),
+      /*all_values=*/false, {}, {});
+  ASSERT_TRUE(files) << files.error().message;
+  ASSERT_EQ((*files)[0].name, "y.npy");
+  const auto y = data::ReadNpy("y", (*files)[0].bytes);
+  ASSERT_TRUE(y) << y.error().message;
+  // Its leading extent is not the batch, so samples are stacked in front.
+  EXPECT_EQ(y->shape(), (ir::Shape{1, 3, 2}));
+}
+
+TEST(RunModel, SamplesThatDifferInSuchAnInputAreUnsupported) {
+  const auto files = RunModel(
+      Reshaped({Sample("0/input_0.npy", kX), Sample("0/input_1.npy", ir::Tensor::Ints({3, 2})),
+                Sample("1/input_0.npy", kX), Sample("1/input_1.npy", ir::Tensor::Ints({6, 1}))}),
+      /*all_values=*/false, {}, {});
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().code, Code::kUnimplemented);
+  EXPECT_EQ(files.error().field, "shape");
+}
+
+TEST(RunModel, AModelThatTakesStringsIsUnsupportedWhateverItsSamples) {
+  onnx::ModelBuilder builder;
+  builder.Input("x", {1}, onnx_wire::Tensor::STRING).Node("Identity", {"x"}, {"y"}).Output("y");
+  const auto files = RunModel({.model = {"m.onnx", builder.Build()},
+                               .samples = {{"0/input_0.pb", Blob(std::string("no tensor"))}},
+                               .threads = 1},
+                              /*all_values=*/false, {}, {});
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().code, Code::kUnimplemented);
+}
+
+}  // namespace
+}  // namespace octavo::job
