@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "core/base/cpu.h"
 #include "core/ops/quantize_math.h"
 
 namespace octavo::report {
@@ -114,10 +115,12 @@ TEST(Metrics, TheWorstChannelIsTheNoisiest) {
   EXPECT_EQ(Measure(made, 1).worst_channel->index, 2);
 }
 
-TEST(Metrics, EqualForAnyNumberOfThreads) {
+TEST(Metrics, EqualForAnyNumberOfThreadsOnAnyInstructionSet) {
   const Case made = MakeCase({2, 5, 97, 101}, Quantized(ir::DType::kU8, 0.03f, 120), 1);
   const Figures alone = Measure(made, 1);
-  for (const int threads : {2, 3, 8}) {
+  for (const auto& [isa, threads] :
+       {std::pair(Isa::kPortable, 1), {Isa::kAvx2, 2}, {Isa::kAvx512, 3}, {Isa::kAvx512Vnni, 8}}) {
+    const ScopedIsaLimit limit(std::min(isa, MachineIsa()));
     const Figures figures = Measure(made, threads);
     EXPECT_EQ(figures.cosine, alone.cosine);
     EXPECT_EQ(figures.mean_abs, alone.mean_abs);

@@ -1,0 +1,62 @@
+// The loops behind pairs.h over one block, one table of functions per instruction set; all give the
+// same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace octavo::report {
+
+inline constexpr int64_t kPairBlock = 512;  // pairs at a time, in the nearest cache
+inline constexpr int kPairLanes = 4;
+
+struct PairBlock {
+  float reference[kPairBlock];
+  float actual[kPairBlock];
+  int32_t codes[kPairBlock];
+  uint8_t bad[kPairBlock];  // not finite
+};
+
+struct PairLanes {
+  double signal[kPairLanes], noise[kPairLanes], energy[kPairLanes], dot[kPairLanes];
+  double sum_abs[kPairLanes], max_abs[kPairLanes];
+};
+
+// Places in a histogram of `bins` bins from `low` on; `bins` itself for a bad pair.
+struct BinCall {
+  const float* values = nullptr;
+  const uint8_t* bad = nullptr;
+  int64_t count = 0;
+  double low = 0, factor = 1;  // bin = (value - low) * factor
+  int32_t bins = 0;
+  int32_t* at = nullptr;
+};
+
+// How far codes are from clamp(rne(reference / scale) + zero): at[i] = min(steps, most_steps), or
+// most_steps + 1 for a NaN.
+struct StepCall {
+  const float* reference = nullptr;
+  const int32_t* codes = nullptr;
+  int64_t count = 0;
+  float scale = 1;
+  int32_t zero = 0;
+  double least = 0, most = 0;  // code
+  int32_t most_steps = 0;
+  int32_t* at = nullptr;
+  double greatest = 0, saturated = 0;  // results
+};
+
+struct PairLoops {
+  // Pairs that are not finite become two zeros, which add nothing; returns how many are left.
+  int64_t (*clean)(int64_t count, PairBlock& block) = nullptr;
+  void (*add)(const PairBlock& block, int64_t count, PairLanes& lanes) = nullptr;
+  void (*bins)(const BinCall& call) = nullptr;
+  void (*steps)(StepCall& call) = nullptr;
+};
+
+extern const PairLoops kPortablePairLoops;
+#if defined(__x86_64__)
+extern const PairLoops kAvx2PairLoops;
+extern const PairLoops kAvx512PairLoops;
+#endif
+
+}  // namespace octavo::report
