@@ -1,5 +1,5 @@
 # Real models through Octavo and ONNX Runtime, compared step by step, then one of them operator by
-# operator.
+# operator; then operators that ONNX's own test data lack, with ONNX Runtime's answers.
 . tests/stages/common.sh
 [ -x build/release/client/octavo ] || skip "build/release/client/octavo is not built"
 cd tests/peers
@@ -10,3 +10,7 @@ fi
 work=$OCTAVO_RESULTS/models
 node models_table.mjs --work "$work"
 node node_by_node.mjs "$work/digits/digits.int8.onnx" ../data/digits/heldout.npz
+cases=$OCTAVO_RESULTS/cases
+/usr/bin/python3 -B newer_cases.py "$cases"
+node answer_cases.mjs "$cases"
+../../build/release/tests/peers/onnx_data/onnx_data_judge --data "$cases"

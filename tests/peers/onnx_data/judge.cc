@@ -1,6 +1,6 @@
 // Runs ONNX's own test data through Octavo and prints a table by operator.
 //
-//   onnx_data_judge --unsupported FILE [--data DIR] [--only PART] [--jobs N] [--here]
+//   onnx_data_judge [--unsupported FILE] [--data DIR] [--only PART] [--jobs N] [--here]
 //
 // Exit 0: every case gives its answers or is listed as unsupported and is refused as such.  77:
 // the data are not installed.  --only takes the cases whose name or operator has PART in it, --here
@@ -46,7 +46,7 @@ bool ParseArguments(int count, char** arguments, Settings& settings) {
       return false;
     }
   }
-  return !settings.unsupported.empty();
+  return true;
 }
 
 void RunInProcesses(const std::vector<Case>& cases, size_t jobs, Table& table) {
@@ -68,7 +68,8 @@ int Main(const Settings& settings) {
     fmt::print("'{}' is not there (package libonnx-testdata)\n", settings.data);
     return kSkipped;
   }
-  auto unsupported = ReadUnsupported(settings.unsupported);
+  Result<std::map<std::string, std::string>> unsupported;
+  if (!settings.unsupported.empty()) unsupported = ReadUnsupported(settings.unsupported);
   auto cases = ListCases(settings.data);
   if (!unsupported || !cases) {
     fmt::print(stderr, "{}\n", (unsupported ? cases.error() : unsupported.error()).message);
@@ -94,7 +95,7 @@ int main(int count, char** arguments) {
   octavo::onnx_data::Settings settings;
   if (!octavo::onnx_data::ParseArguments(count, arguments, settings)) {
     fmt::print(stderr,
-               "usage: onnx_data_judge --unsupported FILE [--data DIR] [--only PART] [--jobs N] "
+               "usage: onnx_data_judge [--unsupported FILE] [--data DIR] [--only PART] [--jobs N] "
                "[--here]\n");
     return 2;
   }

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "core/data/npy.h"
 #include "core/job/job.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
@@ -103,13 +104,23 @@ std::vector<fs::path> DataSets(const std::string& folder) {
   return sets;
 }
 
+// "PART_K.pb" or "PART_K.npy" of a set; "" where there is neither.
+std::string FileOf(const fs::path& set, std::string_view part, int k) {
+  for (const std::string_view ending : {".pb", ".npy"}) {
+    std::string name = fmt::format("{}_{}{}", part, k, ending);
+    if (fs::exists(set / name)) return name;
+  }
+  return {};
+}
+
 Result<Tensors> ReadAnswers(const fs::path& set) {
   Tensors answers;
   for (int i = 0;; ++i) {
-    const fs::path file = set / fmt::format("output_{}.pb", i);
-    if (!fs::exists(file)) return answers;
-    OCTAVO_TRY(const Blob bytes, Blob::MapFile(file.string()));
-    OCTAVO_TRY(Tensor tensor, onnx::ParseTensor(bytes));
+    const std::string name = FileOf(set, "output", i);
+    if (name.empty()) return answers;
+    OCTAVO_TRY(const Blob bytes, Blob::MapFile((set / name).string()));
+    OCTAVO_TRY(Tensor tensor,
+               name.ends_with(".pb") ? onnx::ParseTensor(bytes) : data::ReadNpy(name, bytes));
     answers.push_back(std::move(tensor));
   }
 }
@@ -117,8 +128,8 @@ Result<Tensors> ReadAnswers(const fs::path& set) {
 Result<std::vector<job::NamedBlob>> ReadSamples(const fs::path& set) {
   std::vector<job::NamedBlob> samples;
   for (int i = 0;; ++i) {
-    const std::string name = fmt::format("input_{}.pb", i);
-    if (!fs::exists(set / name)) return samples;
+    const std::string name = FileOf(set, "input", i);
+    if (name.empty()) return samples;
     OCTAVO_TRY(Blob bytes, Blob::MapFile((set / name).string()));
     samples.push_back({"0/" + name, std::move(bytes)});
   }
