@@ -116,6 +116,25 @@ void CopyFloats(const float* from, int64_t count, float* to) {
   for (; i < count; ++i) to[i] = from[i];
 }
 
+// to[k * height + r] = from[r * row_stride + k] for four rows and four k.
+void TransposeFour(const float* from, int64_t row_stride, float* to, int64_t height) {
+  using Four = float __attribute__((vector_size(16)));
+  Four a, b, c, d;
+  std::memcpy(&a, from, sizeof(a));
+  std::memcpy(&b, from + row_stride, sizeof(b));
+  std::memcpy(&c, from + 2 * row_stride, sizeof(c));
+  std::memcpy(&d, from + 3 * row_stride, sizeof(d));
+  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const Four columns[] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                          __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                          __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                          __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+  for (int k = 0; k < 4; ++k) std::memcpy(to + k * height, &columns[k], sizeof(Four));
+}
+
 struct Cut {
   int64_t columns = 0, rows = 0;  // of a block
   int64_t column_blocks = 0, row_blocks = 0;
@@ -195,7 +214,15 @@ void PackRows(const Tiles& tiles, const MatrixView& a, Range panels, float* out)
     float* to = out + panel * height * a.columns;
     const int64_t rows = std::min(height, a.rows - panel * height);
     const float* from = a.data + panel * height * a.row_stride;
-    for (int64_t k = 0; k < a.columns; ++k, to += height) {
+    int64_t k = 0;
+    if (a.column_stride == 1 && rows == height && height % 4 == 0) {
+      for (; k + 4 <= a.columns; k += 4, to += 4 * height) {
+        for (int64_t r = 0; r < height; r += 4) {
+          TransposeFour(from + r * a.row_stride + k, a.row_stride, to + r, height);
+        }
+      }
+    }
+    for (; k < a.columns; ++k, to += height) {
       for (int64_t r = 0; r < rows; ++r) to[r] = from[r * a.row_stride + k * a.column_stride];
       for (int64_t r = rows; r < height; ++r) to[r] = 0;
     }
