@@ -6,7 +6,7 @@
 namespace octavo::cli {
 
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data) {
-  command.add_option("MODEL", arguments.model, ".onnx or .graph")->required();
+  command.add_option("MODEL", arguments.model, ".onnx, .octavo or .graph")->required();
   CLI::Option* option = command.add_option("--data", arguments.data,
                                            "samples: .npz, .npy, folder or random:SEED[:N]");
   if (data == Data::kRequired) option->required();

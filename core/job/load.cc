@@ -1,6 +1,7 @@
 #include "core/job/load.h"
 
 #include "core/base/sha256.h"
+#include "core/native/native.h"
 #include "core/onnx/list_inputs.h"
 #include "core/onnx/tensor_proto.h"
 #include "core/ops/op_table.h"
@@ -21,17 +22,10 @@ onnx::OpFinder FinderFor(const target::Target* target) {
   };
 }
 
-Result<onnx::Imported> LoadText(const LoadRequest& request) {
-  const text::ParseOptions options{
-      .find_op = FinderFor(request.target),
-      .payload = [&](std::string_view digest) -> Result<Blob> {
-        for (const NamedBlob& blob : request.external_data) {
-          if (blob.name == digest) return blob.bytes;
-        }
-        return Fail(Code::kInvalidArgument, "payload file '{}' is missing", digest).Field(digest);
-      }};
+// What the importer says of an ONNX model, for a graph that is bound already.
+Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   onnx::Imported imported;
-  OCTAVO_TRY(imported.graph, text::Parse(request.model.bytes.text(), options));
+  imported.graph = std::move(graph);
   OCTAVO_CHECK(onnx::CheckNodeCount(imported.graph.node_count(), request.max_nodes));
   imported.digest = Sha256Of(request.model.bytes.bytes());
   imported.bytes = static_cast<int64_t>(request.model.bytes.size());
@@ -55,6 +49,21 @@ Result<onnx::Imported> LoadText(const LoadRequest& request) {
     ++imported.ops[std::string(imported.graph.node(id).op->name)];
   }
   return imported;
+}
+
+bool IsNative(const NamedBlob& model) { return model.name.ends_with(".octavo"); }
+
+Result<onnx::Imported> LoadText(const LoadRequest& request) {
+  const text::ParseOptions options{
+      .find_op = FinderFor(request.target),
+      .payload = [&](std::string_view digest) -> Result<Blob> {
+        for (const NamedBlob& blob : request.external_data) {
+          if (blob.name == digest) return blob.bytes;
+        }
+        return Fail(Code::kInvalidArgument, "payload file '{}' is missing", digest).Field(digest);
+      }};
+  OCTAVO_TRY(ir::Graph graph, text::Parse(request.model.bytes.text(), options));
+  return Describe(std::move(graph), request);
 }
 
 // Reads the input of that name alone.
@@ -95,7 +104,7 @@ Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
 // Why samples cannot be read: where the model takes what no sample can be (a sequence, strings),
 // that is the reason.
 Failure SamplesOrModel(const LoadRequest& request, Error error) {
-  if (!request.model.name.ends_with(".graph")) {
+  if (!request.model.name.ends_with(".graph") && !IsNative(request.model)) {
     std::optional<data::SampleSource> none;
     auto imported = LoadOnnx(request, none);
     if (!imported && imported.error().code == Code::kUnimplemented) {
@@ -115,11 +124,10 @@ Result<Loaded> Load(const LoadRequest& request) {
     if (!opened) return SamplesOrModel(request, std::move(opened).error());
     source.emplace(std::move(*opened));
   }
-  if (request.model.name.ends_with(".octavo")) {
-    return Fail(Code::kUnimplemented, "'{}': native graphs cannot be read yet", request.model.name)
-        .Field(request.model.name);
-  }
-  if (request.model.name.ends_with(".graph")) {
+  if (IsNative(request.model)) {
+    OCTAVO_TRY(ir::Graph graph, native::Read(request.model.bytes, FinderFor(request.target)));
+    OCTAVO_TRY(loaded.model, Describe(std::move(graph), request));
+  } else if (request.model.name.ends_with(".graph")) {
     OCTAVO_TRY(loaded.model, LoadText(request));
   } else {
     OCTAVO_TRY(loaded.model, LoadOnnx(request, source));

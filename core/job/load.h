@@ -32,7 +32,7 @@ struct Loaded {
   data::Samples samples = {};
 };
 
-// ONNX by default, text for names that end in .graph.  A native graph is kUnimplemented.
+// ONNX by default, text for names that end in .graph, native for .octavo.
 Result<Loaded> Load(const LoadRequest& request);
 
 // `count` samples drawn from the inputs' entries in a profile, or evenly where it has none; the

@@ -10,6 +10,7 @@
 #include "core/job/settings.h"
 #include "core/job/survey.h"
 #include "core/job/synthetic.h"
+#include "core/native/native.h"
 #include "core/onnx/export.h"
 #include "core/profile/collect.h"
 #include "core/text/print.h"
@@ -224,6 +225,8 @@ class Job {
             outcome_.external.push_back({digest, tensor.ToBlob()});
           }};
       outcome_.model = {"model.graph", Blob(text::Print(graph_, print))};
+    } else if (options_.emit == "native") {
+      outcome_.model = {"model.octavo", Blob(native::Write(graph_))};
     } else {
       OCTAVO_TRY(
           onnx::Exported exported,
@@ -234,10 +237,10 @@ class Job {
       outcome_.model = {"model.onnx", Blob(std::move(exported.model))};
       if (!exported.external.empty()) {
         outcome_.external.push_back({ExternalName(), Blob(std::move(exported.external))});
-      } else {
-        options_.output_name.clear();  // no byte depends on it
+        names_output_ = true;
       }
     }
+    if (!names_output_) options_.output_name.clear();  // no byte depends on it
     findings_.after.bytes = static_cast<int64_t>(outcome_.model.bytes.size());
     for (const NamedBlob& blob : outcome_.external) {
       findings_.after.bytes += static_cast<int64_t>(blob.bytes.size());
@@ -352,6 +355,7 @@ class Job {
   std::optional<profile::Profile> profile_;
   bool quantized_model_ = false;
   bool stopped_ = false;
+  bool names_output_ = false;
   int64_t passes_done_ = 0;
   std::set<std::string> snapshot_payloads_;
   Findings findings_;

@@ -88,9 +88,6 @@ Result<passes::Settings> SettingsOf(const Request& request) {
   if (std::find(kForms.begin(), kForms.end(), options.emit) == kForms.end()) {
     return Wrong("emit", options.emit, "qdq, qlinear, native or text");
   }
-  if (options.emit == "native") {
-    return Fail(Code::kUnimplemented, "--emit native is not implemented yet").Field("emit");
-  }
   OCTAVO_CHECK(profile::CheckCalibration(options.calibration));
   settings.calibration = options.calibration;
   settings.keep_float = options.keep_float;

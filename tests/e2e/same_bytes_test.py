@@ -65,6 +65,19 @@ class SameBytes(Case):
         data = models.samples(self.folder / "x.npz", shape=[1, 2, 6, 5])
         self.assert_all_same(path, "--data", data, "--shape", "x=1,2,6,5")
 
+    def test_of_a_native_graph_that_stopped_on_the_way(self):
+        data = ["--data", DIGITS / "calibration.npz"]
+        whole = self.files_of("whole", DIGITS / "model.onnx", *data)["out.onnx"]
+        half = self.folder / "half.octavo"
+        for stop in ("lower", "quantize", "absorb-rescales", "specialize-bias", "merge-constants"):
+            result = octavo("optimize", DIGITS / "model.onnx", *data, "-o", half, "--stop-before",
+                            stop)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            rest = data if stop in ("lower", "quantize") else ["--no-quantize"]
+            self.assertEqual(whole, self.files_of(stop, half, *rest)["out.onnx"], stop)
+            self.assertEqual(whole, self.files_of(f"{stop}-remote", half, *rest,
+                                                  server=self.server.address)["out.onnx"], stop)
+
     def test_shards_of_a_profile_merge_to_the_whole(self):
         arrays = np.load(DIGITS / "calibration.npz")
         (name,) = arrays.files

@@ -1,0 +1,96 @@
+#include "core/native/native.h"
+
+#include <gmock/gmock.h>
+
+#include "core/native/payload_scan.h"
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
+#include "octavo/v1/graph.pb.h"
+
+namespace octavo::native {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::string_view kGraph =
+    R"(graph@"net"(%x: tensor<1x2x4x4xf32>) -> (%y) opset(ai.onnx: 13) {
+  const %w = [1, 2, 3, 4, 5, 6] : tensor<3x2x1x1xi8, axis=0, scale=[0.01, 0.02, 0.03], zp=0>
+  const %again = [1, 2, 3, 4, 5, 6] : tensor<6xi8, scale=0.5, zp=3>
+  %x.q = Quantize(%x) : tensor<1x2x4x4xu8, scale=0.1, zp=128>
+  %c = Conv@"conv"(%x.q, %w) {pads=[0, 0, 0, 0]} : tensor<1x3x4x4xu8, scale=0.5, zp=7, range=[0, 6]>
+  %y = Dequantize(%c) : tensor<1x3x4x4xf32>
+  alias %old = %c
+  retired %gone
+  metadata "key" = "value"
+}
+)";
+
+ir::Graph Parsed(std::string_view text) {
+  auto graph = text::Parse(text, {.find_op = &ops::FindOp});
+  EXPECT_TRUE(graph) << graph.error().message;
+  return std::move(*graph);
+}
+
+std::string Printed(const ir::Graph& graph) { return text::Print(graph, {.old_names = true}); }
+
+// What a change to the message makes of the good graph.
+template <class Change>
+std::string ErrorAfter(Change change) {
+  const std::string bytes = Write(Parsed(kGraph));
+  v1::Graph wire;
+  EXPECT_TRUE(wire.ParseFromString(bytes));
+  change(wire);
+  const auto graph = Read(Blob(wire.SerializeAsString()), &ops::FindOp);
+  return graph ? "" : graph.error().message;
+}
+
+TEST(Native, AGraphComesBackAsItWas) {
+  const ir::Graph graph = Parsed(kGraph);
+  const auto again = Read(Blob(Write(graph)), &ops::FindOp);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(Printed(*again), Printed(graph));
+  EXPECT_EQ(Write(*again), Write(graph));
+}
+
+TEST(Native, EqualPayloadsAreWrittenOnceAndLast) {
+  const auto split = SplitPayloads(Blob(Write(Parsed(kGraph))));
+  ASSERT_TRUE(split);
+  ASSERT_EQ(split->payloads.size(), 1u);
+  EXPECT_EQ(split->payloads[0].size(), 6u);
+}
+
+TEST(Native, EveryLengthThatIsCutIsSaid) {
+  const std::string bytes = Write(Parsed(kGraph));
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(Read(Blob(bytes.substr(0, size)), &ops::FindOp)) << size;
+  }
+}
+
+TEST(Native, MistakesNameTheFieldOrTheNode) {
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.set_octavo_graph(2); }), HasSubstr("version 2"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.mutable_nodes(1)->set_op("Frob"); }),
+              HasSubstr("nodes[1] 'conv': unknown op 'Frob'"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.mutable_nodes(1)->set_inputs(0, "y"); }),
+              HasSubstr("'y' is not computed before it is read"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.clear_payloads(); }), HasSubstr("payload 0 of 0"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.set_payloads(0, "12345"); }), HasSubstr("5 bytes"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.set_outputs(0, "z"); }), HasSubstr("outputs: 'z'"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) {
+                for (auto& value : *g.mutable_values()) {
+                  if (value.name() == "c") value.mutable_type()->mutable_quant()->set_scales(0, -1);
+                }
+              }),
+              HasSubstr("'c'"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) {
+                for (auto& value : *g.mutable_values()) {
+                  if (value.name() == "y") value.mutable_type()->mutable_shape()->set_dims(1, 9);
+                }
+              }),
+              HasSubstr("'y' is 1x9x4x4xf32, but Dequantize makes"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { *g.add_values() = g.values(0); }),
+              HasSubstr("defined twice"));
+}
+
+}  // namespace
+}  // namespace octavo::native
