@@ -1,6 +1,7 @@
 // What becomes of a quantized bias when the type of the data operand changes: it is re-expressed
-// at the new s_x * s_w, or the change is refused.  A float bias has nothing to re-express; its
-// scale is chosen last.
+// at the new s_x * s_w (codes where nothing is lost by it, a pending Quantize of floats always
+// where it fits), or the change is refused.  A float bias has nothing to re-express; its scale is
+// chosen last.
 #pragma once
 
 #include <string>

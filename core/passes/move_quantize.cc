@@ -17,7 +17,8 @@ using ir::ValueId;
 constexpr Rule kEarly = {"early", "Quantize(move(x)) : t -> move(Quantize(x) : t)", Effect::kExact,
                          "nobody else reads move(x); per-tensor t"};
 constexpr Rule kLate = {"late", "move(Dequantize(x)) -> Dequantize(move(x))", Effect::kExact,
-                        "nobody else reads the Dequantize; per-tensor x; not more elements"};
+                        "nobody else reads the Dequantize; per-tensor x; not more elements; "
+                        "what the op itself brings (Pad's value) has a code"};
 constexpr Rule kRules[] = {kEarly, kLate};
 
 bool Is(const Node* node, std::string_view op) {
@@ -73,6 +74,14 @@ bool Late(Graph& graph, NodeId id, Context& context) {
   const ValueId y = move.result();
   if (!graph.type(x).quant->per_tensor()) return false;
   if (graph.type(y).elements() > graph.type(floats).elements()) return false;
+  if (move.op->rescale.why_not) {
+    // A float that the op brings itself (what Pad pads with) must have a code.
+    const std::string why = move.op->rescale.why_not(graph, move, graph.type(x), graph.type(x));
+    if (!why.empty()) {
+      context.Keep(move.name, why);
+      return false;
+    }
+  }
 
   Type type = graph.type(x);
   type.shape = graph.type(y).shape;

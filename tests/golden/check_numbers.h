@@ -2,6 +2,7 @@
 // numeric effect that the pass declared.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "core/ir/graph.h"
@@ -9,10 +10,11 @@
 
 namespace octavo::golden {
 
+// With `steps`: graph outputs within that many quantization steps, whatever the effect.  Else
 // exact: equal bits of every value that both graphs have with one type.  real-exact: within float
-// rounding.  fewer-roundings: graph outputs within `steps` quantization steps.  Weaker effects
+// rounding.  fewer-roundings: graph outputs within one quantization step.  Weaker effects
 // are executed, but promise nothing that could be compared.
 Status CheckNumbers(const ir::Graph& before, const ir::Graph& after,
-                    std::span<const passes::LedgerEntry> ledger, double steps);
+                    std::span<const passes::LedgerEntry> ledger, std::optional<double> steps);
 
 }  // namespace octavo::golden

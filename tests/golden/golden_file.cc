@@ -36,6 +36,11 @@ Result<std::string*> OpenSection(std::string_view title, int line, GoldenFile& f
     file.error = Trimmed(title.substr(6));
     return nullptr;
   }
+  if (StartsWith(title, "not:")) {
+    std::istringstream rules{std::string(title.substr(4))};
+    for (std::string rule; rules >> rule;) file.kept.push_back(rule);
+    return nullptr;
+  }
   if (StartsWith(title, "options:")) {
     file.options = Trimmed(title.substr(8));
     return nullptr;
@@ -75,6 +80,13 @@ Status SetProfile(std::string_view value, GoldenSettings& result) {
   return {};
 }
 
+Status SetSchema(std::string_view value, GoldenSettings& result) {
+  const auto schema = target::ParseSchema(value);
+  if (!schema) return Fail(Code::kUsage, "unknown schema '{}'", value);
+  result.settings.target.schema = *schema;
+  return {};
+}
+
 struct Option {
   std::string_view key;
   Setter set;
@@ -84,6 +96,7 @@ const std::array kOptions = {
     Option{"limit", &SetLimit},
     Option{"target", &SetTarget},
     Option{"profile", &SetProfile},
+    Option{"schema", &SetSchema},
     Option{"fold-budget",
            [](std::string_view v, GoldenSettings& r) -> Status {
              r.settings.fold_budget = std::strtoll(std::string(v).c_str(), nullptr, 10);
@@ -140,6 +153,7 @@ const std::array kOptions = {
 
 std::string GoldenFile::WithAfter(std::string_view text) const {
   std::string whole = head;
+  if (!kept.empty()) whole += fmt::format("--- not: {}\n", fmt::join(kept, " "));
   if (!options.empty()) whole += fmt::format("--- options: {}\n", options);
   for (const Case& one : before) whole += fmt::format("--- before\n{}", one.before);
   return whole + fmt::format("--- after\n{}", text);

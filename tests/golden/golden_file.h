@@ -1,6 +1,7 @@
 // A pass test as a file: comment, options, graphs before, and what must come out.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct Case {
 struct GoldenFile {
   std::string head = {};  // comment and everything before the first section
   std::string options = {};
+  std::vector<std::string> kept = {};  // rules that must not apply, though they come near
   std::vector<Case> before = {};
   bool unchanged = false;
   std::string after = {};
@@ -28,7 +30,8 @@ struct GoldenFile {
   std::string WithAfter(std::string_view text) const;
 };
 
-// Sections start at lines `--- before`, `--- after`, `--- unchanged`, `--- error: MESSAGE`,
+// Sections start at lines `--- not: RULE ...`, `--- before`, `--- after`, `--- unchanged`, `---
+// error: MESSAGE`,
 // `--- options: KEY=VALUE ...`.
 Result<GoldenFile> ParseGolden(std::string_view text);
 
@@ -36,10 +39,12 @@ Result<GoldenFile> ParseGolden(std::string_view text);
 struct GoldenSettings {
   passes::Settings settings = {};
   profile::Profile profile = {};
-  double steps = 1;  // how far fewer-roundings may move a value of codes
+  // How far a graph output may move, in quantization steps.  Unset, the effect says so; a rule
+  // that is the job itself (quantization) needs it.
+  std::optional<double> steps = {};
 };
 // Keys: limit, target, fold-budget, keep-float, lower, keep, integer-io, sink-quantize,
-// leave-integers, no-quantize, calibration, steps, profile=NAME:MIN:MAX.
+// leave-integers, no-quantize, calibration, schema, steps, profile=NAME:MIN:MAX.
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 
 }  // namespace octavo::golden
