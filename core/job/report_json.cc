@@ -26,7 +26,7 @@ ordered_json PassesJson(const std::vector<passes::PassRecord>& records, bool wit
   for (const passes::PassRecord& record : records) {
     ordered_json pass = {{"name", record.name}};
     if (with_seconds) pass["seconds"] = record.seconds;
-    pass["changed"] = record.changed;
+    pass["changed"] = record.changed > 0;
     pass["nodes_after"] = record.nodes_after;
     list.push_back(std::move(pass));
   }
