@@ -155,6 +155,7 @@ extern constexpr Kernel kRowsBinary{.name = "rows-arithmetic",
 extern constexpr Kernel kRowsExtreme{.name = "rows-extreme",
                                      .ops = kExtremeOps,
                                      .layout = LayoutRule::kEither,
+                                     .numerics = ir::kEveryNumerics,
                                      .match = &MatchExtreme,
                                      .prepare = &Prepare,
                                      .isa = &CurrentIsaName};

@@ -65,6 +65,7 @@ extern constexpr Kernel kRowsQuantize{.name = "rows-quantize",
 extern constexpr Kernel kRowsDequantize{.name = "rows-dequantize",
                                         .ops = kDequantizeOps,
                                         .layout = LayoutRule::kEither,
+                                        .numerics = ir::kEveryNumerics,
                                         .match = &MatchDequantize,
                                         .prepare = &PrepareDequantize,
                                         .isa = &CurrentIsaName};
@@ -72,6 +73,7 @@ extern constexpr Kernel kRowsDequantize{.name = "rows-dequantize",
 extern constexpr Kernel kReinterpret{.name = "copy",
                                      .ops = kReinterpretOps,
                                      .layout = LayoutRule::kEither,
+                                     .numerics = ir::kEveryNumerics,
                                      .match = &MatchReinterpret,
                                      .prepare = &PrepareReinterpret};
 

@@ -81,11 +81,15 @@ extern constexpr Kernel kInt8Conv{.name = "int8-conv",
                                   .prepare = &PrepareInt8,
                                   .isa = &CurrentIsaName};
 
-extern constexpr Kernel kIntegerConv{
-    .name = "integer-conv", .ops = kConvOps, .match = &MatchConv, .prepare = &PrepareConv};
+extern constexpr Kernel kIntegerConv{.name = "integer-conv",
+                                     .ops = kConvOps,
+                                     .numerics = ir::kEveryNumerics,
+                                     .match = &MatchConv,
+                                     .prepare = &PrepareConv};
 
 extern constexpr Kernel kIntegerConvTranspose{.name = "integer-conv-transpose",
                                               .ops = kConvTransposeOps,
+                                              .numerics = ir::kEveryNumerics,
                                               .match = &MatchConvTranspose,
                                               .prepare = &PrepareConvTranspose};
 

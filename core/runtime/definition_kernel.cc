@@ -4,6 +4,7 @@
 #include "core/reference/computation.h"
 #include "core/runtime/kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace octavo::runtime {
@@ -16,7 +17,12 @@ constexpr int64_t kAlignment = 64;
 
 int64_t Padded(int64_t bytes) { return (bytes + kAlignment) / kAlignment * kAlignment; }
 
-bool MatchAny(const NodeView&) { return true; }
+// Dequantizing has the same bits in every mode; what else rounds has them in mode `onnx` alone.
+bool MatchDefined(const NodeView& view) {
+  if (view.numerics == ir::Numerics::kOnnx) return true;
+  return std::ranges::none_of(view.node.results,
+                              [&](ir::ValueId id) { return view.graph.type(id).quantized(); });
+}
 
 // What a run needs to know; made once.
 struct State {
@@ -119,7 +125,9 @@ Result<Prepared> PrepareDefinition(const NodeView& view, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kDefinition{
-    .name = "definition", .match = &MatchAny, .prepare = &PrepareDefinition};
+extern constexpr Kernel kDefinition{.name = "definition",
+                                    .numerics = ir::kEveryNumerics,
+                                    .match = &MatchDefined,
+                                    .prepare = &PrepareDefinition};
 
 }  // namespace octavo::runtime

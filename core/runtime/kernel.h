@@ -8,6 +8,7 @@
 
 #include "core/base/parallel.h"
 #include "core/ir/graph.h"
+#include "core/ir/numerics.h"
 #include "core/runtime/layout.h"
 
 namespace octavo::runtime {
@@ -41,6 +42,7 @@ struct NodeView {
   const ir::Node& node;
   const FixedValues& fixed;
   Layout layout = Layout::kPlain;  // that images will have; see LayoutRule
+  ir::Numerics numerics = ir::Numerics::kOnnx;
 
   bool Has(size_t input) const { return node.input(input).valid(); }
   const ir::Type& in(size_t input) const { return graph.type(node.input(input)); }
@@ -64,6 +66,8 @@ struct Kernel {
   // The ops that it computes; empty: any.
   std::span<const std::string_view> ops = {};
   LayoutRule layout = LayoutRule::kPlain;
+  // The modes whose bits it gives.
+  ir::NumericsSet numerics = ir::Only(ir::Numerics::kOnnx);
   // How many leading inputs are images; the layout concerns these and all results.
   size_t images = 1 << 20;
   // Whether it can compute this node of one of its ops.

@@ -28,7 +28,9 @@ namespace octavo::runtime {
   X(RowsLayerNormalization)    \
   X(RowsInstanceNormalization) \
   X(RowsQuantize)              \
+  X(ModeQuantize)              \
   X(RowsDequantize)            \
+  X(ModeRescale)               \
   X(Reinterpret)               \
   X(MoveConcat)                \
   X(MovePad)                   \
@@ -49,6 +51,7 @@ std::span<const Kernel* const> AllKernels() {
 namespace {
 
 bool Matches(const Kernel& kernel, const NodeView& view) {
+  if (!ir::Contains(kernel.numerics, view.numerics)) return false;
   const bool named = kernel.ops.empty() || std::ranges::count(kernel.ops, view.node.op->name) > 0;
   return named && kernel.match(view);
 }
@@ -63,11 +66,11 @@ std::vector<const Kernel*> MatchingKernels(const NodeView& view) {
   return matching;
 }
 
-const Kernel& ChooseKernel(const NodeView& view) {
+const Kernel* ChooseKernel(const NodeView& view) {
   for (const Kernel* kernel : AllKernels()) {
-    if (Matches(*kernel, view)) return *kernel;
+    if (Matches(*kernel, view)) return kernel;
   }
-  return *AllKernels().back();  // the definition, which matches everything
+  return nullptr;
 }
 
 std::string_view CurrentIsaName() { return IsaName(CurrentIsa()); }

@@ -227,7 +227,8 @@ Prepared Define(const NodeView& view, const Sizes& sizes) {
       .finish = {.multipliers = Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant,
                                             std::max<int64_t>(1, sizes.n)),
                  .zero_point = view.out().quant->zero_point(),
-                 .dtype = view.out().dtype}});
+                 .dtype = view.out().dtype,
+                 .mode = ModeFinish(view, std::max<int64_t>(1, sizes.n))}});
   return {.run = [definition](const StepContext& context) { return definition->Run(context); },
           .operations = sizes.operations()};
 }
@@ -267,10 +268,16 @@ extern constexpr Kernel kInt8MatMulPair{.name = "int8-matmul-pair",
                                         .prepare = &PreparePair,
                                         .isa = &CurrentIsaName};
 
-extern constexpr Kernel kIntegerGemm{
-    .name = "integer-gemm", .ops = kGemmOps, .match = &MatchGemm, .prepare = &PrepareGemm};
+extern constexpr Kernel kIntegerGemm{.name = "integer-gemm",
+                                     .ops = kGemmOps,
+                                     .numerics = ir::kEveryNumerics,
+                                     .match = &MatchGemm,
+                                     .prepare = &PrepareGemm};
 
-extern constexpr Kernel kIntegerMatMul{
-    .name = "integer-matmul", .ops = kMatMulOps, .match = &MatchMatMul, .prepare = &PrepareMatMul};
+extern constexpr Kernel kIntegerMatMul{.name = "integer-matmul",
+                                       .ops = kMatMulOps,
+                                       .numerics = ir::kEveryNumerics,
+                                       .match = &MatchMatMul,
+                                       .prepare = &PrepareMatMul};
 
 }  // namespace octavo::runtime

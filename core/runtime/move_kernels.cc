@@ -47,9 +47,12 @@ Result<Prepared> PrepareMove(const NodeView& view, ThreadPool&) {
   }};
 }
 
+// A pad value is rounded as mode `onnx` says; zero is exact in every mode.
 bool MatchPad(const NodeView& view) {
-  return MovesCodes(view) && view.in(0).quant->per_tensor() &&
-         (!view.Has(2) || view.constant(2) != nullptr);
+  const Tensor* value = view.constant(2);
+  const bool exact = !view.Has(2) || (value != nullptr && value->FloatAt(0) == 0);
+  return (exact || view.numerics == ir::Numerics::kOnnx) && MovesCodes(view) &&
+         view.in(0).quant->per_tensor() && (!view.Has(2) || view.constant(2) != nullptr);
 }
 
 Result<Prepared> PreparePad(const NodeView& view, ThreadPool&) {
@@ -92,15 +95,22 @@ Result<Prepared> PrepareConcat(const NodeView& view, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kMove{
-    .name = "move-codes", .ops = kMoveOps, .match = &MovesCodes, .prepare = &PrepareMove};
+extern constexpr Kernel kMove{.name = "move-codes",
+                              .ops = kMoveOps,
+                              .numerics = ir::kEveryNumerics,
+                              .match = &MovesCodes,
+                              .prepare = &PrepareMove};
 
-extern constexpr Kernel kMovePad{
-    .name = "pad-codes", .ops = kPadOps, .match = &MatchPad, .prepare = &PreparePad};
+extern constexpr Kernel kMovePad{.name = "pad-codes",
+                                 .ops = kPadOps,
+                                 .numerics = ir::kEveryNumerics,
+                                 .match = &MatchPad,
+                                 .prepare = &PreparePad};
 
 extern constexpr Kernel kMoveConcat{.name = "concat-codes",
                                     .ops = kConcatOps,
                                     .layout = LayoutRule::kEither,
+                                    .numerics = ir::kEveryNumerics,
                                     .match = &MatchConcat,
                                     .prepare = &PrepareConcat};
 

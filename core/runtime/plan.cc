@@ -47,21 +47,6 @@ std::unique_ptr<Workspace> MakeWorkspace(const Program& program) {
   return workspace;
 }
 
-// Mode `onnx` is the one whose integer arithmetic the kernels define.
-Status CheckMode(const ir::Graph& graph, const std::string& mode) {
-  if (mode == "onnx") return {};
-  for (const ir::NodeId id : graph.nodes()) {
-    const ir::Node& node = graph.node(id);
-    for (const ir::ValueId result : node.results) {
-      if (!graph.type(result).quantized()) continue;
-      return Fail(Code::kUnimplemented, "{} '{}': no kernel computes it in numerics mode '{}'",
-                  node.op->name, node.name, mode)
-          .Node(node.name);
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 struct Plan::State {
@@ -102,9 +87,12 @@ Plan::~Plan() = default;
 int64_t Plan::workspace_bytes() const { return state_->program.workspace_bytes; }
 
 Result<Plan> Plan::Create(const ir::Graph& graph, const PlanOptions& options, ThreadPool& pool) {
-  OCTAVO_CHECK(CheckMode(graph, options.numerics));
+  const auto numerics = ir::ParseNumerics(options.numerics);
+  if (!numerics) {
+    return Fail(Code::kUsage, "unknown numerics mode '{}'", options.numerics).Field("numerics");
+  }
   auto state = std::unique_ptr<State>(new State{graph});
-  OCTAVO_TRY(state->program, BuildProgram(graph, pool));
+  OCTAVO_TRY(state->program, BuildProgram(graph, *numerics, pool));
   return Plan(std::move(state));
 }
 

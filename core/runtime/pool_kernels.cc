@@ -154,6 +154,7 @@ Result<Prepared> PrepareGlobal(const NodeView& view, ThreadPool&) {
 extern constexpr Kernel kRowsMaxPool{.name = "rows-max-pool",
                                      .ops = kMaxPoolOps,
                                      .layout = LayoutRule::kChannelsLast,
+                                     .numerics = ir::kEveryNumerics,
                                      .match = &MatchMaxPool,
                                      .prepare = &PrepareMaxPool,
                                      .isa = &CurrentIsaName};

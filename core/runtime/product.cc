@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/ops/data_op.h"
+#include "core/runtime/mode_requantize.h"
 
 namespace octavo::runtime {
 
@@ -14,6 +15,14 @@ bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias) {
   if (!x.quant->per_tensor() || !y.quant->per_tensor() || w.quant->block != 0) return false;
   if (ir::SizeOf(x.dtype) > 2 || ir::SizeOf(w.dtype) > 2) return false;
   if (w.quant->axis && *w.quant->axis != weight_axis) return false;
+  if (view.numerics != ir::Numerics::kOnnx) {
+    // The modes beside `onnx` are defined for 8 bits.
+    if (ir::SizeOf(x.dtype) > 1 || ir::SizeOf(w.dtype) > 1 || ir::SizeOf(y.dtype) > 1) return false;
+    if (!ModeRequantizer::Defines(view.numerics, view.node.op->name, *x.quant, *w.quant,
+                                  *y.quant)) {
+      return false;
+    }
+  }
   if (!view.Has(bias)) return true;
   const ir::Type& b = view.in(bias);
   return b.quantized() && b.dtype == ir::DType::kI32;

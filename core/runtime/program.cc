@@ -16,7 +16,8 @@ using ir::ValueId;
 
 class Builder {
  public:
-  Builder(const Graph& graph, ThreadPool& pool) : graph_(graph), pool_(pool) {}
+  Builder(const Graph& graph, ir::Numerics numerics, ThreadPool& pool)
+      : graph_(graph), numerics_(numerics), pool_(pool) {}
 
   Result<Program> Build() {
     for (size_t i = 0; i < graph_.value_bound(); ++i) {
@@ -103,10 +104,23 @@ class Builder {
     return Layout::kPlain;
   }
 
+  NodeView ViewOf(const Node& node) const {
+    return {.graph = graph_, .node = node, .fixed = fixed_, .numerics = numerics_};
+  }
+
+  Failure Undefined(const Node& node) const {
+    return Fail(Code::kUnimplemented, "{} '{}': numerics mode '{}' does not define it for {}",
+                node.op->name, node.name, ir::Name(numerics_),
+                ir::ToString(graph_.type(node.result())))
+        .Node(node.name);
+  }
+
   Status AddNode(const Node& node) {
     if (AllFixed(node)) return Fold(node);
-    NodeView view{graph_, node, fixed_};
-    const Kernel& kernel = ChooseKernel(view);
+    NodeView view = ViewOf(node);
+    const Kernel* chosen = ChooseKernel(view);
+    if (chosen == nullptr) return Undefined(node);
+    const Kernel& kernel = *chosen;
     view.layout = LayoutFor(kernel, node);
     Step step{.kernel = kernel.name,
               .isa = kernel.isa ? kernel.isa() : std::string_view(),
@@ -128,11 +142,12 @@ class Builder {
 
   // Computes a node whose operands never change, once and for all.
   Status Fold(const Node& node) {
-    const NodeView view{graph_, node, fixed_};
+    const NodeView view = ViewOf(node);
     const Kernel* kernel = nullptr;
     for (const Kernel* candidate : MatchingKernels(view)) {
       if (kernel == nullptr && candidate->layout != LayoutRule::kChannelsLast) kernel = candidate;
     }
+    if (kernel == nullptr) return Undefined(node);
     OCTAVO_TRY(const Prepared prepared, kernel->prepare(view, pool_));
     std::vector<const Tensor*> inputs;
     for (const ValueId id : node.inputs) inputs.push_back(id ? &fixed_.at(id) : nullptr);
@@ -183,6 +198,7 @@ class Builder {
   }
 
   const Graph& graph_;
+  const ir::Numerics numerics_;
   ThreadPool& pool_;
   FixedValues fixed_;
   std::map<std::pair<ValueId, Layout>, int> slots_;
@@ -191,8 +207,8 @@ class Builder {
 
 }  // namespace
 
-Result<Program> BuildProgram(const Graph& graph, ThreadPool& pool) {
-  return Builder(graph, pool).Build();
+Result<Program> BuildProgram(const Graph& graph, ir::Numerics numerics, ThreadPool& pool) {
+  return Builder(graph, numerics, pool).Build();
 }
 
 }  // namespace octavo::runtime

@@ -40,6 +40,7 @@ struct Program {
   int64_t workspace_bytes = 0;
 };
 
-Result<Program> BuildProgram(const ir::Graph& graph, ThreadPool& pool);
+// kUnimplemented names a node that no kernel computes in the mode.
+Result<Program> BuildProgram(const ir::Graph& graph, ir::Numerics numerics, ThreadPool& pool);
 
 }  // namespace octavo::runtime

@@ -193,7 +193,8 @@ Prepared Define(const NodeView& view, Definition definition, int64_t scales, dou
   definition.finish = {.multipliers = Multipliers(definition.x, definition.w, *view.out().quant,
                                                   std::max<int64_t>(1, scales)),
                        .zero_point = view.out().quant->zero_point(),
-                       .dtype = view.out().dtype};
+                       .dtype = view.out().dtype,
+                       .mode = ModeFinish(view, std::max<int64_t>(1, scales))};
   const auto shared = std::make_shared<const Definition>(std::move(definition));
   return {.run = [shared](const StepContext& context) { return shared->Run(context); },
           .operations = operations};

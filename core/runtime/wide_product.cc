@@ -34,6 +34,13 @@ void WideRow::Run(const int32_t* x, int64_t count, int64_t* sums) const {
             .sums = sums});
 }
 
+std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t channels) {
+  if (view.numerics == ir::Numerics::kOnnx) return nullptr;
+  return std::make_shared<const ModeRequantizer>(view.numerics, view.node.op->name,
+                                                 *view.in(0).quant, *view.in(1).quant, view.out(),
+                                                 channels);
+}
+
 void WideFinish::Store(std::span<const int64_t> sums, std::span<const int64_t> bias,
                        int64_t channel, std::byte* codes, int64_t at, int64_t step) const {
   const ir::CodeRange range = ir::CodesOf(dtype);
@@ -42,9 +49,13 @@ void WideFinish::Store(std::span<const int64_t> sums, std::span<const int64_t> b
   ops::VisitDType(dtype, [&]<class T>(T) {
     T* to = reinterpret_cast<T*>(codes) + at;
     for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i) {
-      to[i * step] = static_cast<T>(Requantize(sums[i] + bias[i * next],
-                                               multipliers[(channel + i * next) % channels],
-                                               zero_point, range));
+      const int64_t sum = sums[i] + bias[i * next];
+      const int64_t own = (channel + i * next) % channels;
+      if (mode != nullptr) {
+        to[i * step] = static_cast<T>(mode->Code(sum, own));
+        continue;
+      }
+      to[i * step] = static_cast<T>(Requantize(sum, multipliers[own], zero_point, range));
     }
   });
 }

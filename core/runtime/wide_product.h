@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/runtime/kernel.h"
+#include "core/runtime/mode_requantize.h"
 #include "core/runtime/rows/rows.h"
 
 namespace octavo::runtime {
@@ -25,11 +26,15 @@ class WideRow {
 // The greatest |code - zero point| of a type, over all channels.
 int64_t ReachOf(const ir::Type& type);
 
+// The mode's own requantization of a product's sums; null in mode `onnx`.
+std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t channels);
+
 // What becomes of sums: the codes of a tensor.
 struct WideFinish {
   std::vector<float> multipliers = {};  // of channels in turn
   int32_t zero_point = 0;
   ir::DType dtype = ir::DType::kI8;
+  std::shared_ptr<const ModeRequantizer> mode = {};  // null: mode `onnx`
 
   // sums[i] + bias to codes[at], codes[at + step], ...  One bias: all sums are of `channel`; as
   // many as sums: of `channel`, `channel` + 1, ...

@@ -17,14 +17,6 @@ struct Word {
   std::string_view name;
 };
 
-constexpr Word<Numerics> kNumerics[] = {
-    {Numerics::kOnnx, "onnx"},
-    {Numerics::kTflite, "tflite"},
-    {Numerics::kTfliteSingle, "tflite-single"},
-    {Numerics::kGlowInterpreter, "glow-interpreter"},
-    {Numerics::kGlowCpu, "glow-cpu"},
-    {Numerics::kPow2, "pow2"},
-};
 constexpr Word<Schema> kSchemas[] = {
     {Schema::kAsymmetric, "asymmetric"},
     {Schema::kSymmetric, "symmetric"},
@@ -221,10 +213,6 @@ Status ReadInto(const json& object, Target& target) {
 
 }  // namespace
 
-std::string_view Name(Numerics mode) { return NameIn(kNumerics, mode); }
-std::optional<Numerics> ParseNumerics(std::string_view name) {
-  return FindIn<Numerics>(kNumerics, name);
-}
 std::string_view Name(Schema schema) { return NameIn(kSchemas, schema); }
 std::optional<Schema> ParseSchema(std::string_view name) { return FindIn<Schema>(kSchemas, name); }
 

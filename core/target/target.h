@@ -8,13 +8,14 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ir/numerics.h"
 #include "core/ir/op_def.h"
 
 namespace octavo::target {
 
-enum class Numerics { kOnnx, kTflite, kTfliteSingle, kGlowInterpreter, kGlowCpu, kPow2 };
-std::string_view Name(Numerics mode);
-std::optional<Numerics> ParseNumerics(std::string_view name);
+using ir::Name;
+using ir::Numerics;
+using ir::ParseNumerics;
 
 // How parameters follow from a range.
 enum class Schema { kAsymmetric, kSymmetric, kSymmetricUint8, kPow2 };
