@@ -42,8 +42,7 @@ using FixedInputs = std::map<std::string, ir::Tensor>;
 class Importer {
  public:
   Importer(const ModelProto& proto, const ImportOptions& options, const FixedInputs& fixed)
-      : proto_(proto),
-        model_(proto.model),
+      : model_(proto.model),
         source_{proto.views, options.external},
         options_(options),
         fixed_(fixed),
@@ -287,7 +286,6 @@ class Importer {
     }
   }
 
-  const ModelProto& proto_;
   const onnx_wire::Model& model_;
   TensorSource source_;
   const ImportOptions& options_;

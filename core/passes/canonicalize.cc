@@ -124,7 +124,8 @@ bool Reshapes(Graph& graph, NodeId id, Context& context) {
   if (!IsReshape(&outer)) return false;
   const Node* inner = graph.Producer(outer.input(0));
   if (!IsReshape(inner)) return false;
-  const ir::Type& type = graph.type(outer.result());
+  // A copy: the constant below moves the graph's values.
+  const ir::Type type = graph.type(outer.result());
   if (type.quant && type.quant->axis) return false;
   context.Applied(kReshapes, outer.name, {graph.name(outer.input(0))});
   const ValueId x = inner->input(0);

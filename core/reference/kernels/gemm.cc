@@ -209,6 +209,7 @@ int64_t PackedRowsSize(const Tiles& tiles, int64_t rows, int64_t k) {
 }
 
 void PackRows(const Tiles& tiles, const MatrixView& a, Range panels, float* out) {
+  if (a.columns == 0) return;  // an empty matrix may have no data
   const int64_t height = tiles.rows;
   for (int64_t panel = panels.begin; panel < panels.end; ++panel) {
     float* to = out + panel * height * a.columns;

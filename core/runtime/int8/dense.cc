@@ -55,7 +55,7 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, const Scra
       .weights = tiles.wide ? static_cast<const void*>(w.wide.data() + before)
                             : static_cast<const void*>(w.narrow.data() + before),
       .bias = w.bias.data() + column,
-      .multipliers = w.multipliers.data() + column,
+      .multipliers = w.multipliers.empty() ? nullptr : w.multipliers.data() + column,
       .weight_zeros = w.weight_zeros.empty() ? nullptr : w.weight_zeros.data() + column,
       .columns = columns,
       .out_stride = run.out_stride,
