@@ -253,8 +253,8 @@ class Importer {
       const bool bound = MayBeInfinite(value);
       for (const float element : value.constant->tensor.values<float>()) {
         if (std::isfinite(element) || (std::isinf(element) && bound)) continue;
-        return Fail(Code::kInvalidArgument, "constant '{}' holds a NaN; it must hold numbers",
-                    value.name)
+        return Fail(Code::kInvalidArgument, "constant '{}' holds {}; it must hold finite numbers",
+                    value.name, std::isnan(element) ? "a NaN" : "an infinity")
             .Field(value.name)
             .Reason("NOT_FINITE");
       }

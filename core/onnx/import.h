@@ -84,11 +84,11 @@ struct Imported {
   std::vector<ImportWarning> warnings = {};
 };
 
-// kInvalidArgument: the model is wrong; kUnimplemented names the node and operator that is not
-// supported; kUsage says which --shape to pass.
 // kTooLarge naming both figures where there are more than `most` (0: any number are allowed).
 Status CheckNodeCount(int64_t nodes, int64_t most);
 
+// kInvalidArgument: the model is wrong; kUnimplemented names the node and operator that is not
+// supported; kUsage says which --shape to pass.
 Result<Imported> ImportModel(const Blob& model, const ImportOptions& options = {});
 
 }  // namespace octavo::onnx

@@ -25,6 +25,9 @@ CapabilitiesService::CapabilitiesService(const Catalog& catalog, const Limits& l
       std::chrono::duration<double>(limits.upload_idle_timeout).count());
   wire.set_job_timeout_seconds(std::chrono::duration<double>(limits.job_timeout).count());
   wire.set_workers(static_cast<uint32_t>(limits.workers));
+  wire.set_blobs(limits.blobs);
+  wire.set_job_threads(static_cast<uint32_t>(limits.job_threads));
+  wire.set_upload_min_rate(limits.upload_min_rate);
 }
 
 grpc::ServerUnaryReactor* CapabilitiesService::Get(grpc::CallbackServerContext* context,

@@ -71,6 +71,23 @@ class BadInput(Case):
     def test_nan_weights(self):
         self.refuse(models.conv(models.weight(fill=np.nan)), 3, "'w'", "a NaN")
 
+    def test_infinite_weights(self):
+        self.refuse(models.conv(models.weight(fill=np.inf)), 3, "'w'", "an infinity")
+
+    def test_scale_that_is_computed(self):
+        data = self.folder / "two.npz"
+        np.savez(data, x=np.zeros([1, 2, 4, 4], np.float32), scale=np.ones([1], np.float32))
+        self.refuse(models.quantized(1.0, constant=False), 4, "quant", "scale", flags=["--data", data])
+
+    def test_profile_of_another_model(self):
+        profile = self.folder / "p.json"
+        profile.write_text(json.dumps({"octavo_profile": 1, "model_digest": "sha256:" + "0" * 64,
+                                       "values": [{"name": "x", "min": -1, "max": 1}]}))
+        self.refuse(models.conv(), 3, "0000", flags=["--profile", profile, "--strict-profile"])
+
+    def test_numerics_that_are_unknown(self):
+        self.refuse(models.conv(), 2, "frob", flags=["--data", self.data, "--numerics", "frob"])
+
     def test_unknown_operator(self):
         self.refuse(models.relu_of("Frobnicate"), 4, "odd", "Frobnicate")
 

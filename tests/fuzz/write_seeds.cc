@@ -4,6 +4,9 @@
 
 #include "core/data/npy.h"
 #include "core/data/npz.h"
+#include "core/native/native.h"
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
 #include "tests/core/onnx/model_builder.h"
 
 namespace octavo {
@@ -29,11 +32,35 @@ std::vector<std::string> Models() {
   return {conv.Text(), old.Text(), qdq.Text()};
 }
 
+constexpr std::string_view kText = R"(graph(%x: tensor<1x2x4x4xf32>) -> (%y) {
+  const %w = [1, 2, 3, 4, 5, 6] : tensor<3x2x1x1xi8, axis=0, scale=[0.01, 0.02, 0.03], zp=0>
+  %q = Quantize(%x) : tensor<1x2x4x4xu8, scale=0.1, zp=128>
+  %c = Conv@"conv"(%q, %w) {pads=[0, 0, 0, 0]} : tensor<1x3x4x4xu8, scale=0.5, zp=7>
+  %y = Dequantize(%c) : tensor<1x3x4x4xf32>
+  alias %old = %c
+  retired %gone
+}
+)";
+
+std::string Native() {
+  const auto graph = text::Parse(kText, {.find_op = &ops::FindOp});
+  return graph ? native::Write(*graph) : std::string();
+}
+
+constexpr std::string_view kProfile =
+    R"({"octavo_profile": 1, "model_digest": "sha256:00", "preparation": 1, "samples": 2, "values": [
+  {"name": "x", "min": -1, "max": 2, "histogram": {"low": -1, "high": 2, "counts": [1, 2, 3]},
+   "non_finite": 0}]})";
+
 int Run(const std::string& folder) {
   const ir::Tensor floats = ir::Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   const ir::Tensor ints = ir::Tensor::Ints({1, 2, 3});
   const std::vector<std::pair<std::string, std::vector<std::string>>> seeds = {
       {"onnx", Models()},
+      {"job", Models()},
+      {"text", {std::string(kText)}},
+      {"native", {Native()}},
+      {"profile", {std::string(kProfile)}},
       {"npy", {data::WriteNpy(floats), data::WriteNpy(ints)}},
       {"npz", {data::WriteNpz({{"x", floats}}), data::WriteNpz({{"x", floats}, {"y", ints}})}}};
   for (const auto& [name, files] : seeds) {

@@ -55,7 +55,7 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, const Scra
       .weights = tiles.wide ? static_cast<const void*>(w.wide.data() + before)
                             : static_cast<const void*>(w.narrow.data() + before),
       .bias = w.bias.data() + column,
-      .multipliers = w.multipliers.empty() ? nullptr : w.multipliers.data() + column,
+      .multipliers = w.multipliers.data() + column,
       .weight_zeros = w.weight_zeros.empty() ? nullptr : w.weight_zeros.data() + column,
       .columns = columns,
       .out_stride = run.out_stride,
@@ -65,7 +65,8 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, const Scra
   for (int64_t row = chunk.begin; row < chunk.end; row += tiles.rows) {
     const int64_t rows = std::min<int64_t>(tiles.rows, chunk.end - row);
     call.rows = scratch.pointers.data() + (row - chunk.begin) * w.segments;
-    call.row_sums = scratch.sums.data() + (row - chunk.begin);
+    // Sums are made for weights with zero points alone.
+    call.row_sums = w.weight_zeros.empty() ? nullptr : scratch.sums.data() + (row - chunk.begin);
     call.out = static_cast<uint8_t*>(run.out) + (row * run.out_stride + column) * size;
     tiles.tile[rows - 1][vectors - 1](call);
   }

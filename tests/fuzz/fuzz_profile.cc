@@ -1,0 +1,11 @@
+// Any text is a profile or an error that is not ours.
+#include <cstdlib>
+
+#include "core/profile/profile.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace octavo;
+  const auto profile = profile::Parse({reinterpret_cast<const char*>(data), size});
+  if (!profile && profile.error().code == Code::kInternal) std::abort();
+  return 0;
+}
