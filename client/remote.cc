@@ -74,6 +74,7 @@ Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Obs
   std::optional<job::Outcome> outcome;
   v1::OptimizeEvent event;
   while (stream.Read(&event)) {
+    if (outcome) continue;  // nothing that follows the end is a part of it
     switch (event.event_case()) {
       case v1::OptimizeEvent::kProgress: {
         const v1::Progress& progress = event.progress();
@@ -84,6 +85,7 @@ Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Obs
         break;
       }
       case v1::OptimizeEvent::kResult:
+        // NOLINTNEXTLINE(bugprone-use-after-move): not reached once there is an outcome.
         OCTAVO_CHECK(download.Begin(event.result()));
         break;
       case v1::OptimizeEvent::kChunk:

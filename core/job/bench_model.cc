@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/cpu.h"
@@ -13,7 +14,7 @@ namespace {
 using nlohmann::ordered_json;
 
 double Percentile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+  return sorted[static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
 }  // namespace
