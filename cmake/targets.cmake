@@ -29,6 +29,10 @@ function(octavo_test name)
   target_compile_definitions(${name}_test PRIVATE
     OCTAVO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" OCTAVO_SHARED_DIR="${OCTAVO_SHARED}")
   target_link_libraries(${name}_test PRIVATE ${arg_DEPS} GTest::gmock_main)
+  if(OCTAVO_SANITIZE)
+    # Optimizing instrumented test code takes longer than running it.
+    target_compile_options(${name}_test PRIVATE -O0)
+  endif()
   gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS "${name};${arg_LABELS}" TIMEOUT 300)
 endfunction()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Everything that must hold before a change is good: from bare Debian 12 to the built image.
 #
-#   sh tests/run.sh                          install, release, quickstart, peers
+#   sh tests/run.sh                          install, release, quickstart, peers, sanitize, tsan
 #   sh tests/run.sh --only release           one, or several as release,tidy
 #   sh tests/run.sh --list                   their names
 #
@@ -9,14 +9,17 @@
 # Counts come from the JUnit files that ctest leaves in $OCTAVO_RESULTS; a failed stage that counted
 # no failed test counts as one.  The last line is the sum.
 #
+# OCTAVO_MINUTES is the most that all of it may take (default: no limit): a stage that would pass it
+# is cut, counts as skipped, and that is said.
 # OCTAVO_JOBS sets how many processes build and test at once (default: one per core).
 set -u
 exec </dev/null
 
-all="install release quickstart peers sanitize tidy tsan image"
-# The others are run by name: they have not passed on the whole tree yet (ctest of the stage
-# release already builds and runs the image).
-stages="install release quickstart peers"
+all="install release quickstart peers sanitize tsan tidy image"
+# The others are run by name: tidy has not seen the whole tree yet, and ctest of the stage release
+# already builds and runs the image.
+stages="install release quickstart peers sanitize tsan"
+out_of_time=124
 passed=0
 failed=0
 skipped=0
@@ -64,9 +67,20 @@ add_counts() {
   done
   case $2 in
     0) ;;
-    77) skipped=$((skipped + 1)) ;;
+    77 | $out_of_time) skipped=$((skipped + 1)) ;;
     *) [ "$failed" -gt "$before" ] || failed=$((failed + 1)) ;;
   esac
+}
+
+# Stage $1 within what is left of the time; $out_of_time where it was cut.
+run_stage() {
+  if [ -z "${OCTAVO_MINUTES-}" ]; then
+    sh -eu "tests/stages/$1.sh"
+    return
+  fi
+  left=$((began + OCTAVO_MINUTES * 60 - $(date +%s)))
+  [ $left -gt 0 ] || return $out_of_time
+  timeout --kill-after=10 $left sh -eu "tests/stages/$1.sh"
 }
 
 run_stages() {
@@ -75,10 +89,15 @@ run_stages() {
   for stage in $stages; do
     printf '\n== %s\n' "$stage"
     start=$(date +%s)
-    sh -eu "tests/stages/$stage.sh"
+    run_stage "$stage"
     status=$?
     add_counts "$stage" $status
-    case $status in 0) word=passed ;; 77) word=skipped ;; *) word="FAILED (exit $status)" ;; esac
+    case $status in
+      0) word=passed ;;
+      77) word=skipped ;;
+      $out_of_time) word="skipped, the $OCTAVO_MINUTES minutes are over" ;;
+      *) word="FAILED (exit $status)" ;;
+    esac
     seconds=$(($(date +%s) - start))
     printf '== %s: %s, %d s\n' "$stage" "$word" "$seconds"
     summary="$summary$(printf '\n  %-10s %4d s  %s' "$stage" "$seconds" "$word")"

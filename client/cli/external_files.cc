@@ -26,7 +26,6 @@ std::vector<ExternalFile> PayloadFiles(const job::NamedBlob& graph) {
     if (IsDigest(digest)) digests.emplace(digest);
   }
   std::vector<ExternalFile> files;
-  files.reserve(digests.size());
   for (const std::string& digest : digests) {
     files.push_back({.name = digest, .path = graph.name + kPayloadFolder + '/' + digest});
   }
