@@ -57,9 +57,12 @@ void AddPipelineFlags(CLI::App& command, OptimizeFlags& flags) {
 
 void AddFormFlags(CLI::App& command, OptimizeFlags& flags) {
   job::Options& options = flags.options;
-  command.add_flag("--integer-io", options.integer_io, "integer graph inputs and outputs");
-  command.add_flag("--sink-quantize", options.sink_quantize, "move Quantize behind movements");
-  command.add_flag("--leave-integers", options.leave_integers, "plain integer ops stay as given");
+  command.add_flag("--integer-io", options.integer_io,
+                   "graph inputs and outputs are codes where all readers agree on them");
+  command.add_flag("--sink-quantize", options.sink_quantize,
+                   "movement on the way from a Quantize to a Dequantize runs on floats");
+  command.add_flag("--leave-integers", options.leave_integers,
+                   "a Dequantize of a Quantize goes, and a clamp with it");
   command.add_option("--opset", options.opset, "opset of the result")->check(CLI::PositiveNumber);
   command.add_option("--shape", flags.shapes, "NAME=1,3,224,224 for a dynamic input");
   command.add_option("--batch", options.batch, "a dynamic batch becomes N")

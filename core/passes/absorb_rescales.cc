@@ -1,5 +1,9 @@
-// Removes Rescales by merging them into their neighbours; the laws are in absorb.cc.
+// Removes Rescales by merging them into their neighbours; the laws are in absorb.cc, and that of
+// --leave-integers in leave_integers.h.
+#include <vector>
+
 #include "core/passes/absorb.h"
+#include "core/passes/leave_integers.h"
 #include "core/passes/passes.h"
 
 namespace octavo::passes {
@@ -7,7 +11,16 @@ namespace {
 
 Status Run(ir::Graph& graph, Context& context) {
   AbsorbRescales(graph, context);
-  return {};
+  return context.settings().leave_integers ? LeaveIntegers(graph, context) : Status{};
+}
+
+std::span<const Rule> Rules() {
+  static const std::vector<Rule> rules = [] {
+    std::vector<Rule> all(AbsorbRules().begin(), AbsorbRules().end());
+    all.push_back(kLeftIntegers);
+    return all;
+  }();
+  return rules;
 }
 
 }  // namespace
@@ -15,7 +28,7 @@ Status Run(ir::Graph& graph, Context& context) {
 const Pass kAbsorbRescalesPass = {
     .name = "absorb-rescales",
     .promise = "no Rescale stands beside an op that can take it, within the limit",
-    .rules = AbsorbRules(),
+    .rules = Rules(),
     .run = &Run,
 };
 

@@ -67,7 +67,12 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   const bool same = in.dtype == out.dtype && in.quant == out.quant;
   const NodeId producer = graph.value(x).producer;
   const bool sole_reader = graph.CountUses(x) == 1;
-  if (graph.IsOutput(y) && !(producer && sole_reader)) return {};
+  if (graph.IsOutput(y) && !(producer && sole_reader)) {
+    context.Keep(node.name,
+                 fmt::format("it gives output '{}' its name, and '{}' {}", graph.name(y),
+                             graph.name(x), producer ? "has other readers" : "is not computed"));
+    return {};
+  }
   if (!same) {
     if (!producer || !sole_reader ||
         graph.node(producer).op->rescale.at_output != ir::RescaleRule::AtOutput::kAbsorbed) {

@@ -2,7 +2,11 @@
 //
 //   early   Quantize(move(x)) : t      ->  move(Quantize(x) : t)      exact
 //   late    move(Dequantize(x))        ->  Dequantize(move(x))        exact
+//   sunk    move(Quantize(x))          ->  Quantize(move(x))          exact
+//           with --sink-quantize instead of `early`, on the way to a Dequantize
+//   integer-input, integer-output      with --integer-io: integer_io.h
 #include "core/ops/op_table.h"
+#include "core/passes/integer_io.h"
 #include "core/passes/passes.h"
 
 namespace octavo::passes {
@@ -19,7 +23,11 @@ constexpr Rule kEarly = {"early", "Quantize(move(x)) : t -> move(Quantize(x) : t
 constexpr Rule kLate = {"late", "move(Dequantize(x)) -> Dequantize(move(x))", Effect::kExact,
                         "nobody else reads the Dequantize; per-tensor x; not more elements; "
                         "what the op itself brings (Pad's value) has a code"};
-constexpr Rule kRules[] = {kEarly, kLate};
+constexpr Rule kSunk = {"sunk", "move(Quantize(x)) -> Quantize(move(x))", Effect::kExact,
+                        "--sink-quantize; only movement lies between it and a Dequantize, and "
+                        "nobody else reads; per-tensor; not more elements; x does not come from a "
+                        "graph input of a target that is fully quantized"};
+constexpr Rule kRules[] = {kEarly, kLate, kSunk, kIntegerInput, kIntegerOutput};
 
 bool Is(const Node* node, std::string_view op) {
   return node != nullptr && node->op->domain == "octavo" && node->op->name == op;
@@ -95,10 +103,58 @@ bool Late(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-Status Run(Graph& graph, Context& context) {
-  if (context.settings().sink_quantize) return {};
-  // Late goes down the graph in one walk; early goes up, so its walk is from the end.
-  for (const NodeId id : graph.nodes()) Late(graph, id, context);
+// The one movement that reads the codes, if nobody else does.
+NodeId SoleMove(const Graph& graph, ValueId codes) {
+  if (graph.CountUses(codes) != 1 || graph.IsOutput(codes)) return {};
+  const ir::Use use = graph.value(codes).uses.front();
+  return use.input == 0 && Moves(graph, graph.node(use.node)) ? use.node : NodeId{};
+}
+
+bool MeetsDequantize(const Graph& graph, ValueId codes) {
+  for (NodeId move = SoleMove(graph, codes); move; move = SoleMove(graph, codes)) {
+    codes = graph.node(move).result();
+  }
+  for (const ir::Use& use : graph.value(codes).uses) {
+    if (Is(&graph.node(use.node), "Dequantize")) return true;
+  }
+  return false;
+}
+
+bool ComesFromInput(const Graph& graph, ValueId x) {
+  for (const Node* move = graph.Producer(x); move != nullptr && Moves(graph, *move);
+       move = graph.Producer(x)) {
+    x = move->inputs[0];
+  }
+  return graph.IsInput(x);
+}
+
+bool Sink(Graph& graph, NodeId id, Context& context) {
+  const Node& quantize = graph.node(id);
+  if (!Is(&quantize, "Quantize")) return false;
+  const ValueId q = quantize.result(), x = quantize.inputs[0];
+  const NodeId move_id = SoleMove(graph, q);
+  if (!move_id || !graph.type(q).quant->per_tensor() || graph.IsConstant(x)) return false;
+  const ValueId y = graph.node(move_id).result();
+  if (!MeetsDequantize(graph, q) || graph.type(y).elements() > graph.type(q).elements()) {
+    return false;
+  }
+  if (context.settings().target.fully_quantized && ComesFromInput(graph, x)) {
+    context.Keep(quantize.name, fmt::format("target {} is fully quantized, so what comes from a "
+                                            "graph input is moved as codes",
+                                            context.settings().target.name));
+    return false;
+  }
+  const Type real{ir::DType::kF32, graph.type(y).shape, {}, {}};
+  const ir::OpDef* op = quantize.op;
+  context.Applied(kSunk, graph.node(move_id).name, {graph.name(q), graph.name(y)});
+  graph.SetInput(move_id, 0, x);
+  graph.Interpose(y, graph.UniqueName(graph.name(y) + ".float"), real, {.op = op});
+  graph.Erase(id);
+  return true;
+}
+
+// Early goes up, so its walk is from the end.
+void RaiseQuantizes(Graph& graph, Context& context) {
   std::vector<NodeId> order;
   for (const NodeId id : graph.nodes()) order.push_back(id);
   for (size_t k = order.size(); k-- > 0;) {
@@ -110,6 +166,15 @@ Status Run(Graph& graph, Context& context) {
     changed = false;
     for (const NodeId id : graph.nodes()) changed |= Early(graph, id, context);
   }
+}
+
+Status Run(Graph& graph, Context& context) {
+  // Late goes down the graph in one walk, as sinking does.
+  for (const NodeId id : graph.nodes()) Late(graph, id, context);
+  if (!context.settings().sink_quantize) RaiseQuantizes(graph, context);
+  if (context.settings().integer_io) MakeInterfaceInteger(graph, context);
+  if (!context.settings().sink_quantize) return {};
+  for (const NodeId id : graph.nodes()) Sink(graph, id, context);
   return {};
 }
 

@@ -72,7 +72,7 @@ class Quantizer {
       if (graph_.type(result).dtype != ir::DType::kF32) continue;
       names.push_back(graph_.name(result));
       const ir::Type& type = *plan_.types[result.index];
-      if (graph_.IsOutput(result) && !context_.settings().integer_io) {
+      if (graph_.IsOutput(result)) {
         const ValueId inner = graph_.Interpose(
             result, graph_.UniqueName(graph_.name(result) + ".q"), type, {.op = Op("Dequantize")});
         codes_[result] = inner;

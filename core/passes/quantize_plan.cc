@@ -96,6 +96,9 @@ class Planner {
     }
     if (rule.kind == Kind::kFloatOnly) return std::string(rule.why);
     if (rule.kind == Kind::kNotReal) return "its results are not real numbers";
+    if (rule.kind == Kind::kSameAsInput && ReadsPlaces(node)) {
+      return "its indices are read, and values that round to one code would move them";
+    }
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId input = node.inputs[i];
       if (!input || graph_.type(input).dtype != ir::DType::kF32) continue;
@@ -122,6 +125,14 @@ class Planner {
       }
     }
     return {};
+  }
+
+  // Whether a result says where in the operand a value was found (the indices of MaxPool and TopK),
+  // and somebody reads it.
+  bool ReadsPlaces(const Node& node) const {
+    return std::ranges::any_of(node.results, [&](ValueId result) {
+      return !IsReal(graph_.type(result)) && graph_.CountUses(result) > 0;
+    });
   }
 
   void Consider(NodeId id) {

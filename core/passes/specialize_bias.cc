@@ -1,6 +1,7 @@
 // Gives every float bias of an integer op its 32-bit form at the scales as they now stand.
 //
 //   specialized   Op(x : s_x, w : s_w, b float)  ->  Op(x, w, Quantize(b) : i32, s_x * s_w)
+//                 new parameters: the job itself, as in quantize
 // Where a bias would overflow 32 bits, the scale of that weight channel is raised instead, and
 // said; nothing is wrapped or clipped in silence.
 #include <algorithm>
@@ -20,7 +21,9 @@ using ir::ValueId;
 
 constexpr Rule kSpecialized = {"specialized",
                                "Op(x : s_x, w : s_w, b) -> Op(x, w, Quantize(b) : i32, s_x * s_w)",
-                               Effect::kExact, "the job itself: a bias has no other integer form"};
+                               Effect::kNewParameters,
+                               "the job itself, so no limit holds it back: x and w are codes, b is "
+                               "a float constant, which is rounded to 32 bits"};
 constexpr Rule kRaised = {"weight-scale-raised", "Quantize(w) : s_w -> Quantize(w) : s_w'",
                           Effect::kNewParameters,
                           "a bias would overflow 32 bits at s_x * s_w; weights still pending"};

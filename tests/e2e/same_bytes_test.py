@@ -2,6 +2,7 @@
 """The same job gives the same bytes: any number of threads, any instruction set, here or on a
 service."""
 
+import json
 import unittest
 
 import numpy as np
@@ -77,6 +78,78 @@ class SameBytes(Case):
             self.assertEqual(whole, self.files_of(stop, half, *rest)["out.onnx"], stop)
             self.assertEqual(whole, self.files_of(f"{stop}-remote", half, *rest,
                                                   server=self.server.address)["out.onnx"], stop)
+
+    def test_of_an_integer_interface(self):
+        data = ["--data", DIGITS / "calibration.npz"]
+        integer = self.assert_all_same(DIGITS / "model.onnx", *data, "--integer-io")
+        report = json.loads(integer["report.json"])
+        rules = {entry["rule"]: entry["effect"] for entry in report["ledger"]}
+        self.assertEqual(rules["integer-input"], "exact")
+        self.assertEqual(rules["integer-output"], "exact")
+        self.assertEqual({"integer_input", "integer_output"},
+                         {warning["code"] for warning in report["warnings"]})
+
+    def test_integer_samples_give_the_codes_of_the_float_interface(self):
+        data = ["--data", DIGITS / "calibration.npz"]
+        plain = self.files_of("plain", DIGITS / "model.onnx", *data)["out.onnx"]
+        (self.folder / "plain.onnx").write_bytes(plain)
+        arrays = np.load(DIGITS / "heldout.npz")
+        (name,) = arrays.files
+        real = arrays[name][:20]
+        for form in ("qdq", "qlinear"):
+            files = self.files_of(form, DIGITS / "model.onnx", *data, "--integer-io", "--emit",
+                                  form)
+            model = onnx.load_from_string(files["out.onnx"])
+            for value in (model.graph.input[0], model.graph.output[0]):
+                self.assertEqual(value.type.tensor_type.elem_type, onnx.TensorProto.UINT8)
+            self.assertEqual(model.graph.input[0].name, name)
+            figures = {value.name: onnx.numpy_helper.to_array(value)
+                       for value in model.graph.initializer}
+            codes = np.rint(real / figures[f"{name}.scale"]) + figures[f"{name}.zero_point"]
+            (self.folder / f"{form}.onnx").write_bytes(files["out.onnx"])
+            output = model.graph.output[0].name
+            got = self.run_on(form, {name: np.clip(codes, 0, 255).astype(np.uint8)}, output)
+            wanted = self.run_on("plain", {name: real}, output)
+            self.assertEqual(got.dtype, np.uint8)
+            step = figures[f"{output}.scale"]
+            zero = figures[f"{output}.zero_point"].astype(np.int32)
+            np.testing.assert_array_equal((got.astype(np.int32) - zero).astype(np.float32) * step,
+                                          wanted)
+
+    def run_on(self, model, arrays, output):
+        data, folder = self.folder / f"{model}.npz", self.folder / f"{model}-values"
+        np.savez(data, **arrays)
+        result = octavo("run", self.folder / f"{model}.onnx", "--data", data, "-o", folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return np.load(folder / f"{output}.npy")
+
+    def quantized_movement(self):
+        """x quantized, transposed and dequantized, as a model says that x is quantized."""
+        pair = ["scale", "zero"]
+        path = self.folder / "movement.onnx"
+        onnx.save(models.model(
+            [onnx.helper.make_node("Exp", ["x"], ["e"]),
+             onnx.helper.make_node("QuantizeLinear", ["e", *pair], ["q"]),
+             onnx.helper.make_node("Transpose", ["q"], ["t"], perm=[0, 2, 3, 1]),
+             onnx.helper.make_node("DequantizeLinear", ["t", *pair], ["d"]),
+             onnx.helper.make_node("Exp", ["d"], ["y"])],
+            [models.tensor("scale", 0.02), models.tensor("zero", 3, np.uint8)]), str(path))
+        return path
+
+    def rules_of(self, files):
+        return {entry["rule"] for entry in json.loads(files["report.json"])["ledger"]}
+
+    def test_with_a_quantize_that_sinks(self):
+        files = self.assert_all_same(self.quantized_movement(), "--no-quantize",
+                                     "--sink-quantize")
+        self.assertIn("sunk", self.rules_of(files))
+
+    def test_with_integers_left(self):
+        files = self.assert_all_same(self.quantized_movement(), "--no-quantize",
+                                     "--sink-quantize", "--leave-integers")
+        self.assertIn("left-integers", self.rules_of(files))
+        left = onnx.load_from_string(files["out.onnx"])
+        self.assertEqual(["Exp", "Transpose", "Exp"], [node.op_type for node in left.graph.node])
 
     def test_shards_of_a_profile_merge_to_the_whole(self):
         arrays = np.load(DIGITS / "calibration.npz")

@@ -127,6 +127,11 @@ const std::array kOptions = {
              r.settings.calibration = v;
              return {};
            }},
+    Option{"fully-quantized",
+           [](std::string_view, GoldenSettings& r) -> Status {
+             r.settings.target.fully_quantized = true;
+             return {};
+           }},
     Option{"integer-io",
            [](std::string_view, GoldenSettings& r) -> Status {
              r.settings.integer_io = true;

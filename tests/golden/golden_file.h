@@ -43,7 +43,8 @@ struct GoldenSettings {
   // that is the job itself (quantization) needs it.
   std::optional<double> steps = {};
 };
-// Keys: limit, target, fold-budget, keep-float, lower, keep, integer-io, sink-quantize,
+// Keys: limit, target, fold-budget, keep-float, lower, keep, fully-quantized,
+// integer-io, sink-quantize,
 // leave-integers, no-quantize, calibration, schema, steps, profile=NAME:MIN:MAX.
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 

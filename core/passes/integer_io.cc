@@ -1,0 +1,124 @@
+#include "core/passes/integer_io.h"
+
+#include "core/ops/op_table.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+
+bool Is(const Node& node, std::string_view op) {
+  return node.op->domain == "octavo" && node.op->name == op;
+}
+
+std::string InWords(const Type& type) {
+  return fmt::format("{} codes of scale {} and zero point {}", Name(type.dtype),
+                     type.quant->scale(), type.quant->zero_point());
+}
+
+void SayKept(Context& context, const std::string& name, const std::string& reason) {
+  context.Keep(name, reason);
+  context.Warn("float_interface", fmt::format("'{}' stays float: {}", name, reason), name);
+}
+
+// Empty where all readers of the float input take the same codes of it.
+std::string WhyFloatInput(const Graph& graph, ValueId input) {
+  const ir::Value& value = graph.value(input);
+  if (graph.IsOutput(input)) return "it is an output as well";
+  if (value.uses.empty()) return "nobody reads it";
+  const Type& first = graph.type(graph.node(value.uses.front().node).result());
+  for (const ir::Use& use : value.uses) {
+    const Node& reader = graph.node(use.node);
+    if (!Is(reader, "Quantize")) {
+      return fmt::format("{} '{}' reads it in float", reader.op->name, reader.name);
+    }
+    const Type& type = graph.type(reader.result());
+    if (!type.quant->per_tensor()) return "its codes have a scale for each channel";
+    if (type.dtype != first.dtype || type.quant != first.quant) {
+      return "its readers quantize it with different parameters";
+    }
+    if (graph.IsOutput(reader.result())) {
+      return fmt::format("its codes carry the name of output '{}'", graph.name(reader.result()));
+    }
+  }
+  return {};
+}
+
+void IntegerInput(Graph& graph, ValueId input, Context& context) {
+  if (graph.type(input).dtype != ir::DType::kF32) return;
+  if (const std::string why = WhyFloatInput(graph, input); !why.empty()) {
+    SayKept(context, graph.name(input), why);
+    return;
+  }
+  const std::vector<ir::Use> uses = graph.value(input).uses;
+  Type type = graph.type(graph.node(uses.front().node).result());
+  type.range.reset();
+  graph.SetType(input, type);
+  for (const ir::Use& use : uses) {
+    const ValueId codes = graph.node(use.node).result();
+    context.Applied(kIntegerInput, graph.node(use.node).name,
+                    {graph.name(codes), graph.name(input)});
+    graph.Forward(codes, input);
+    graph.Erase(use.node);
+  }
+  context.Warn("integer_input",
+               fmt::format("input '{}' takes {}", graph.name(input), InWords(type)),
+               graph.name(input));
+}
+
+std::string WhyFloatOutput(const Graph& graph, const Node* producer) {
+  if (producer == nullptr || !Is(*producer, "Dequantize")) return "it is computed in float";
+  const ValueId codes = producer->inputs[0];
+  if (!graph.type(codes).quant->per_tensor()) return "its codes have a scale for each channel";
+  if (graph.Producer(codes) == nullptr) {
+    return fmt::format("its codes are '{}', which no node computes", graph.name(codes));
+  }
+  if (graph.IsOutput(codes)) {
+    return fmt::format("its codes are the output '{}' already", graph.name(codes));
+  }
+  return {};
+}
+
+void IntegerOutput(Graph& graph, ValueId output, Context& context) {
+  if (graph.type(output).dtype != ir::DType::kF32 || graph.IsInput(output)) return;
+  if (const std::string why = WhyFloatOutput(graph, graph.Producer(output)); !why.empty()) {
+    SayKept(context, graph.name(output), why);
+    return;
+  }
+  const NodeId dequantize = graph.value(output).producer;
+  const ValueId codes = graph.node(dequantize).inputs[0];
+  const std::string name = graph.name(output);
+  context.Applied(kIntegerOutput, graph.node(dequantize).name, {graph.name(codes), name});
+  const Type real = graph.type(output), type = graph.type(codes);
+  // Float readers of the output go on reading floats, under a name of their own.
+  if (const std::vector<ir::Use> floats = graph.value(output).uses; !floats.empty()) {
+    const NodeId inner =
+        graph.InsertAfter(dequantize, {.op = graph.node(dequantize).op,
+                                       .inputs = {codes},
+                                       .results = {{graph.UniqueName(name + ".dq"), real}}});
+    for (const ir::Use& use : floats) {
+      graph.SetInput(use.node, use.input, graph.node(inner).result());
+    }
+  }
+  const std::vector<ir::Use> uses = graph.value(codes).uses;
+  for (const ir::Use& use : uses) {
+    if (use.node != dequantize) graph.SetInput(use.node, use.input, output);
+  }
+  graph.SetType(output, type);
+  graph.Absorb(codes, output);
+  context.Warn("integer_output", fmt::format("output '{}' gives {}", name, InWords(type)), name);
+}
+
+}  // namespace
+
+void MakeInterfaceInteger(Graph& graph, Context& context) {
+  const std::vector<ValueId> inputs = graph.inputs(), outputs = graph.outputs();
+  for (const ValueId input : inputs) IntegerInput(graph, input, context);
+  for (const ValueId output : outputs) IntegerOutput(graph, output, context);
+}
+
+}  // namespace octavo::passes
