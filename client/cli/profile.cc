@@ -13,33 +13,32 @@ struct Arguments {
   std::string out = {};
 };
 
-Status CheckEnding(const std::string& out) {
-  if (!out.ends_with(".yaml")) return {};
-  return Fail(Code::kUnimplemented, "'{}': profiles in Glow's YAML are not written yet; use .json",
-              out)
-      .Field("--output");
+// In the form that the file's ending names.
+Status WriteProfile(const std::string& out, std::string profile) {
+  if (out.ends_with(".yaml")) {
+    OCTAVO_TRY(profile, job::GlowYamlOf(profile));
+  }
+  return WriteFile(out, std::string_view(profile));
 }
 
 Result<int> Profile(const Invocation& invocation, const Arguments& arguments) {
-  OCTAVO_CHECK(CheckEnding(arguments.out));
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   OCTAVO_TRY(const std::string profile,
              job::MakeProfile(input, invocation.host.stop,
                               [&](const job::Progress& progress) { printer.Show(progress); }));
-  OCTAVO_CHECK(WriteFile(arguments.out, std::string_view(profile)));
+  OCTAVO_CHECK(WriteProfile(arguments.out, profile));
   return kExitDone;
 }
 
 Result<int> Merge(const Arguments& arguments) {
-  OCTAVO_CHECK(CheckEnding(arguments.out));
   std::vector<job::NamedBlob> profiles;
   for (const std::string& path : arguments.profiles) {
     OCTAVO_TRY(job::NamedBlob profile, ReadNamed(path));
     profiles.push_back(std::move(profile));
   }
   OCTAVO_TRY(const std::string merged, job::MergeProfiles(profiles));
-  OCTAVO_CHECK(WriteFile(arguments.out, std::string_view(merged)));
+  OCTAVO_CHECK(WriteProfile(arguments.out, merged));
   return kExitDone;
 }
 
@@ -50,7 +49,8 @@ void AddProfile(CLI::App& program, Invocation& invocation) {
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kRequired);
-  command.add_option("-o,--output", arguments->out, "the profile, .json")->required();
+  command.add_option("-o,--output", arguments->out, "the profile, .json or .yaml (Glow's)")
+      ->required();
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Profile(invocation, *arguments); };
   });
@@ -62,7 +62,8 @@ void AddMergeProfiles(CLI::App& program, Invocation& invocation) {
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   command.add_option("PROFILES", arguments->profiles, "two or more")->required();
-  command.add_option("-o,--output", arguments->out, "the joined profile, .json")->required();
+  command.add_option("-o,--output", arguments->out, "the joined profile, .json or .yaml (Glow's)")
+      ->required();
   command.callback(
       [&invocation, arguments] { invocation.action = [arguments] { return Merge(*arguments); }; });
 }

@@ -26,6 +26,8 @@ Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
 
 // Profiles of shards as one.
 Result<std::string> MergeProfiles(const std::vector<NamedBlob>& profiles);
+// A profile as Glow's YAML.
+Result<std::string> GlowYamlOf(std::string_view profile);
 
 // One .npy per output (or per value), named after it, and index.json.  Batched results are joined
 // along axis 0, others stacked in a new leading axis; codes stay as stored.

@@ -43,4 +43,9 @@ Result<std::string> MergeProfiles(const std::vector<NamedBlob>& profiles) {
   return profile::ToJson(merged);
 }
 
+Result<std::string> GlowYamlOf(std::string_view profile) {
+  OCTAVO_TRY(const profile::Profile parsed, profile::Parse(profile));
+  return profile::ToGlowYaml(parsed);
+}
+
 }  // namespace octavo::job

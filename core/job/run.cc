@@ -13,6 +13,7 @@
 #include "core/native/native.h"
 #include "core/onnx/export.h"
 #include "core/profile/collect.h"
+#include "core/profile/name_match.h"
 #include "core/text/print.h"
 
 namespace octavo::job {
@@ -136,14 +137,21 @@ class Job {
 
   Status Prepare() {
     Report("prepare", 0, 1);
+    if (request_.profile) names_.emplace(graph_);
     findings_.rescales_before = CountRescales(graph_);
     return RunPasses("prepare", {}, kFirstTargetPass);
   }
 
   Status MakeProfile() {
+    std::vector<std::string> unmatched;  // Glow's names that mean no value
     if (request_.profile) {
       OCTAVO_TRY(profile_, profile::Parse(request_.profile->bytes.text()));
       OCTAVO_CHECK(CheckProfile());
+      if (profile_->glow_names) {
+        profile::NameIndex::Matched matched = names_->Match(*profile_);
+        profile_ = std::move(matched.profile);
+        unmatched = std::move(matched.unmatched);
+      }
     } else if (!samples_.batches.empty() && !options_.no_quantize && !quantized_model_) {
       OCTAVO_TRY(
           profile_,
@@ -158,6 +166,8 @@ class Job {
     }
     settings_.profile = &*profile_;
     findings_.profile = MatchProfile(graph_, *profile_);
+    auto& entries = findings_.profile.unmatched_entries;
+    entries.insert(entries.end(), unmatched.begin(), unmatched.end());
     return CheckMatches();
   }
 
@@ -179,11 +189,11 @@ class Job {
     const ProfileFigures& figures = findings_.profile;
     if (figures.matched == 0) {
       return Fail(Code::kInvalidArgument, "{}",
-                  profile_->values.empty()
+                  figures.unmatched_entries.empty()
                       ? "the profile has no entries"
                       : fmt::format("no entry of the profile names a value of the model (the first "
                                     "is '{}')",
-                                    profile_->values.begin()->first))
+                                    figures.unmatched_entries.front()))
           .Field("profile")
           .Reason("PROFILE_MISMATCH");
     }
@@ -352,6 +362,7 @@ class Job {
   Graph graph_, float_graph_;
   data::Samples samples_;
   std::string digest_;
+  std::optional<profile::NameIndex> names_;  // as imported
   std::optional<profile::Profile> profile_;
   bool quantized_model_ = false;
   bool stopped_ = false;

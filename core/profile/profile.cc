@@ -4,6 +4,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/profile/formats/formats.h"
+
 namespace octavo::profile {
 namespace {
 
@@ -69,11 +71,24 @@ Status ReadValue(const json& object, Profile& profile) {
   return {};
 }
 
+Result<Profile> ParseOwn(const json& object);
+
 }  // namespace
 
 Result<Profile> Parse(std::string_view text) {
+  if (LooksLikeTensorRt(text)) return ReadTensorRt(text);
+  if (LooksLikeGlow(text)) return ReadGlow(text);
   const json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) return Wrong("not a JSON object");
+  if (!object.is_object()) {
+    return Wrong("not a JSON object, nor Glow's YAML or TensorRT's calibration cache");
+  }
+  if (LooksLikeOnnxRuntime(object)) return ReadOnnxRuntime(object);
+  return ParseOwn(object);
+}
+
+namespace {
+
+Result<Profile> ParseOwn(const json& object) {
   if (!object.contains("octavo_profile") || object["octavo_profile"] != 1) {
     return Wrong("'octavo_profile' must be 1").Field("octavo_profile");
   }
@@ -98,6 +113,11 @@ Result<Profile> Parse(std::string_view text) {
     }
     profile.samples = samples->get<int64_t>();
   }
+  const auto names = object.find("names");
+  if (names != object.end()) {
+    if (*names != "glow") return Wrong("'names' can only be \"glow\"").Field("names");
+    profile.glow_names = true;
+  }
   const auto values = object.find("values");
   if (values == object.end() || !values->is_array()) {
     return Wrong("'values' must be a list").Field("values");
@@ -106,11 +126,14 @@ Result<Profile> Parse(std::string_view text) {
   return profile;
 }
 
+}  // namespace
+
 std::string ToJson(const Profile& profile) {
   ordered_json object = {{"octavo_profile", 1}};
   if (!profile.model_digest.empty()) object["model_digest"] = profile.model_digest;
   object["preparation"] = profile.preparation;
   object["samples"] = profile.samples;
+  if (profile.glow_names) object["names"] = "glow";
   ordered_json& values = object["values"] = ordered_json::array();
   for (const auto& [name, entry] : profile.values) {
     ordered_json value = {{"name", name}, {"min", entry.min}, {"max", entry.max}};
@@ -135,6 +158,7 @@ Result<Profile> Merge(const std::vector<Profile>& profiles) {
     }
     if (merged.model_digest.empty()) merged.model_digest = profile.model_digest;
     merged.samples += profile.samples;
+    merged.glow_names |= profile.glow_names;
     for (const auto& [name, entry] : profile.values) {
       const auto [at, added] = merged.values.emplace(name, entry);
       if (added) continue;

@@ -63,7 +63,8 @@ struct Entry {
 struct Profile {
   std::string model_digest = {};  // "sha256:.." or empty (hand-written)
   int preparation = kPreparation;
-  int64_t samples = 0;  // 0: not known
+  int64_t samples = 0;      // 0: not known
+  bool glow_names = false;  // entries are named by Glow; see name_match.h
   std::map<std::string, Entry, std::less<>> values = {};
 
   bool operator==(const Profile&) const = default;
@@ -73,6 +74,7 @@ struct Profile {
 // kInvalidArgument names the entry that is wrong.
 Result<Profile> Parse(std::string_view text);
 std::string ToJson(const Profile& profile);
+std::string ToGlowYaml(const Profile& profile);
 // kInvalidArgument if the profiles are of different models or preparations.
 Result<Profile> Merge(const std::vector<Profile>& profiles);
 

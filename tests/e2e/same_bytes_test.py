@@ -3,6 +3,7 @@
 service."""
 
 import json
+import struct
 import unittest
 
 import numpy as np
@@ -55,6 +56,39 @@ class SameBytes(Case):
         self.assert_all_same(DIGITS / "model.onnx", "--profile", profile, "--data",
                              DIGITS / "calibration.npz", "--emit", "qlinear", "--calibration", "mse",
                              "--per-tensor", "--activations", "i8")
+
+    def test_of_a_profile_in_each_form(self):
+        """The model is the same whatever tool's form the same ranges stand in."""
+        profile = self.folder / "p.json"
+        octavo("profile", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz", "-o",
+               profile)
+        bare = json.loads(profile.read_text())
+        bare = {"octavo_profile": 1, "values": [
+            {"name": value["name"], "min": -127 * scale, "max": 127 * scale}
+            for value in bare["values"]
+            for scale in [2.0 ** np.ceil(np.log2(max(-value["min"], value["max"], 1) / 127))]]}
+        ranges = {value["name"]: (value["min"], value["max"]) for value in bare["values"]}
+        forms = {
+            "own": json.dumps(bare),
+            "ort": json.dumps({"CLS": "TensorsData", "data": {
+                name: {"CLS": "TensorData", "lowest": low, "highest": high}
+                for name, (low, high) in ranges.items()}}),
+            "trt": "TRT-8400-EntropyCalibration2\n" + "".join(
+                f"{name}: {struct.pack('>f', high / 127).hex()}\n"
+                for name, (low, high) in ranges.items()),
+        }
+        for form, text in forms.items():
+            (self.folder / form).write_text(text)
+        glow = self.folder / "glow.yaml"
+        result = octavo("merge-profiles", self.folder / "own", self.folder / "trt", "-o", glow)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        models_of = {}
+        for form in [*forms, glow.name]:
+            arguments = [DIGITS / "model.onnx", "--profile", self.folder / form]
+            models_of[form] = self.files_of(f"{form}-here", *arguments)["out.onnx"]
+            self.assertEqual(models_of[form], self.files_of(
+                f"{form}-remote", *arguments, server=self.server.address)["out.onnx"], form)
+        self.assertEqual(set(models_of.values()), {models_of["own"]})
 
     def test_with_external_data_and_a_bound_shape(self):
         model = models.model(

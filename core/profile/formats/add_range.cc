@@ -1,0 +1,24 @@
+// What every reader asks of a range.
+#include <cmath>
+
+#include "core/profile/formats/formats.h"
+
+namespace octavo::profile {
+
+Status AddRange(std::string_view place, std::string name, float min, float max, Profile& profile) {
+  const auto wrong = [&](std::string_view what) {
+    return Fail(Code::kInvalidArgument, "profile: {}: '{}' {}", place, name, what)
+        .Field(name)
+        .Reason("INVALID_PROFILE");
+  };
+  if (name.empty()) return wrong("is no name");
+  if (!std::isfinite(min) || !std::isfinite(max) || min > max) {
+    return wrong("needs a finite min and max, min not above max");
+  }
+  if (profile.values.size() >= kMaxEntries) return wrong("is one entry too many");
+  if (profile.values.contains(name)) return wrong("stands twice");
+  profile.values.emplace(std::move(name), Entry{.min = min, .max = max});
+  return {};
+}
+
+}  // namespace octavo::profile
