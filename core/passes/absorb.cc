@@ -226,7 +226,7 @@ class Absorber {
   }
 
   bool PullThrough(NodeId id, const ir::Use& use) {
-    const Node& reader = graph_.node(use.node);
+    const Node reader = graph_.node(use.node);  // a copy: re-expressing a bias adds nodes
     const ValueId x = graph_.node(id).inputs[0];
     const ValueId r = graph_.node(id).result();
     const Type from = graph_.type(x);

@@ -52,6 +52,13 @@ constexpr std::string_view kProfile =
   {"name": "x", "min": -1, "max": 2, "histogram": {"low": -1, "high": 2, "counts": [1, 2, 3]},
    "non_finite": 0}]})";
 
+// Those of other tools.
+constexpr std::string_view kGlow =
+    "---\nGlowToolsVersion: \"\"\n...\n---\nGraphPreLowerHash: 0x1\n...\n---\n"
+    "- NodeOutputName: \"x:0\"\n  Min: -1\n  Max: 2\n  Histogram: [ 1, 2 ]\n...\n";
+constexpr std::string_view kCache = "TRT-8000-EntropyCalibration2\nx: 3c010a14\ny: 3c010a15\n";
+constexpr std::string_view kRanges = R"({"x": [0.1, 2.0], "y": {"lowest": 1, "highest": 2}})";
+
 int Run(const std::string& folder) {
   const ir::Tensor floats = ir::Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   const ir::Tensor ints = ir::Tensor::Ints({1, 2, 3});
@@ -60,7 +67,8 @@ int Run(const std::string& folder) {
       {"job", Models()},
       {"text", {std::string(kText)}},
       {"native", {Native()}},
-      {"profile", {std::string(kProfile)}},
+      {"profile",
+       {std::string(kProfile), std::string(kGlow), std::string(kCache), std::string(kRanges)}},
       {"npy", {data::WriteNpy(floats), data::WriteNpy(ints)}},
       {"npz", {data::WriteNpz({{"x", floats}}), data::WriteNpz({{"x", floats}, {"y", ints}})}}};
   for (const auto& [name, files] : seeds) {
