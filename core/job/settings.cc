@@ -71,7 +71,7 @@ Result<passes::Settings> SettingsOf(const Request& request) {
   }
   OCTAVO_CHECK(ApplyTypes(options, settings.target));
   if (settings.target.numerics != target::Numerics::kOnnx) {
-    return Fail(Code::kUnimplemented, "numerics mode '{}' is not implemented yet; 'onnx' is",
+    return Fail(Code::kUnimplemented, "numerics mode '{}' is not supported by a job; 'onnx' is",
                 target::Name(settings.target.numerics))
         .Field("numerics");
   }

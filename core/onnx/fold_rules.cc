@@ -179,7 +179,7 @@ std::string FoldRules::NameOf(ValueId v) const {
   }
   if (real && graph_.name(real) + ".q" == integers) return graph_.name(real);
   if (options_.own && integers.ends_with(".q")) {
-    const std::string original = integers.substr(0, integers.size() - 2);
+    std::string original = integers.substr(0, integers.size() - 2);
     if (!graph_.Find(original)) return original;
   }
   const NodeId producer = graph_.value(v).producer;

@@ -2,7 +2,7 @@
 // the condition is true.  How many there are must be known when types are inferred.
 #include <cstring>
 
-#include "core/ops/data_op.h"
+#include "core/ops/flat_axis.h"
 
 namespace octavo::ops {
 namespace {
@@ -19,13 +19,7 @@ std::vector<int64_t> Chosen(const ir::Tensor& condition) {
 
 Status Infer(ir::InferContext& context) {
   ir::Shape shape = context.shape(0);
-  int axis = 0;
-  if (context.node().attributes.Has("axis")) {
-    OCTAVO_TRY(axis, CheckedAxis(context, context.node().attributes.Int("axis", 0),
-                                 static_cast<int>(shape.size())));
-  } else {
-    shape = {ir::NumElements(shape)};
-  }
+  OCTAVO_TRY(const int axis, AxisOrFlat(context, shape));
   const ir::Tensor* condition = context.known(1);
   if (condition == nullptr) return DependsOnData(context, 1, "condition");
   if (condition->dtype() != ir::DType::kBool || condition->rank() != 1 ||

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "core/ops/data_op.h"
+#include "core/ops/flat_axis.h"
 
 namespace octavo::ops {
 namespace {
@@ -79,13 +79,7 @@ Found InOrderOfPlaces(const Found& found) {
 
 Status Infer(ir::InferContext& context) {
   ir::Shape shape = context.shape(0);
-  int axis = 0;
-  if (context.node().attributes.Has("axis")) {
-    OCTAVO_TRY(axis, CheckedAxis(context, context.node().attributes.Int("axis", 0),
-                                 static_cast<int>(shape.size())));
-  } else {
-    shape = {ir::NumElements(shape)};
-  }
+  OCTAVO_TRY(const int axis, AxisOrFlat(context, shape));
   const ir::Tensor* x = context.known(0);
   if (x == nullptr) return DependsOnData(context, 0, "how many different elements there are");
   const int64_t places = shape[axis];

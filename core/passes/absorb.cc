@@ -14,6 +14,7 @@
 
 #include "core/ops/op_table.h"
 #include "core/passes/bias_rescale.h"
+#include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
 
 namespace octavo::passes {
@@ -53,10 +54,6 @@ constexpr Rule kClampAbsorbed = {"clamp-absorbed", "Clamp(Rescale(x) : t) : t ->
 constexpr Rule kRules[] = {kCancelled,      kPairMerged, kMerged,       kIntoQuantize,
                            kIntoDequantize, kCombinedUp, kCombinedDown, kClampAbsorbed};
 
-bool Is(const Node& node, std::string_view op) {
-  return node.op->domain == "octavo" && node.op->name == op;
-}
-
 bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
 
 class Absorber {
@@ -78,8 +75,8 @@ class Absorber {
  private:
   int Visit(NodeId id) {
     const Node& node = graph_.node(id);
-    if (Is(node, "Quantize")) return MergePair(id);
-    if (Is(node, "Dequantize")) return IntoDequantize(id);
+    if (IsOwn(node, "Quantize")) return MergePair(id);
+    if (IsOwn(node, "Dequantize")) return IntoDequantize(id);
     if (!IsRescale(node)) return 0;
     why_[id] = {};
     return Cancel(id) || Merge(id) || IntoQuantize(id) || CombineUp(id) || CombineDown(id);
@@ -122,7 +119,7 @@ class Absorber {
   int MergePair(NodeId id) {
     const Node& node = graph_.node(id);
     const Node* producer = ProducerOf(node);
-    if (producer == nullptr || !Is(*producer, "Dequantize")) return 0;
+    if (producer == nullptr || !IsOwn(*producer, "Dequantize")) return 0;
     const ValueId x = producer->inputs[0];
     const ValueId dequantized = node.inputs[0];
     context_.Applied(kPairMerged, node.name,
@@ -172,14 +169,14 @@ class Absorber {
   bool IntoQuantize(NodeId id) {
     const Node& node = graph_.node(id);
     const Node* producer = ProducerOf(node);
-    if (producer == nullptr || !Is(*producer, "Quantize")) return false;
+    if (producer == nullptr || !IsOwn(*producer, "Quantize")) return false;
     return TakeResultType(id, kIntoQuantize);
   }
 
   bool CombineUp(NodeId id) {
     const Node* producer = ProducerOf(graph_.node(id));
     if (producer == nullptr || producer->op->rescale.at_output != AtOutput::kAbsorbed) return false;
-    if (IsRescale(*producer) || Is(*producer, "Quantize")) return false;
+    if (IsRescale(*producer) || IsOwn(*producer, "Quantize")) return false;
     const Type& from = graph_.type(graph_.node(id).inputs[0]);
     const Type& to = graph_.type(graph_.node(id).result());
     if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
@@ -231,7 +228,7 @@ class Absorber {
     const ValueId r = graph_.node(id).result();
     const Type from = graph_.type(x);
     const Type to = graph_.type(r);
-    if (Is(reader, "Dequantize")) return false;  // into-dequantize sees to it
+    if (IsOwn(reader, "Dequantize")) return false;  // into-dequantize sees to it
     if (reader.op->rescale.at_input != AtInput::kAbsorbed ||
         reader.op->RoleOf(use.input) != ir::Role::kData) {
       if (why_[id].empty()) {
@@ -289,6 +286,6 @@ std::span<const Rule> AbsorbRules() { return kRules; }
 
 int64_t AbsorbRescales(Graph& graph, Context& context) { return Absorber(graph, context).Run(); }
 
-bool IsRescale(const Node& node) { return Is(node, "Rescale"); }
+bool IsRescale(const Node& node) { return IsOwn(node, "Rescale"); }
 
 }  // namespace octavo::passes

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/passes/rewrite.h"
+
 namespace octavo::passes {
 namespace {
 
@@ -92,8 +94,7 @@ std::string ReexpressPending(Graph& graph, NodeId reader, const Terms& terms, ir
 
 bool IsPending(const Graph& graph, ValueId bias) {
   const Node* producer = graph.Producer(bias);
-  return producer != nullptr && producer->op->domain == "octavo" &&
-         producer->op->name == "Quantize" && graph.IsConstant(producer->inputs[0]);
+  return IsOwn(producer, "Quantize") && graph.IsConstant(producer->inputs[0]);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "core/passes/integer_io.h"
 
 #include "core/ops/op_table.h"
+#include "core/passes/rewrite.h"
 
 namespace octavo::passes {
 namespace {
@@ -10,10 +11,6 @@ using ir::Node;
 using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
-
-bool Is(const Node& node, std::string_view op) {
-  return node.op->domain == "octavo" && node.op->name == op;
-}
 
 std::string InWords(const Type& type) {
   return fmt::format("{} codes of scale {} and zero point {}", Name(type.dtype),
@@ -33,7 +30,7 @@ std::string WhyFloatInput(const Graph& graph, ValueId input) {
   const Type& first = graph.type(graph.node(value.uses.front().node).result());
   for (const ir::Use& use : value.uses) {
     const Node& reader = graph.node(use.node);
-    if (!Is(reader, "Quantize")) {
+    if (!IsOwn(reader, "Quantize")) {
       return fmt::format("{} '{}' reads it in float", reader.op->name, reader.name);
     }
     const Type& type = graph.type(reader.result());
@@ -71,7 +68,7 @@ void IntegerInput(Graph& graph, ValueId input, Context& context) {
 }
 
 std::string WhyFloatOutput(const Graph& graph, const Node* producer) {
-  if (producer == nullptr || !Is(*producer, "Dequantize")) return "it is computed in float";
+  if (producer == nullptr || !IsOwn(*producer, "Dequantize")) return "it is computed in float";
   const ValueId codes = producer->inputs[0];
   if (!graph.type(codes).quant->per_tensor()) return "its codes have a scale for each channel";
   if (graph.Producer(codes) == nullptr) {

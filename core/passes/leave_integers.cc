@@ -10,10 +10,6 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-bool IsOwn(const Node* node, std::string_view op) {
-  return node != nullptr && node->op->domain == "octavo" && node->op->name == op;
-}
-
 void Leave(Graph& graph, NodeId id, Context& context, bool& resort) {
   const Node& dequantize = graph.node(id);
   if (!IsOwn(&dequantize, "Dequantize")) return;

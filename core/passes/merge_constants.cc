@@ -4,6 +4,7 @@
 //   merged   Quantize(constant) : t  ->  constant : t      exact
 #include "core/ops/quantize_math.h"
 #include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
 
 namespace octavo::passes {
 namespace {
@@ -20,7 +21,7 @@ constexpr Rule kRules[] = {kMerged};
 Status Run(Graph& graph, Context& context) {
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->name != "Quantize" || node.op->domain != "octavo") continue;
+    if (!IsOwn(node, "Quantize")) continue;
     const ValueId payload = node.inputs[0];
     if (!graph.IsConstant(payload)) continue;
     const ValueId value = node.result();

@@ -8,6 +8,7 @@
 #include "core/ops/op_table.h"
 #include "core/passes/integer_io.h"
 #include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
 
 namespace octavo::passes {
 namespace {
@@ -29,10 +30,6 @@ constexpr Rule kSunk = {"sunk", "move(Quantize(x)) -> Quantize(move(x))", Effect
                         "graph input of a target that is fully quantized"};
 constexpr Rule kRules[] = {kEarly, kLate, kSunk, kIntegerInput, kIntegerOutput};
 
-bool Is(const Node* node, std::string_view op) {
-  return node != nullptr && node->op->domain == "octavo" && node->op->name == op;
-}
-
 // An op of one data operand and one result that hands stored codes on unchanged.
 bool Moves(const Graph& graph, const Node& node) {
   if (node.results.size() != 1 || node.op->rescale.at_input != ir::RescaleRule::AtInput::kSunk ||
@@ -48,7 +45,7 @@ bool Moves(const Graph& graph, const Node& node) {
 
 bool Early(Graph& graph, NodeId id, Context& context) {
   const Node& quantize = graph.node(id);
-  if (!Is(&quantize, "Quantize") || !graph.type(quantize.result()).quant->per_tensor())
+  if (!IsOwn(&quantize, "Quantize") || !graph.type(quantize.result()).quant->per_tensor())
     return false;
   const ValueId moved = quantize.inputs[0];
   const Node* move = graph.Producer(moved);
@@ -77,7 +74,7 @@ bool Late(Graph& graph, NodeId id, Context& context) {
   if (!Moves(graph, move) || graph.type(move.result()).dtype != ir::DType::kF32) return false;
   const ValueId floats = move.inputs[0];
   const Node* dequantize = graph.Producer(floats);
-  if (!Is(dequantize, "Dequantize") || graph.CountUses(floats) != 1) return false;
+  if (!IsOwn(dequantize, "Dequantize") || graph.CountUses(floats) != 1) return false;
   const ValueId x = dequantize->inputs[0];
   const ValueId y = move.result();
   if (!graph.type(x).quant->per_tensor()) return false;
@@ -115,7 +112,7 @@ bool MeetsDequantize(const Graph& graph, ValueId codes) {
     codes = graph.node(move).result();
   }
   for (const ir::Use& use : graph.value(codes).uses) {
-    if (Is(&graph.node(use.node), "Dequantize")) return true;
+    if (IsOwn(&graph.node(use.node), "Dequantize")) return true;
   }
   return false;
 }
@@ -130,7 +127,7 @@ bool ComesFromInput(const Graph& graph, ValueId x) {
 
 bool Sink(Graph& graph, NodeId id, Context& context) {
   const Node& quantize = graph.node(id);
-  if (!Is(&quantize, "Quantize")) return false;
+  if (!IsOwn(&quantize, "Quantize")) return false;
   const ValueId q = quantize.result(), x = quantize.inputs[0];
   const NodeId move_id = SoleMove(graph, q);
   if (!move_id || !graph.type(q).quant->per_tensor() || graph.IsConstant(x)) return false;

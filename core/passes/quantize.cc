@@ -28,8 +28,7 @@ constexpr Rule kQuantized = {
     .effect = Effect::kNewParameters,
     .condition =
         "the job itself, so no limit holds it back: the op has an integer form on the target and "
-        "the "
-        "profile has its ranges",
+        "the profile has its ranges",
 };
 constexpr Rule kRules[] = {kQuantized};
 

@@ -16,6 +16,10 @@ bool Is(const Node* node, std::string_view op) {
   return node != nullptr && node->op->domain.empty() && node->op->name == op;
 }
 
+bool IsOwn(const ir::Node* node, std::string_view op) {
+  return node != nullptr && node->op->domain == "octavo" && node->op->name == op;
+}
+
 const Node* ProducerIs(const Graph& graph, ValueId value, std::string_view op) {
   if (!value) return nullptr;
   const Node* node = graph.Producer(value);

@@ -1,4 +1,4 @@
-// What the float passes share: asking what a node is, reading constants, and putting one value in
+// What the passes share: asking what a node is, reading constants, and putting one value in
 // another's place without losing a name.
 #pragma once
 
@@ -14,6 +14,9 @@ namespace octavo::passes {
 // Whether the node is ONNX's op of that name.  False for null.
 bool Is(const ir::Node* node, std::string_view op);
 inline bool Is(const ir::Node& node, std::string_view op) { return Is(&node, op); }
+// The same of Octavo's own ops: Quantize, Dequantize, Rescale.
+bool IsOwn(const ir::Node* node, std::string_view op);
+inline bool IsOwn(const ir::Node& node, std::string_view op) { return IsOwn(&node, op); }
 // The producer of a value, where it is ONNX's op of that name; else null.
 const ir::Node* ProducerIs(const ir::Graph& graph, ir::ValueId value, std::string_view op);
 // ONNX's op of that name, which the table must have.

@@ -46,13 +46,13 @@ class BadInput(Case):
         self.assertTrue(self.server.alive())
 
     def test_truncated_file(self):
-        self.refuse(models.conv().SerializeToString()[:-40], 3, "m")
+        self.refuse(models.conv().SerializeToString()[:-40], 3, "the model is cut off")
 
     def test_random_bytes(self):
-        self.refuse(random.Random(1).randbytes(5000), 3)
+        self.refuse(random.Random(1).randbytes(5000), 3, "not a valid ONNX model")
 
     def test_empty_file(self):
-        self.refuse(b"", 3)
+        self.refuse(b"", 3, "it has no graph")
 
     def test_cycle(self):
         self.refuse(models.cycle(), 3, "cycle")
@@ -120,24 +120,24 @@ class BadInput(Case):
     def test_profile_that_is_no_json(self):
         profile = self.folder / "p.json"
         profile.write_text("{")
-        self.refuse(models.conv(), 3, flags=["--profile", profile])
+        self.refuse(models.conv(), 3, "not a JSON object", flags=["--profile", profile])
 
     def test_samples_of_the_wrong_shape(self):
         data = models.samples(self.folder / "wrong.npz", shape=[1, 3, 4, 4])
-        self.refuse(models.conv(), 3, "x", flags=["--data", data])
+        self.refuse(models.conv(), 3, "'x' has shape [1,2,4,4]", flags=["--data", data])
 
     def test_samples_of_the_wrong_type(self):
         data = models.samples(self.folder / "wrong.npz", dtype=np.int64)
-        self.refuse(models.conv(), 3, "x", flags=["--data", data])
+        self.refuse(models.conv(), 3, "'x' takes float32", flags=["--data", data])
 
     def test_samples_without_an_input(self):
         data = models.samples(self.folder / "wrong.npz", name="z")
-        self.refuse(models.conv(), 3, "x", flags=["--data", data])
+        self.refuse(models.conv(), 3, "no array for input 'x'", flags=["--data", data])
 
     def test_samples_that_are_no_archive(self):
         data = self.folder / "wrong.npz"
         data.write_bytes(b"PK\x03\x04 and nothing else")
-        self.refuse(models.conv(), 3, flags=["--data", data])
+        self.refuse(models.conv(), 3, "not a zip archive", flags=["--data", data])
 
     def test_float_model_without_samples(self):
         self.refuse(models.conv(), 2, "--data", flags=[])
@@ -194,8 +194,7 @@ class BadInput(Case):
         for server in (None, self.server.address):
             result = octavo("optimize", path, "-o", self.folder / "o.onnx", "--data", self.data,
                             server=server)
-            self.assertIn(result.returncode, (2, 3))
-            self.assertIn("absent.bin", result.stderr)
+            self.assert_fails(result, 2, "absent.bin")
 
     def test_error_as_json_names_the_node(self):
         path = self.save(models.relu_of("Frobnicate"))
