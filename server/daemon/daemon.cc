@@ -60,6 +60,8 @@ Daemon::~Daemon() {
   state_->probe.Unwatch();
   state_->scheduler.StopAll();
   state_->grpc = nullptr;
+  // A timer's call may hold the last share of a session, whose serial must not outlive `disk`.
+  state_->loop.Stop();
 }
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, const Catalog& catalog,

@@ -67,9 +67,11 @@ EventLoop::EventLoop() : state_(std::make_unique<State>()) {
   state_->thread = std::thread([this] { state_->context.run(); });
 }
 
-EventLoop::~EventLoop() {
+EventLoop::~EventLoop() { Stop(); }
+
+void EventLoop::Stop() {
   state_->context.stop();
-  state_->thread.join();
+  if (state_->thread.joinable()) state_->thread.join();
 }
 
 EventLoop::Timer EventLoop::After(Clock::duration delay, std::function<void()> call) {

@@ -24,7 +24,7 @@ class EventLoop {
   };
 
   EventLoop();
-  // Drops what has not fired and ends the thread.
+  // Stops; timers must be gone.
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -33,6 +33,9 @@ class EventLoop {
   Timer After(std::chrono::steady_clock::duration delay, std::function<void()> call);
   // Calls `call` each time the process gets one of the signals.
   void OnSignals(const std::vector<int>& signals, std::function<void(int)> call);
+  // Ends the thread: no call is under way once it returns, and none begins.  Whoever owns what the
+  // calls use stops the loop before that goes; timers can still be made and cancelled, to no effect.
+  void Stop();
   // How late the loop ran a timer, worst of the last ten seconds.
   double LagSeconds() const;
 

@@ -10,6 +10,7 @@ namespace octavo::server {
 
 using Work = std::function<void()>;
 
+// Must not outlive its pool.
 class Serial {
  public:
   void Post(Work work) const;

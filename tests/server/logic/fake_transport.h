@@ -117,6 +117,7 @@ class FakeTransport : public Transport {
 // A service without gRPC.
 struct Shop {
   explicit Shop(Limits given = {}) : limits(given) {}
+  ~Shop() { loop.Stop(); }  // as the daemon does
 
   // A call of its own: Start, then the transport's messages.
   void Open(FakeTransport& transport, const std::string& client = "c",

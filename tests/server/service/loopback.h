@@ -31,6 +31,10 @@ struct Loopback {
     grpc = std::move(*started);
     channel = grpc::CreateChannel(grpc->address(), grpc::InsecureChannelCredentials());
   }
+  ~Loopback() {  // in the daemon's order
+    grpc = nullptr;
+    loop.Stop();
+  }
 
   Limits limits;
   FakeRunner runner;

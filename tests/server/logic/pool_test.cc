@@ -1,0 +1,55 @@
+// The service's threads: what is on its way when they end.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "server/pool/event_loop.h"
+#include "server/pool/work_pool.h"
+
+namespace octavo::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(EventLoop, StopWaitsForTheCallUnderWay) {
+  EventLoop loop;
+  std::promise<void> begun;
+  std::atomic<bool> ended = false;
+  loop.After(milliseconds(0), [&] {
+    begun.set_value();
+    std::this_thread::sleep_for(milliseconds(50));
+    ended = true;
+  });
+  begun.get_future().wait();
+  loop.Stop();
+  EXPECT_TRUE(ended);
+}
+
+TEST(EventLoop, NothingBeginsAfterStop) {
+  EventLoop loop;
+  loop.Stop();
+  std::atomic<bool> called = false;
+  EventLoop::Timer timer = loop.After(milliseconds(0), [&] { called = true; });
+  timer.Cancel();
+  loop.After(milliseconds(0), [&] { called = true; });
+  std::this_thread::sleep_for(milliseconds(20));
+  EXPECT_FALSE(called);
+}
+
+TEST(WorkPool, ASerialKeepsItsOrderAndThePoolRunsAllBeforeItEnds) {
+  std::vector<int> seen;
+  {
+    WorkPool pool(3);
+    const Serial serial = pool.MakeSerial();
+    for (int i = 0; i < 1000; ++i) {
+      serial.Post([&seen, i] { seen.push_back(i); });
+    }
+  }
+  ASSERT_EQ(seen.size(), 1000u);
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(seen[static_cast<size_t>(i)], i);
+}
+
+}  // namespace
+}  // namespace octavo::server
