@@ -1,6 +1,9 @@
 //   cancelled        Rescale(x) : t(x)                ->  x                        exact
 //   pair-merged      Quantize(Dequantize(x)) : t      ->  x, or Rescale(x) : t     exact
+//                    new arithmetic where the mode's Rescale is no such pair
+//   returned         Rescale(Rescale(x) : t2) : t(x)  ->  x                        exact
 //   merged           Rescale(Rescale(x))              ->  Rescale(x)               fewer roundings
+//                    exact where all codes prove it
 //   into-quantize    Rescale(Quantize(x)) : t         ->  Quantize(x) : t          fewer roundings
 //   into-dequantize  Dequantize(Rescale(x))           ->  Dequantize(x)            fewer roundings
 //   combined-up      Rescale(Op(..)) : t              ->  Op(..) : t               fewer roundings
@@ -14,6 +17,7 @@
 
 #include "core/ops/op_table.h"
 #include "core/passes/bias_rescale.h"
+#include "core/passes/code_map.h"
 #include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
 
@@ -31,10 +35,16 @@ using AtOutput = ir::RescaleRule::AtOutput;
 constexpr Rule kCancelled = {"cancelled", "Rescale(x) : t(x) -> x", Effect::kExact,
                              "same parameters"};
 constexpr Rule kPairMerged = {"pair-merged", "Quantize(Dequantize(x)) : t -> x or Rescale(x) : t",
-                              Effect::kExact, "modes where a Rescale is defined as that pair"};
+                              Effect::kExact,
+                              "exact where the mode's Rescale is that pair (onnx, "
+                              "glow-interpreter), else new-arithmetic"};
+constexpr Rule kReturned = {"returned", "Rescale(Rescale(x) : t2) : t(x) -> x", Effect::kExact,
+                            "every code that occurs in x returns to itself, by enumeration (8 and "
+                            "16 bits, any scales, the mode's own Rescale)"};
 constexpr Rule kMerged = {"merged", "Rescale(Rescale(x) : t2) : t3 -> Rescale(x) : t3",
                           Effect::kFewerRoundings,
-                          "range(t1) and range(t3) meet inside range(t2); else fewer-clamps"};
+                          "range(t1) and range(t3) meet inside range(t2), else fewer-clamps; exact "
+                          "where the two give equal codes, by enumeration"};
 constexpr Rule kIntoQuantize = {"into-quantize", "Rescale(Quantize(x) : t1) : t -> Quantize(x) : t",
                                 Effect::kFewerRoundings,
                                 "one reader; range(t) inside range(t1), else fewer-clamps"};
@@ -51,8 +61,14 @@ constexpr Rule kCombinedDown = {"combined-down", "Op(Rescale(x : t1) : t2, ..) -
                                 "fewer-clamps; a bias is re-expressed at the new scales"};
 constexpr Rule kClampAbsorbed = {"clamp-absorbed", "Clamp(Rescale(x) : t) : t -> Clamp(x) : t",
                                  Effect::kExact, "the clamp's result has the Rescale's own type"};
-constexpr Rule kRules[] = {kCancelled,      kPairMerged, kMerged,       kIntoQuantize,
-                           kIntoDequantize, kCombinedUp, kCombinedDown, kClampAbsorbed};
+constexpr Rule kRules[] = {kCancelled,  kPairMerged,   kReturned,
+                           kMerged,     kIntoQuantize, kIntoDequantize,
+                           kCombinedUp, kCombinedDown, kClampAbsorbed};
+
+// Modes whose Rescale is Quantize(Dequantize(q)).
+bool IsPair(ir::Numerics mode) {
+  return mode == ir::Numerics::kOnnx || mode == ir::Numerics::kGlowInterpreter;
+}
 
 bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
 
@@ -79,7 +95,8 @@ class Absorber {
     if (IsOwn(node, "Dequantize")) return IntoDequantize(id);
     if (!IsRescale(node)) return 0;
     why_[id] = {};
-    return Cancel(id) || Merge(id) || IntoQuantize(id) || CombineUp(id) || CombineDown(id);
+    return Cancel(id) || Return(id) || Merge(id) || IntoQuantize(id) || CombineUp(id) ||
+           CombineDown(id);
   }
 
   const Node* ProducerOf(const Node& node) const { return graph_.Producer(node.inputs[0]); }
@@ -89,6 +106,12 @@ class Absorber {
     why_[rescale] = fmt::format("{} would have the effect {}, past the limit {}", law, Name(effect),
                                 Name(context_.settings().limit));
     return false;
+  }
+
+  ir::Numerics mode() const { return context_.settings().target.numerics; }
+
+  Effect EffectOf(const Type& kept, const Type& omitted) const {
+    return EffectOfOmitting(kept, omitted, mode());
   }
 
   bool TargetHas(ir::DType dtype) const {
@@ -122,7 +145,14 @@ class Absorber {
     if (producer == nullptr || !IsOwn(*producer, "Dequantize")) return 0;
     const ValueId x = producer->inputs[0];
     const ValueId dequantized = node.inputs[0];
-    context_.Applied(kPairMerged, node.name,
+    const Effect effect = IsPair(mode()) ? Effect::kExact : Effect::kNewArithmetic;
+    if (!context_.Allows(effect)) {
+      context_.Keep(node.name, fmt::format("a Rescale in the mode {} is other arithmetic than "
+                                           "Quantize of Dequantize, past the limit {}",
+                                           Name(mode()), Name(context_.settings().limit)));
+      return 0;
+    }
+    context_.Applied(kPairMerged, effect, node.name,
                      {graph_.name(dequantized), graph_.name(node.result())});
     const NodeId dequantize = graph_.value(dequantized).producer;
     graph_.Redefine(id, ops::FindOp("Rescale", "octavo"), {x}, {});
@@ -136,7 +166,7 @@ class Absorber {
     if (producer == nullptr || !IsRescale(*producer)) return 0;
     const NodeId rescale = graph_.value(node.inputs[0]).producer;
     const ValueId x = producer->inputs[0];
-    const Effect effect = EffectOfOmitting(graph_.type(x), graph_.type(node.inputs[0]));
+    const Effect effect = EffectOf(graph_.type(x), graph_.type(node.inputs[0]));
     if (!Allowed(rescale, effect, kIntoDequantize.name)) return 0;
     context_.Applied(kIntoDequantize, effect, node.name,
                      {graph_.name(node.inputs[0]), graph_.name(x)});
@@ -149,21 +179,45 @@ class Absorber {
     if (graph_.CountUses(graph_.node(id).result()) == 0) graph_.Erase(id);
   }
 
+  // The second Rescale of a chain reads the first one's operand; for a chain that returns, that
+  // leaves one that says nothing.
+  bool Shorten(NodeId id, const Rule& rule, Effect effect) {
+    const Node& node = graph_.node(id);
+    const ValueId middle = node.inputs[0];
+    const NodeId first = graph_.value(middle).producer;
+    context_.Applied(rule, effect, node.name, {graph_.name(middle), graph_.name(node.result())});
+    graph_.SetInput(id, 0, graph_.node(first).inputs[0]);
+    EraseIfUnread(first);
+    return true;
+  }
+
+  bool Return(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !IsRescale(*producer)) return false;
+    const ValueId x = producer->inputs[0];
+    const Type &from = graph_.type(x), &middle = graph_.type(node.inputs[0]);
+    if (!SameType(from, graph_.type(node.result()))) return false;
+    if (!SameCodesBy({&from, &middle, &from}, {&from}, mode())) return false;
+    Shorten(id, kReturned, Effect::kExact);
+    if (graph_.IsOutput(graph_.node(id).result())) return true;
+    Replace(id, x);
+    return true;
+  }
+
   bool Merge(NodeId id) {
     const Node& node = graph_.node(id);
     const Node* producer = ProducerOf(node);
     if (producer == nullptr || !IsRescale(*producer)) return false;
-    const ValueId middle = node.inputs[0];
-    const ValueId x = producer->inputs[0];
-    const bool keeps_clamps =
-        IntersectionInside(graph_.type(x), graph_.type(node.result()), graph_.type(middle));
-    const Effect effect = keeps_clamps ? Effect::kFewerRoundings : Effect::kFewerClamps;
-    if (!Allowed(id, effect, kMerged.name)) return false;
-    const NodeId first = graph_.value(middle).producer;
-    context_.Applied(kMerged, effect, node.name, {graph_.name(middle), graph_.name(node.result())});
-    graph_.SetInput(id, 0, x);
-    EraseIfUnread(first);
-    return true;
+    const Type &from = graph_.type(producer->inputs[0]), &to = graph_.type(node.result());
+    const Effect effect = EffectOfMerging(from, graph_.type(node.inputs[0]), to);
+    return Allowed(id, effect, kMerged.name) && Shorten(id, kMerged, effect);
+  }
+
+  Effect EffectOfMerging(const Type& from, const Type& middle, const Type& to) const {
+    if (SameCodesBy({&from, &middle, &to}, {&from, &to}, mode())) return Effect::kExact;
+    return IntersectionInside(from, to, middle, mode()) ? Effect::kFewerRoundings
+                                                        : Effect::kFewerClamps;
   }
 
   bool IntoQuantize(NodeId id) {
@@ -204,7 +258,7 @@ class Absorber {
       why_[id] = "it carries a graph output's name";
       return false;
     }
-    const Effect effect = EffectOfOmitting(graph_.type(r), graph_.type(x));
+    const Effect effect = EffectOf(graph_.type(r), graph_.type(x));
     if (!Allowed(id, effect, rule.name)) return false;
     context_.Applied(rule, effect, node.name, {graph_.name(x), graph_.name(r)});
     graph_.SetType(x, graph_.type(r));
@@ -257,7 +311,7 @@ class Absorber {
     }
     const bool clamped_again = reader.op->clamps && graph_.type(reader.result()).quantized() &&
                                SameType(graph_.type(reader.result()), to);
-    const Effect effect = clamped_again ? Effect::kExact : EffectOfOmitting(from, to);
+    const Effect effect = clamped_again ? Effect::kExact : EffectOf(from, to);
     const Rule& rule = clamped_again ? kClampAbsorbed : kCombinedDown;
     if (!Allowed(id, effect, rule.name)) return false;
     if (const std::string why = ReexpressBias(graph_, use.node, from); !why.empty()) {

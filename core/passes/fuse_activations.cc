@@ -78,7 +78,7 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
         graph.node(producer).op->rescale.at_output != ir::RescaleRule::AtOutput::kAbsorbed) {
       return {};
     }
-    const Effect effect = EffectOfOmitting(out, in);
+    const Effect effect = EffectOfOmitting(out, in, context.settings().target.numerics);
     if (!context.Allows(effect)) {
       context.Keep(node.name, fmt::format("fusing it would have the effect {}", Name(effect)));
       return {};

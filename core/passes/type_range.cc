@@ -1,34 +1,30 @@
 #include "core/passes/type_range.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "core/ops/code_rescale.h"
+#include "core/ops/quantize_math.h"
 
 namespace octavo::passes {
 namespace {
 
-struct Ends {
-  float low = 0;
-  float high = 0;
+// Whether the least and the greatest code of a channel of `inner` keep within outer's codes.
+struct EndsFit {
+  bool low = false;
+  bool high = false;
 };
 
-Ends EndsOf(const ir::Type& type, int64_t channel) {
-  const ir::CodeRange codes = ir::CodesOf(type.dtype);
-  const float scale = type.quant->scale(channel);
-  const int32_t zero = type.quant->zero_point(channel);
-  Ends ends{static_cast<float>(codes.min - zero) * scale,
-            static_cast<float>(codes.max - zero) * scale};
-  if (type.range) {
-    ends.low = std::max(ends.low, type.range->min);
-    ends.high = std::min(ends.high, type.range->max);
-  }
-  return ends;
+ops::CodePair PairOf(const ir::Type& type, int64_t channel) {
+  return {type.quant->scale(channel), type.quant->zero_point(channel)};
 }
 
-bool HasCode(float real, const ir::Type& type, int64_t channel) {
-  const ir::CodeRange codes = ir::CodesOf(type.dtype);
-  const float steps = std::nearbyint(real / type.quant->scale(channel));
-  const double code = double{steps} + type.quant->zero_point(channel);
-  return code >= static_cast<double>(codes.min) && code <= static_cast<double>(codes.max);
+EndsFit FitOf(const ir::Type& inner, const ir::Type& outer, int64_t channel, ir::Numerics mode) {
+  const auto rescale = ops::CodeRescale::Of(mode, PairOf(inner, channel), PairOf(outer, channel));
+  if (!rescale) return {};
+  const ir::CodeRange codes = OccurringCodes(inner, channel);
+  const ir::CodeRange most = ir::CodesOf(outer.dtype);
+  return {.low = rescale->BeforeClamp(codes.min) >= most.min,
+          .high = rescale->BeforeClamp(codes.max) <= most.max};
 }
 
 int64_t ChannelsOf(const ir::Type& type) { return static_cast<int64_t>(type.quant->scales.size()); }
@@ -39,24 +35,33 @@ bool SameAxis(const ir::Type& a, const ir::Type& b) {
 
 }  // namespace
 
-bool RangeInside(const ir::Type& inner, const ir::Type& outer) {
-  return IntersectionInside(inner, inner, outer);
+ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel) {
+  const ir::CodeRange codes = ir::CodesOf(type.dtype);
+  if (!type.range) return codes;
+  const auto code = [&](float real) {
+    return int64_t{
+        ops::QuantizeOne(real, type.quant->scale(channel), type.quant->zero_point(channel), codes)};
+  };
+  return {code(type.range->min), code(type.range->max)};
 }
 
-bool IntersectionInside(const ir::Type& a, const ir::Type& b, const ir::Type& outer) {
+bool RangeInside(const ir::Type& inner, const ir::Type& outer, ir::Numerics mode) {
+  return IntersectionInside(inner, inner, outer, mode);
+}
+
+bool IntersectionInside(const ir::Type& a, const ir::Type& b, const ir::Type& outer,
+                        ir::Numerics mode) {
   if (!SameAxis(a, outer) || !SameAxis(b, outer) || !SameAxis(a, b)) return false;
   const int64_t channels = std::max({ChannelsOf(a), ChannelsOf(b), ChannelsOf(outer)});
   for (int64_t c = 0; c < channels; ++c) {
-    const Ends left = EndsOf(a, c);
-    const Ends right = EndsOf(b, c);
-    const Ends both{std::max(left.low, right.low), std::min(left.high, right.high)};
-    if (!HasCode(both.low, outer, c) || !HasCode(both.high, outer, c)) return false;
+    const EndsFit first = FitOf(a, outer, c, mode), second = FitOf(b, outer, c, mode);
+    if (!(first.low || second.low) || !(first.high || second.high)) return false;
   }
   return true;
 }
 
-Effect EffectOfOmitting(const ir::Type& kept, const ir::Type& omitted) {
-  return RangeInside(kept, omitted) ? Effect::kFewerRoundings : Effect::kFewerClamps;
+Effect EffectOfOmitting(const ir::Type& kept, const ir::Type& omitted, ir::Numerics mode) {
+  return RangeInside(kept, omitted, mode) ? Effect::kFewerRoundings : Effect::kFewerClamps;
 }
 
 }  // namespace octavo::passes

@@ -1,21 +1,31 @@
-// Which reals a quantized type can hold, and whether one type's reals fit into another: the
-// condition of most Rescale laws.
+// Which codes a quantized type can hold, and whether one type's fit into another: the condition of
+// most Rescale laws.
 #pragma once
 
+#include "core/ir/numerics.h"
 #include "core/ir/type.h"
 #include "core/passes/ledger.h"
 
 namespace octavo::passes {
 
-// Whether every real that `inner` holds, rounded into `outer` before its clamp, has a code there:
-// range(inner) inside range(outer).  A proven range of `inner` counts.  Both quantized; a
-// per-channel type is compared channel by channel (with per-tensor: each against the one).
-bool RangeInside(const ir::Type& inner, const ir::Type& outer);
+// The codes of a channel that occur: those of the dtype, or fewer where a range of the value is
+// proven (its ends rounded to codes, by Quantize of `onnx`).
+ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel);
 
-// The same for the reals that both `a` and `b` hold.
-bool IntersectionInside(const ir::Type& a, const ir::Type& b, const ir::Type& outer);
+// Whether every code of `inner`, rescaled into `outer` in the mode, lies within what outer's codes
+// hold before it is clamped to them: range(inner) inside range(outer).  It is asked of the
+// rounded codes, never of reals, so that an ulp of a scale decides nothing.  Both quantized; a
+// per-channel type is compared channel by channel (with per-tensor: each against the one).
+bool RangeInside(const ir::Type& inner, const ir::Type& outer,
+                 ir::Numerics mode = ir::Numerics::kOnnx);
+
+// The same for the reals that both `a` and `b` hold: an end of one of them is enough, as what lies
+// past the other's end is clamped there.
+bool IntersectionInside(const ir::Type& a, const ir::Type& b, const ir::Type& outer,
+                        ir::Numerics mode = ir::Numerics::kOnnx);
 
 // What omitting a rounding into `omitted` does when only reals of `kept` matter.
-Effect EffectOfOmitting(const ir::Type& kept, const ir::Type& omitted);
+Effect EffectOfOmitting(const ir::Type& kept, const ir::Type& omitted,
+                        ir::Numerics mode = ir::Numerics::kOnnx);
 
 }  // namespace octavo::passes

@@ -87,6 +87,13 @@ Status SetSchema(std::string_view value, GoldenSettings& result) {
   return {};
 }
 
+Status SetNumerics(std::string_view value, GoldenSettings& result) {
+  const auto numerics = ir::ParseNumerics(value);
+  if (!numerics) return Fail(Code::kUsage, "unknown numerics mode '{}'", value);
+  result.settings.target.numerics = *numerics;
+  return {};
+}
+
 struct Option {
   std::string_view key;
   Setter set;
@@ -97,6 +104,7 @@ const std::array kOptions = {
     Option{"target", &SetTarget},
     Option{"profile", &SetProfile},
     Option{"schema", &SetSchema},
+    Option{"numerics", &SetNumerics},
     Option{"fold-budget",
            [](std::string_view v, GoldenSettings& r) -> Status {
              r.settings.fold_budget = std::strtoll(std::string(v).c_str(), nullptr, 10);
