@@ -1,8 +1,9 @@
-// Removes Rescales by merging them into their neighbours; the laws are in absorb.cc, and that of
-// --leave-integers in leave_integers.h.
+// Removes Rescales by merging them into their neighbours; the laws are in absorb.cc, that of equal
+// nodes in equal_nodes.h, and that of --leave-integers in leave_integers.h.
 #include <vector>
 
 #include "core/passes/absorb.h"
+#include "core/passes/equal_nodes.h"
 #include "core/passes/leave_integers.h"
 #include "core/passes/passes.h"
 
@@ -10,6 +11,7 @@ namespace octavo::passes {
 namespace {
 
 Status Run(ir::Graph& graph, Context& context) {
+  OCTAVO_CHECK(MergeEqualNodes(graph, context));
   AbsorbRescales(graph, context);
   return context.settings().leave_integers ? LeaveIntegers(graph, context) : Status{};
 }
@@ -17,6 +19,7 @@ Status Run(ir::Graph& graph, Context& context) {
 std::span<const Rule> Rules() {
   static const std::vector<Rule> rules = [] {
     std::vector<Rule> all(AbsorbRules().begin(), AbsorbRules().end());
+    all.push_back(kEqualNodes);
     all.push_back(kLeftIntegers);
     return all;
   }();

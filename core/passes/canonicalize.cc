@@ -10,8 +10,8 @@
 //   pad-into-pool    MaxPool(Pad(x, least))        ->  MaxPool(x) with pads  exact
 //   equal-nodes      Op(a), Op(a)                 ->  one                   exact
 #include <array>
-#include <unordered_map>
 
+#include "core/passes/equal_nodes.h"
 #include "core/passes/noop.h"
 #include "core/passes/pad_into_pool.h"
 #include "core/passes/passes.h"
@@ -38,13 +38,8 @@ constexpr Rule kReshapes = {"reshapes", "Reshape(Reshape(x)) -> Reshape(x)", Eff
                             "each is Reshape, Flatten, Squeeze or Unsqueeze; no per-channel type"};
 constexpr Rule kClip = {"clip", "Min(Max(x, lo), hi) -> Clip(x, lo, hi)", Effect::kExact,
                         "lo <= hi are scalars, in either order; nobody else reads the inner one"};
-constexpr Rule kEqualNodes = {"equal-nodes", "Op(a), Op(a) -> one", Effect::kExact,
-                              "same op, operands, attributes and types"};
 constexpr Rule kRules[] = {kSubOfConstant, kConstantSecond, kSumOfTwo,    kNoop,      kTransposes,
                            kReshapes,      kClip,           kPadIntoPool, kEqualNodes};
-
-// Larger constants are compared by identity alone.
-constexpr int64_t kComparedElements = 64;
 
 bool SubOfConstant(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
@@ -167,60 +162,6 @@ bool Clip(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-// What two nodes must share to be equal, apart from attributes and types.
-std::string KeyOf(const Graph& graph, const Node& node) {
-  std::string key = fmt::format("{}.{}.{}", node.op->domain, node.op->name, node.results.size());
-  for (const ValueId input : node.inputs) {
-    const ir::Tensor* tensor = ConstantOf(graph, input);
-    if (tensor != nullptr && tensor->size() <= kComparedElements) {
-      key +=
-          fmt::format("|{}:{}:", static_cast<int>(tensor->dtype()), ir::ToString(tensor->shape()));
-      key.append(reinterpret_cast<const char*>(tensor->raw()), tensor->bytes());
-    } else {
-      key += fmt::format("|%{}", input.index);
-    }
-  }
-  return key;
-}
-
-bool SameTypes(const Graph& graph, const Node& a, const Node& b) {
-  for (size_t i = 0; i < a.results.size(); ++i) {
-    if (graph.type(a.results[i]) != graph.type(b.results[i])) return false;
-  }
-  return a.attributes == b.attributes;
-}
-
-bool MergeInto(Graph& graph, NodeId twin, NodeId id, Context& context, bool& resort) {
-  const std::string name = graph.node(id).name;
-  const std::vector<ValueId> from = graph.node(id).results, to = graph.node(twin).results;
-  if (from.size() == 1) {
-    if (!Replace(graph, from[0], to[0], resort)) return false;
-  } else {
-    for (const ValueId result : from) {
-      if (graph.IsOutput(result)) return false;
-    }
-    for (size_t i = 0; i < from.size(); ++i) graph.Forward(from[i], to[i]);
-    graph.AddOrigin(twin, graph.node(id).origin);
-    graph.Erase(id);
-  }
-  context.Applied(kEqualNodes, name, {graph.name(from[0]), graph.name(to[0])});
-  return true;
-}
-
-void EqualNodes(Graph& graph, Context& context, bool& resort) {
-  std::unordered_map<std::string, std::vector<NodeId>> seen;
-  for (const NodeId id : graph.nodes()) {
-    std::vector<NodeId>& twins = seen[KeyOf(graph, graph.node(id))];
-    bool merged = false;
-    for (const NodeId twin : twins) {
-      if (graph.node(twin).erased || !SameTypes(graph, graph.node(twin), graph.node(id))) continue;
-      merged = MergeInto(graph, twin, id, context, resort);
-      if (merged) break;
-    }
-    if (!merged || !graph.node(id).erased) twins.push_back(id);
-  }
-}
-
 Status Run(Graph& graph, Context& context) {
   bool resort = false;
   for (const NodeId id : graph.nodes()) {
@@ -235,9 +176,7 @@ Status Run(Graph& graph, Context& context) {
   }
   graph.EraseDead();
   if (resort) OCTAVO_CHECK(graph.Sort());
-  resort = false;
-  EqualNodes(graph, context, resort);
-  if (resort) OCTAVO_CHECK(graph.Sort());
+  OCTAVO_CHECK(MergeEqualNodes(graph, context));
   graph.EraseDead();
   return {};
 }

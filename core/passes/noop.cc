@@ -4,13 +4,16 @@
 #include <array>
 #include <cmath>
 
+#include "core/ops/quantize_math.h"
 #include "core/passes/rewrite.h"
+#include "core/passes/type_range.h"
 
 namespace octavo::passes {
 namespace {
 
 using ir::Graph;
 using ir::Node;
+using ir::ValueId;
 
 bool AllEqual(const std::optional<std::vector<int64_t>>& list, int64_t expected) {
   return list && std::all_of(list->begin(), list->end(), [&](int64_t x) { return x == expected; });
@@ -81,12 +84,53 @@ bool SecondIsMinusZero(const Graph& graph, const Node& node) {
 bool SecondIsPlusZero(const Graph& graph, const Node& node) {
   return NeutralSecond(graph, node, [](float x) { return x == 0.0f && !std::signbit(x); });
 }
+// Every element of the second operand, codes read as reals: what the op compares.
+std::vector<float> SecondReals(const Graph& graph, const Node& node) {
+  if (node.inputs.size() != 2) return {};
+  const Node* quantize = graph.Producer(node.input(1));
+  const bool pending = IsOwn(quantize, "Quantize");
+  const ir::PayloadPtr& payload =
+      graph.value(pending ? quantize->inputs[0] : node.input(1)).constant;
+  if (payload == nullptr) return {};
+  const ir::Type& type = graph.type(node.input(1));
+  ir::Tensor tensor = payload->tensor.Clone();
+  if (pending) tensor = ops::QuantizeTensor(tensor, type);
+  if (type.quantized()) tensor = ops::DequantizeTensor(tensor, *type.quant);
+  if (tensor.dtype() != ir::DType::kF32) return {};
+  const auto values = tensor.values<float>();
+  return {values.begin(), values.end()};
+}
+
+// Whether no code of the first operand is past any element of the second one, upwards (+1) or
+// downwards.
+bool SecondIsPastCodes(const Graph& graph, const Node& node, int direction) {
+  const ir::Type& type = graph.type(node.input(0));
+  if (!type.quantized() || !type.quant->per_tensor()) return false;
+  const ir::CodeRange codes = OccurringCodes(type, 0);
+  const float end = ops::DequantizeOne(static_cast<int32_t>(direction > 0 ? codes.max : codes.min),
+                                       type.quant->scale(), type.quant->zero_point());
+  const std::vector<float> others = SecondReals(graph, node);
+  return !others.empty() &&
+         std::ranges::all_of(others, [&](float x) { return direction > 0 ? x >= end : x <= end; });
+}
+
 bool SecondIsLeast(const Graph& graph, const Node& node) {
-  return OneInput(graph, node) ||
+  return OneInput(graph, node) || SecondIsPastCodes(graph, node, -1) ||
          NeutralSecond(graph, node, [](float x) { return x == -INFINITY; });
 }
 bool SecondIsGreatest(const Graph& graph, const Node& node) {
-  return OneInput(graph, node) || NeutralSecond(graph, node, [](float x) { return x == INFINITY; });
+  return OneInput(graph, node) || SecondIsPastCodes(graph, node, +1) ||
+         NeutralSecond(graph, node, [](float x) { return x == INFINITY; });
+}
+// The operand that a Where with the same answer everywhere takes.
+ValueId ChosenOperand(const Graph& graph, const Node& node) {
+  if (!Is(node, "Where")) return node.input(0);
+  const ir::Tensor* condition = ConstantOf(graph, node.input(0));
+  if (condition == nullptr || condition->size() == 0) return {};
+  const auto answers = condition->values<bool>();
+  const bool uniform =
+      std::ranges::all_of(answers, [&](bool answer) { return answer == answers[0]; });
+  return uniform ? node.input(answers[0] ? 1 : 2) : ValueId{};
 }
 bool NoBounds(const Graph&, const Node& node) { return !node.input(1) && !node.input(2); }
 
@@ -108,20 +152,33 @@ constexpr std::array kRows = {
     Row{"Split", &OneResult},       Row{"Squeeze", &Always},
     Row{"Sub", &SecondIsPlusZero},  Row{"Sum", &OneInput},
     Row{"Tile", &Always},           Row{"Transpose", &KeepsOrder},
-    Row{"Unsqueeze", &Always},
+    Row{"Unsqueeze", &Always},      Row{"Where", &Always},
 };
+
+const Row* RowOf(const Node& node) {
+  if (!node.op->domain.empty() || !node.input(0)) return nullptr;
+  const auto row =
+      std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == node.op->name; });
+  return row == kRows.end() ? nullptr : &*row;
+}
 
 }  // namespace
 
-ir::ValueId SameAs(const Graph& graph, const Node& node) {
-  if (!node.op->domain.empty() || !node.input(0)) return {};
-  const ir::Type& from = graph.type(node.input(0));
-  const ir::Type& to = graph.type(node.result());
-  if (from.dtype != to.dtype || from.shape != to.shape || from.quant != to.quant) return {};
-  const auto row =
-      std::find_if(kRows.begin(), kRows.end(), [&](const Row& r) { return r.op == node.op->name; });
-  if (row == kRows.end() || !row->changes_nothing(graph, node)) return {};
-  return node.input(0);
+ValueId SameRealsAs(const Graph& graph, const Node& node) {
+  const Row* row = RowOf(node);
+  if (row == nullptr) return {};
+  const ValueId operand = ChosenOperand(graph, node);
+  if (!operand) return {};
+  const ir::Type from = graph.type(operand).Expressed(), to = graph.type(node.result()).Expressed();
+  if (from.dtype != to.dtype || from.shape != to.shape) return {};
+  return row->changes_nothing(graph, node) ? operand : ValueId{};
+}
+
+ValueId SameAs(const Graph& graph, const Node& node) {
+  const ValueId operand = SameRealsAs(graph, node);
+  if (!operand) return {};
+  const ir::Type &from = graph.type(operand), &to = graph.type(node.result());
+  return from.dtype == to.dtype && from.quant == to.quant ? operand : ValueId{};
 }
 
 }  // namespace octavo::passes

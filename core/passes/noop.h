@@ -6,7 +6,11 @@
 namespace octavo::passes {
 
 // The operand that result 0 always equals, element by element and type by type (quantization
-// included: if only that differs, the node is a Rescale in disguise); none where there is none.
+// included); none where there is none.
 ir::ValueId SameAs(const ir::Graph& graph, const ir::Node& node);
+
+// The same of the reals alone, whatever the types of operand and result are: where only their
+// quantization differs, the node is a Rescale in disguise.
+ir::ValueId SameRealsAs(const ir::Graph& graph, const ir::Node& node);
 
 }  // namespace octavo::passes

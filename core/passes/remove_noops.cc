@@ -2,7 +2,9 @@
 //
 //   noop       Op(x) : t(x)          ->  x       exact    Op leaves every element as it is
 //   same-type  Rescale(x) : t(x)     ->  x       exact
+//   equal-nodes  Op(a), Op(a)      ->  one     exact
 //   dead       Op(..) that nobody reads  ->      exact
+#include "core/passes/equal_nodes.h"
 #include "core/passes/noop.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -20,7 +22,7 @@ constexpr Rule kNoop = {"noop", "Op(x) : t(x) -> x", Effect::kExact,
 constexpr Rule kSameType = {"same-type", "Rescale(x) : t(x) -> x", Effect::kExact,
                             "the same parameters"};
 constexpr Rule kDead = {"dead", "Op(..) -> nothing", Effect::kExact, "nobody reads its results"};
-constexpr Rule kRules[] = {kNoop, kSameType, kDead};
+constexpr Rule kRules[] = {kNoop, kSameType, kEqualNodes, kDead};
 
 bool IsSameTypeRescale(const Graph& graph, const Node& node) {
   if (node.op->domain != "octavo" || node.op->name != "Rescale") return false;
@@ -48,6 +50,7 @@ Status Run(Graph& graph, Context& context) {
   bool resort = false;
   for (const NodeId id : graph.nodes()) Remove(graph, id, context, resort);
   if (resort) OCTAVO_CHECK(graph.Sort());
+  OCTAVO_CHECK(MergeEqualNodes(graph, context));
   std::vector<bool> read(graph.value_bound(), false);
   std::vector<NodeId> order;
   for (const NodeId id : graph.nodes()) order.push_back(id);
