@@ -23,7 +23,14 @@ namespace octavo::runtime {
   X(RowsGlobalAveragePool)     \
   X(IntegerPool)               \
   X(IntegerReduceMean)         \
+  X(ModeBinary)                \
+  X(ModeAveragePool)           \
+  X(ModeRelu)                  \
+  X(ModeClip)                  \
   X(Table)                     \
+  X(ModeTable)                 \
+  X(ModeCurve)                 \
+  X(ModeSoftmax)               \
   X(RowsSoftmax)               \
   X(RowsLayerNormalization)    \
   X(RowsInstanceNormalization) \

@@ -2,7 +2,7 @@
 // any axes, plain layout.
 #include "core/ops/data_op.h"
 #include "core/runtime/kernel.h"
-#include "core/runtime/pool_window.h"
+#include "core/runtime/pool_mean.h"
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
 
@@ -103,43 +103,12 @@ bool MatchPool(const NodeView& view) {
   return IsMean(view) && (rank == 3 || rank == 4) && view.in(0).elements() > 0;
 }
 
-std::vector<PoolAxis> AxesOf(const NodeView& view) {
-  const ir::Shape& x = view.in(0).shape;
-  if (view.node.attributes.Has("kernel_shape")) return PoolAxes(view.node, x, view.out().shape);
-  std::vector<PoolAxis> axes(4 - x.size());
-  for (size_t i = 2; i < x.size(); ++i) axes.push_back({.in = x[i], .kernel = x[i]});
-  return axes;
-}
-
 Result<Prepared> PreparePool(const NodeView& view, ThreadPool&) {
-  const auto axes = AxesOf(view);
-  const PoolAxis height = axes[0], width = axes[1];
-  const bool padding_counts = view.node.attributes.Int("count_include_pad", 0) != 0;
-  const ir::Quant from = *view.in(0).quant, to = *view.out().quant;
-  return Prepared{.run = [=](const StepContext& context) -> Status {
-    const ir::Tensor& x = context.in(0);
-    ir::Tensor& y = context.out();
-    const int64_t pixels = height.out * width.out;
-    context.pool->For(y.size(), 4096, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = i % pixels / width.out, column = i % width.out;
-        int64_t sum = 0;
-        for (int64_t k = 0; k < height.kernel * width.kernel; ++k) {
-          const int64_t r = height.Place(row, k / width.kernel);
-          const int64_t c = width.Place(column, k % width.kernel);
-          if (r < 0 || r >= height.in || c < 0 || c >= width.in) continue;
-          sum += x.IntAt((i / pixels * height.in + r) * width.in + c) - from.zero_point();
-        }
-        const int64_t inside = height.CountInside(row) * width.CountInside(column);
-        const int64_t padded = height.CountPadded(row) * width.CountPadded(column);
-        const int64_t count = std::max<int64_t>(1, padding_counts ? padded : inside);
-        StoreCode(y, i,
-                  Requantize(sum, MeanMultiplier(from, to, count), to.zero_point(),
-                             ir::CodesOf(y.dtype())));
-      }
-    });
-    return {};
-  }};
+  const ir::CodeRange codes = ir::CodesOf(view.out().dtype);
+  return RunPoolMean(view, [from = *view.in(0).quant, to = *view.out().quant,
+                            codes](const PoolSum& window) {
+    return Requantize(window.sum, MeanMultiplier(from, to, window.count), to.zero_point(), codes);
+  });
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ int64_t TfliteSingleSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_poi
 int64_t GlowInsideSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
   return ops::RoundHalfAway(static_cast<float>(sum) * m.real + static_cast<float>(zero_point));
 }
-// Glow Interpreter, FullyConnected: round(float(sum) * m) + z.
+// Glow Interpreter, FullyConnected and Mul: round(float(sum) * m) + z.
 int64_t GlowAfterSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
   return int64_t{ops::RoundHalfAway(static_cast<float>(sum) * m.real)} + zero_point;
 }
@@ -41,20 +41,25 @@ constexpr ProductRow kProducts[] = {
     {Numerics::kTflite, "ConvTranspose", &TfliteSteps},
     {Numerics::kTflite, "Gemm", &TfliteSteps},
     {Numerics::kTflite, "MatMul", &TfliteSteps},
+    {Numerics::kTflite, "Mul", &TfliteSteps},
     {Numerics::kTfliteSingle, "Conv", &TfliteSingleSteps},
     {Numerics::kTfliteSingle, "ConvTranspose", &TfliteSingleSteps},
     {Numerics::kTfliteSingle, "Gemm", &TfliteSingleSteps},
     {Numerics::kTfliteSingle, "MatMul", &TfliteSingleSteps},
+    {Numerics::kTfliteSingle, "Mul", &TfliteSingleSteps},
     {Numerics::kGlowInterpreter, "Conv", &GlowInsideSteps},
     {Numerics::kGlowInterpreter, "Gemm", &GlowAfterSteps},
     {Numerics::kGlowInterpreter, "MatMul", &GlowInsideSteps},
+    {Numerics::kGlowInterpreter, "Mul", &GlowAfterSteps},
     {Numerics::kGlowCpu, "Conv", &GlowCpuSteps},
     {Numerics::kGlowCpu, "Gemm", &GlowCpuSteps},
     {Numerics::kGlowCpu, "MatMul", &GlowCpuSteps},
+    {Numerics::kGlowCpu, "Mul", &GlowCpuSteps},
     {Numerics::kPow2, "Conv", &Pow2Steps},
     {Numerics::kPow2, "ConvTranspose", &Pow2Steps},
     {Numerics::kPow2, "Gemm", &Pow2Steps},
     {Numerics::kPow2, "MatMul", &Pow2Steps},
+    {Numerics::kPow2, "Mul", &Pow2Steps},
 };
 
 const ProductRow* FindProduct(Numerics mode, std::string_view op) {
@@ -92,9 +97,5 @@ ModeRequantizer::ModeRequantizer(Numerics mode, std::string_view op, const ir::Q
     multipliers_.push_back(MultiplierOf(x.scale(), w.scale(c), y.quant->scale()));
   }
 }
-
-// Rescale and MatMul share their steps.
-ModeRequantizer::ModeRequantizer(Numerics mode, const ir::Quant& x, const ir::Type& y)
-    : ModeRequantizer(mode, "MatMul", x, ir::Quant::PerTensor(1, 0), y, 1) {}
 
 }  // namespace octavo::runtime

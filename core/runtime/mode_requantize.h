@@ -28,10 +28,6 @@ class ModeRequantizer {
   ModeRequantizer(ir::Numerics mode, std::string_view op, const ir::Quant& x, const ir::Quant& w,
                   const ir::Type& y, int64_t channels);
 
-  // Of one operand instead of a product: a Rescale in a mode of integers, which is each but
-  // glow-interpreter.
-  ModeRequantizer(ir::Numerics mode, const ir::Quant& x, const ir::Type& y);
-
   int32_t Code(int64_t sum, int64_t channel) const {
     return ops::ClampCode(steps_(sum, multipliers_[channel], zero_point_), codes_);
   }

@@ -85,12 +85,17 @@ void ForPixels(const Images& images, uint8_t* y, ThreadPool& pool, F&& pixel) {
 Result<Prepared> PrepareMaxPool(const NodeView& view, ThreadPool&) {
   const Images images = ImagesOf(view);
   const uint8_t flip = RowCodes(view.in(0)).flip;
-  return Prepared{.run = [images, flip,
+  // A window that lies in padding alone: the least code, for Glow's Interpreter the zero point.
+  const int empty = view.numerics == ir::Numerics::kGlowInterpreter
+                        ? static_cast<uint8_t>(view.out().quant->zero_point()) ^ flip
+                        : 0;
+  return Prepared{.run = [images, flip, empty,
                           loops = &rows::CurrentRows()](const StepContext& context) -> Status {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
     uint8_t* y = context.out().mutable_values<uint8_t>().data();
     ForPixels(images, y, *context.pool, [&](int64_t n, int64_t row, int64_t column, uint8_t* to) {
-      std::memset(to, 0, images.channels);
+      const bool inside = images.height.CountInside(row) * images.width.CountInside(column) > 0;
+      std::memset(to, inside ? 0 : empty, images.channels);
       ForTaps(images, x, n, row, column,
               [&](const uint8_t* tap) { loops->raise(tap, images.channels, flip, to); });
       for (int64_t c = 0; flip != 0 && c < images.channels; ++c) to[c] ^= flip;

@@ -1,26 +1,12 @@
 // Functions of one 8-bit operand by a table of 256 results, made by the op's own definition.
-#include <array>
-
+#include "core/runtime/table_kernel.h"
 #include "core/ops/quantize_math.h"
 #include "core/reference/computation.h"
 #include "core/runtime/kernel.h"
 #include "core/runtime/row_codes.h"
 
 namespace octavo::runtime {
-namespace {
-
-// Each result element is a function of the element at the same place of input 0; further inputs
-// are parameters.
-constexpr std::string_view kOps[] = {
-    "Abs",       "Celu",     "Ceil",  "Clip",    "Cos",         "Elu",
-    "Erf",       "Exp",      "Floor", "Gelu",    "HardSigmoid", "HardSwish",
-    "LeakyRelu", "Log",      "Mish",  "Neg",     "Reciprocal",  "Relu",
-    "Rescale",   "Round",    "Selu",  "Sigmoid", "Sign",        "Sin",
-    "Softplus",  "Softsign", "Sqrt",  "Tan",     "Tanh",        "ThresholdedRelu"};
-
-using Table = std::array<uint8_t, 256>;
-
-bool Match(const NodeView& view) {
+bool IsTabled(const NodeView& view) {
   if (!IsPlain8(view.in(0)) || !IsPlain8(view.out())) return false;
   for (size_t i = 1; i < view.node.inputs.size(); ++i) {
     if (view.Has(i) && (view.constant(i) == nullptr || view.in(i).quantized())) return false;
@@ -28,15 +14,10 @@ bool Match(const NodeView& view) {
   return true;
 }
 
-// table[byte] for all bytes that a code is stored as.
-Result<Table> MakeTable(const NodeView& view, ThreadPool& pool) {
-  const ir::Type& from = view.in(0);
-  ir::Tensor bytes(from.dtype, {256});
-  for (int i = 0; i < 256; ++i) bytes.mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i);
-  const ir::Tensor reals = ops::DequantizeTensor(bytes, *from.quant);
+Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& reals, ThreadPool& pool) {
   std::vector<const ir::Tensor*> inputs = {&reals};
   std::vector<const ir::Tensor*> constants = {nullptr};
-  std::vector<ir::Shape> shapes = {{256}};
+  std::vector<ir::Shape> shapes = {reals.shape()};
   for (size_t i = 1; i < view.node.inputs.size(); ++i) {
     constants.push_back(view.constant(i));
     inputs.push_back(view.constant(i));
@@ -44,12 +25,26 @@ Result<Table> MakeTable(const NodeView& view, ThreadPool& pool) {
   }
   OCTAVO_TRY(const reference::Computation computation,
              reference::Prepare(view.node, shapes, constants));
-  std::vector<ir::Tensor> results = {ir::Tensor(ir::DType::kF32, {256})};
+  std::vector<ir::Tensor> results = {ir::Tensor(ir::DType::kF32, reals.shape())};
   OCTAVO_CHECK(
       computation.run({.node = view.node, .inputs = inputs, .results = results, .pool = &pool}));
+  return std::move(results[0]);
+}
+
+namespace {
+
+using Table = std::array<uint8_t, 256>;
+
+// table[byte] for all bytes that a code is stored as.
+Result<Table> MakeTable(const NodeView& view, ThreadPool& pool) {
+  const ir::Type& from = view.in(0);
+  ir::Tensor bytes(from.dtype, {256});
+  for (int i = 0; i < 256; ++i) bytes.mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i);
+  const ir::Tensor reals = ops::DequantizeTensor(bytes, *from.quant);
+  OCTAVO_TRY(const ir::Tensor values, ValuesAt(view, reals, pool));
   ir::Type to = view.out();
   to.shape = {256};
-  const ir::Tensor codes = ops::QuantizeTensor(results[0], to);
+  const ir::Tensor codes = ops::QuantizeTensor(values, to);
   Table table{};
   std::ranges::copy(codes.values<uint8_t>(), table.begin());
   return table;
@@ -70,10 +65,10 @@ Result<Prepared> Prepare(const NodeView& view, ThreadPool& pool) {
 }  // namespace
 
 extern constexpr Kernel kTable{.name = "table",
-                               .ops = kOps,
+                               .ops = kTabledOps,
                                .layout = LayoutRule::kEither,
                                .images = 1,
-                               .match = &Match,
+                               .match = &IsTabled,
                                .prepare = &Prepare};
 
 }  // namespace octavo::runtime

@@ -182,7 +182,7 @@ TEST(Plan, StopsWhenAsked) {
 TEST(Plan, WhatANumericsModeDoesNotDefineNamesTheNode) {
   const Network network;
   ThreadPool pool(1);
-  const auto plan = Plan::Create(network.graph(), {.numerics = "glow-cpu"}, pool);
+  const auto plan = Plan::Create(network.graph(), {.numerics = "pow2"}, pool);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, Code::kUnimplemented);
   EXPECT_FALSE(plan.error().node.empty());
