@@ -1,0 +1,174 @@
+#include "core/passes/placement/region.h"
+
+#include <algorithm>
+
+namespace octavo::passes::placement {
+namespace {
+
+using Kind = Actor::Kind;
+using Labels = std::vector<int>;
+
+// A way seen from its reader or from its item's producer.
+struct Link {
+  int item = 0;
+  int way = 0;
+};
+
+class Builder {
+ public:
+  Builder(const Region& region, const Laws& laws)
+      : region_(region),
+        laws_(laws),
+        into_(region.actors.size()),
+        out_(region.actors.size()),
+        back_(region.actors.size()),
+        ahead_(region.actors.size()) {
+    for (size_t i = 0; i < region.items.size(); ++i) {
+      const Item& item = region.items[i];
+      for (size_t w = 0; w < item.ways.size(); ++w) {
+        const Link link{static_cast<int>(i), static_cast<int>(w)};
+        into_[item.ways[w].reader].push_back(link);
+        out_[item.producer].push_back(link);
+      }
+    }
+  }
+
+  Built Run() {
+    const int actors = static_cast<int>(region_.actors.size());
+    for (int a = 0; a < actors; ++a) back_[a] = Back(a);
+    for (int a = actors; a-- > 0;) ahead_[a] = Ahead(a);
+    Built built;
+    for (int a = 0; a < actors; ++a) {
+      built.problem.sites.push_back(
+          {-static_cast<int>(back_[a].size()), static_cast<int>(ahead_[a].size())});
+    }
+    for (const Item& item : region_.items) AddValue(item, built);
+    return built;
+  }
+
+ private:
+  // The labels before the actor's own, nearest first, that all ways into it agree on.
+  Labels Back(int actor) const {
+    const Actor& own = region_.actors[actor];
+    if (own.kind == Kind::kProducer || into_[actor].empty()) return {};
+    Labels common = BackAlong(into_[actor][0]);
+    for (const Link& link : into_[actor]) KeepCommon(BackAlong(link), common);
+    const auto& allowed = own.kind == Kind::kMover ? laws_.may_sink : laws_.may_read;
+    size_t steps = 0;
+    for (int to = own.label; steps < common.size() && steps < kMaxSteps; ++steps) {
+      if (!allowed || !allowed(actor, common[steps], to)) break;
+      to = common[steps];
+    }
+    common.resize(steps);
+    return common;
+  }
+
+  Labels BackAlong(const Link& link) const {
+    const Item& item = region_.items[link.item];
+    const Labels& labels = item.ways[link.way].labels;
+    if (labels.size() > kMaxSteps) return {};
+    Labels back(labels.rbegin(), labels.rend());
+    back.push_back(region_.actors[item.producer].label);
+    back.erase(back.begin());  // the reader's own
+    if (labels.empty()) back.clear();
+    const Labels& further = back_[item.producer];
+    back.insert(back.end(), further.begin(), further.end());
+    return back;
+  }
+
+  // The labels past the actor's own that all ways out of it begin with.
+  Labels Ahead(int actor) const {
+    const Actor& own = region_.actors[actor];
+    if (own.kind == Kind::kReader || out_[actor].empty()) return {};
+    Labels common = AheadAlong(out_[actor][0]);
+    for (const Link& link : out_[actor]) KeepCommon(AheadAlong(link), common);
+    const auto& allowed = own.kind == Kind::kMover ? laws_.may_raise : laws_.may_give;
+    size_t steps = 0;
+    for (int from = own.label; steps < common.size() && steps < kMaxSteps; ++steps) {
+      if (!allowed || !allowed(actor, from, common[steps])) break;
+      from = common[steps];
+    }
+    common.resize(steps);
+    return common;
+  }
+
+  Labels AheadAlong(const Link& link) const {
+    const Way& way = region_.items[link.item].ways[link.way];
+    if (way.labels.size() > kMaxSteps) return {};
+    Labels ahead = way.labels;
+    const Labels& further = ahead_[way.reader];
+    ahead.insert(ahead.end(), further.begin(), further.end());
+    return ahead;
+  }
+
+  static void KeepCommon(const Labels& other, Labels& common) {
+    common.erase(std::ranges::mismatch(common, other).in1, common.end());
+  }
+
+  // The stages of an item are its producer's labels, then each way's and its reader's further
+  // ones, joined where they begin alike.
+  void AddValue(const Item& item, Built& built) {
+    Value value{.elements = item.elements};
+    Labels labels;
+    int origin = -1;
+    const Labels& back = back_[item.producer];
+    for (size_t i = back.size(); i-- > 0;) origin = Descend(origin, back[i], value, labels);
+    origin = Descend(origin, region_.actors[item.producer].label, value, labels);
+    int last = origin;
+    for (const int label : ahead_[item.producer]) last = Descend(last, label, value, labels);
+    value.producer = {item.producer, last};
+    for (const Way& way : item.ways) {
+      int at = origin;
+      for (const int label : way.labels) at = Descend(at, label, value, labels);
+      for (const int label : ahead_[way.reader]) at = Descend(at, label, value, labels);
+      value.readers.push_back({way.reader, at});
+    }
+    for (size_t s = 1; s < value.stages.size(); ++s)
+      FindSources(static_cast<int>(s), value, labels);
+    built.problem.values.push_back(std::move(value));
+    built.labels.push_back(std::move(labels));
+  }
+
+  static int Descend(int from, int label, Value& value, Labels& labels) {
+    for (size_t s = 0; s < value.stages.size(); ++s) {
+      if (value.stages[s].parent == from && labels[s] == label) return static_cast<int>(s);
+    }
+    const int depth = from < 0 ? 0 : value.stages[from].depth + 1;
+    value.stages.push_back({.parent = from, .depth = depth});
+    labels.push_back(label);
+    return static_cast<int>(value.stages.size()) - 1;
+  }
+
+  // Which ancestors give a stage at once: the Rescales between are merged from the first on.
+  void FindSources(int stage, Value& value, const Labels& labels) const {
+    Stage& own = value.stages[stage];
+    const Stage& parent = value.stages[own.parent];
+    own.from = uint32_t{1} << parent.depth;
+    if (!laws_.may_merge) return;
+    for (int above = parent.parent; above >= 0; above = value.stages[above].parent) {
+      // The way from `above` down to `stage`, one merge after the other.
+      Labels way;
+      for (int at = stage; at != above; at = value.stages[at].parent) way.push_back(labels[at]);
+      std::ranges::reverse(way);
+      bool allowed = true;
+      for (size_t i = 1; i < way.size() && allowed; ++i) {
+        allowed = laws_.may_merge(labels[above], way[i - 1], way[i]);
+      }
+      if (!allowed) continue;
+      const uint32_t bit = uint32_t{1} << value.stages[above].depth;
+      own.from |= bit;
+      if (labels[above] == labels[stage]) own.same |= bit;
+    }
+  }
+
+  const Region& region_;
+  const Laws& laws_;
+  std::vector<std::vector<Link>> into_, out_;  // by actor
+  std::vector<Labels> back_, ahead_;
+};
+
+}  // namespace
+
+Built BuildProblem(const Region& region, const Laws& laws) { return Builder(region, laws).Run(); }
+
+}  // namespace octavo::passes::placement

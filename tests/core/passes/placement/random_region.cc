@@ -1,0 +1,242 @@
+#include "tests/core/passes/placement/random_region.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+namespace octavo::passes::placement {
+namespace {
+
+using Kind = Actor::Kind;
+using Labels = std::vector<int>;
+
+class Maker {
+ public:
+  Maker(std::mt19937& random, int movers) : random_(random), movers_(movers) {}
+
+  RandomRegion Run() {
+    labels_ = Pick(2, 3);
+    const int producers = Pick(1, 3);
+    for (int i = 0; i < producers; ++i) AddItem(AddActor(Kind::kProducer));
+    const int movers = Pick(1, movers_);
+    for (int i = 0; i < movers; ++i) {
+      const int mover = AddActor(Kind::kMover);
+      const int operands = Pick(1, 2), earlier = static_cast<int>(region().items.size());
+      for (int o = 0; o < operands; ++o) Read(Pick(0, earlier - 1), mover);
+      const int results = Chance(0.1) ? 2 : 1;
+      for (int r = 0; r < results; ++r) AddItem(mover);
+    }
+    for (size_t i = 0; i < region().items.size(); ++i) {
+      if (!region().items[i].ways.empty() && !Chance(0.3)) continue;
+      Read(static_cast<int>(i), AddActor(Kind::kReader));
+    }
+    DrawLaws();
+    return made_;
+  }
+
+ private:
+  Region& region() { return made_.region; }
+  int Pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+  bool Chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
+
+  int AddActor(Kind kind) {
+    region().actors.push_back({kind, Pick(0, labels_ - 1)});
+    return static_cast<int>(region().actors.size()) - 1;
+  }
+  void AddItem(int producer) { region().items.push_back({Pick(1, 9), producer, {}}); }
+
+  void Read(int item, int actor) {
+    Way way{.reader = actor};
+    int at = region().actors[region().items[item].producer].label;
+    const int label = region().actors[actor].label;
+    for (int detours = Chance(0.2) ? Pick(1, 2) : 0; detours > 0; --detours) {
+      const int by = (at + Pick(1, labels_ - 1)) % labels_;
+      if (by == label && detours == 1 && at == label) break;
+      way.labels.push_back(at = by);
+    }
+    if (at != label) way.labels.push_back(label);
+    region().items[item].ways.push_back(std::move(way));
+  }
+
+  void DrawLaws() {
+    const double merging = Pick(0, 2) * 0.5;
+    const int actors = static_cast<int>(region().actors.size());
+    for (int a = 0; a < std::max(actors, labels_); ++a) {
+      const bool reads = Chance(0.3), gives = Chance(0.3);
+      for (int from = 0; from < labels_; ++from) {
+        for (int to = 0; to < labels_; ++to) {
+          if (Chance(0.9)) made_.laws.sink.insert({a, from, to});
+          if (Chance(0.9)) made_.laws.raise.insert({a, from, to});
+          if (reads && Chance(0.8)) made_.laws.read.insert({a, from, to});
+          if (gives && Chance(0.8)) made_.laws.give.insert({a, from, to});
+          if (Chance(merging)) made_.laws.merge.insert({a, from, to});
+        }
+      }
+    }
+  }
+
+  std::mt19937& random_;
+  const int movers_;
+  int labels_ = 2;
+  RandomRegion made_;
+};
+
+// Where all Rescales stand: the label of each actor, how far it moved, and each way's labels.
+struct State {
+  Labels labels = {}, moved = {};
+  std::vector<std::vector<Labels>> ways = {};  // by item
+
+  auto operator<=>(const State&) const = default;
+};
+
+class Explorer {
+ public:
+  Explorer(const Region& region, const RandomLaws& laws) : region_(region), laws_(laws) {}
+
+  Cost Run() {
+    State start{.moved = Labels(region_.actors.size(), 0)};
+    for (const Actor& actor : region_.actors) start.labels.push_back(actor.label);
+    for (const Item& item : region_.items) {
+      start.ways.emplace_back();
+      for (const Way& way : item.ways) start.ways.back().push_back(way.labels);
+    }
+    Reach(start);
+    Cost best{kForbidden, 0, 0};
+    while (!queue_.empty()) {
+      const State state = queue_.front();
+      queue_.pop_front();
+      best = std::min(best, CostOf(state));
+      for (size_t a = 0; a < region_.actors.size(); ++a) Moves(state, static_cast<int>(a));
+    }
+    return best;
+  }
+
+ private:
+  void Reach(const State& state) {
+    if (seen_.insert(state).second) queue_.push_back(state);
+  }
+
+  void Moves(const State& state, int actor) {
+    const Kind kind = region_.actors[actor].kind;
+    if (kind != Kind::kProducer) Earlier(state, actor, kind == Kind::kMover);
+    if (kind != Kind::kReader) Later(state, actor, kind == Kind::kMover);
+  }
+
+  void Earlier(State state, int actor, bool moves_on) {
+    const int to = state.labels[actor];
+    int from = -1;
+    for (size_t i = 0; i < region_.items.size(); ++i) {
+      const Item& item = region_.items[i];
+      for (size_t w = 0; w < item.ways.size(); ++w) {
+        Labels& way = state.ways[i][w];
+        if (item.ways[w].reader == actor) {
+          if (way.empty()) return;
+          way.pop_back();
+          const int before = way.empty() ? state.labels[item.producer] : way.back();
+          if (from >= 0 && from != before) return;
+          from = before;
+        }
+        if (item.producer == actor) way.insert(way.begin(), to);
+      }
+    }
+    const auto& law = moves_on ? laws_.sink : laws_.read;
+    if (from < 0 || state.moved[actor] == -kMaxSteps || !law.contains({actor, from, to})) return;
+    state.labels[actor] = from;
+    --state.moved[actor];
+    Reach(state);
+  }
+
+  void Later(State state, int actor, bool moves_on) {
+    const int from = state.labels[actor];
+    int to = -1;
+    for (size_t i = 0; i < region_.items.size(); ++i) {
+      if (region_.items[i].producer != actor) continue;
+      for (Labels& way : state.ways[i]) {
+        if (way.empty() || (to >= 0 && to != way.front())) return;
+        to = way.front();
+        way.erase(way.begin());
+      }
+    }
+    const auto& law = moves_on ? laws_.raise : laws_.give;
+    if (to < 0 || state.moved[actor] == kMaxSteps || !law.contains({actor, from, to})) return;
+    for (size_t i = 0; i < region_.items.size(); ++i) {
+      const Item& item = region_.items[i];
+      for (size_t w = 0; w < item.ways.size(); ++w) {
+        if (item.ways[w].reader == actor) state.ways[i][w].push_back(to);
+      }
+    }
+    state.labels[actor] = to;
+    ++state.moved[actor];
+    Reach(state);
+  }
+
+  Cost CostOf(const State& state) const {
+    Cost cost;
+    for (size_t i = 0; i < region_.items.size(); ++i) {
+      const int own = state.labels[region_.items[i].producer];
+      const Cost rescales = FewestRescales(own, state.ways[i]);
+      cost += {rescales.rescales * region_.items[i].elements, rescales.rescales, 0};
+    }
+    return cost;
+  }
+
+  // Over all sets of prefixes of the ways that hold the ways themselves.
+  Cost FewestRescales(int own, const std::vector<Labels>& ways) const {
+    std::set<Labels> wanted, between;
+    for (const Labels& way : ways) {
+      for (size_t n = 1; n < way.size(); ++n) between.insert({way.begin(), way.begin() + n});
+      if (!way.empty()) wanted.insert(way);
+    }
+    std::vector<Labels> optional;
+    for (const Labels& prefix : between) {
+      if (!wanted.contains(prefix)) optional.push_back(prefix);
+    }
+    int64_t best = kForbidden;
+    for (uint32_t chosen = 0; chosen < uint32_t{1} << optional.size(); ++chosen) {
+      std::set<Labels> kept = wanted;
+      kept.insert(Labels{});
+      for (size_t i = 0; i < optional.size(); ++i) {
+        if ((chosen >> i & 1) != 0) kept.insert(optional[i]);
+      }
+      int64_t count = 0;
+      for (const Labels& prefix : kept) {
+        if (!prefix.empty()) count += PriceOf(own, prefix, kept);
+      }
+      best = std::min(best, count);
+    }
+    return {0, best, 0};
+  }
+
+  // 0 where the codes of a kept prefix serve, 1 where a Rescale of one does.
+  int64_t PriceOf(int own, const Labels& prefix, const std::set<Labels>& kept) const {
+    int64_t price = kForbidden;
+    for (size_t n = 0; n < prefix.size(); ++n) {
+      if (!kept.contains(Labels(prefix.begin(), prefix.begin() + n))) continue;
+      const int from = n == 0 ? own : prefix[n - 1];
+      bool allowed = true;
+      for (size_t i = n + 1; i < prefix.size(); ++i) {
+        allowed = allowed && laws_.merge.contains({from, prefix[i - 1], prefix[i]});
+      }
+      if (!allowed) continue;
+      price = std::min<int64_t>(price, from == prefix.back() ? 0 : 1);
+    }
+    return price;
+  }
+
+  const Region& region_;
+  const RandomLaws& laws_;
+  std::set<State> seen_;
+  std::deque<State> queue_;
+};
+
+}  // namespace
+
+RandomRegion MakeRandomRegion(std::mt19937& random, int movers) {
+  return Maker(random, movers).Run();
+}
+
+Cost BestOfAllStates(const Region& region, const RandomLaws& laws) {
+  return Explorer(region, laws).Run();
+}
+
+}  // namespace octavo::passes::placement
