@@ -13,13 +13,11 @@
 // counts as fewer clamps.
 #include "core/passes/absorb.h"
 
-#include <algorithm>
-
 #include "core/ops/op_table.h"
 #include "core/passes/bias_rescale.h"
+#include "core/passes/border.h"
 #include "core/passes/code_map.h"
 #include "core/passes/rewrite.h"
-#include "core/passes/type_range.h"
 
 namespace octavo::passes {
 namespace {
@@ -29,8 +27,6 @@ using ir::Node;
 using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
-using AtInput = ir::RescaleRule::AtInput;
-using AtOutput = ir::RescaleRule::AtOutput;
 
 constexpr Rule kCancelled = {"cancelled", "Rescale(x) : t(x) -> x", Effect::kExact,
                              "same parameters"};
@@ -95,8 +91,7 @@ class Absorber {
     if (IsOwn(node, "Dequantize")) return IntoDequantize(id);
     if (!IsRescale(node)) return 0;
     why_[id] = {};
-    return Cancel(id) || Return(id) || Merge(id) || IntoQuantize(id) || CombineUp(id) ||
-           CombineDown(id);
+    return Cancel(id) || Return(id) || Merge(id) || CombineUp(id) || CombineDown(id);
   }
 
   const Node* ProducerOf(const Node& node) const { return graph_.Producer(node.inputs[0]); }
@@ -108,16 +103,8 @@ class Absorber {
     return false;
   }
 
-  ir::Numerics mode() const { return context_.settings().target.numerics; }
-
-  Effect EffectOf(const Type& kept, const Type& omitted) const {
-    return EffectOfOmitting(kept, omitted, mode());
-  }
-
-  bool TargetHas(ir::DType dtype) const {
-    const auto& dtypes = context_.settings().target.activations;
-    return std::ranges::find(dtypes, dtype) != dtypes.end();
-  }
+  const target::Target& target() const { return context_.settings().target; }
+  ir::Numerics mode() const { return target().numerics; }
 
   // Readers of the Rescale's result read `to`; the Rescale goes.
   void Replace(NodeId id, ValueId to) {
@@ -166,7 +153,8 @@ class Absorber {
     if (producer == nullptr || !IsRescale(*producer)) return 0;
     const NodeId rescale = graph_.value(node.inputs[0]).producer;
     const ValueId x = producer->inputs[0];
-    const Effect effect = EffectOf(graph_.type(x), graph_.type(node.inputs[0]));
+    const Effect effect =
+        *OfferToRead(graph_, target(), {id, 0}, graph_.type(x), graph_.type(node.inputs[0])).effect;
     if (!Allowed(rescale, effect, kIntoDequantize.name)) return 0;
     context_.Applied(kIntoDequantize, effect, node.name,
                      {graph_.name(node.inputs[0]), graph_.name(x)});
@@ -210,46 +198,20 @@ class Absorber {
     const Node* producer = ProducerOf(node);
     if (producer == nullptr || !IsRescale(*producer)) return false;
     const Type &from = graph_.type(producer->inputs[0]), &to = graph_.type(node.result());
-    const Effect effect = EffectOfMerging(from, graph_.type(node.inputs[0]), to);
+    const Effect effect = EffectOfMerging(from, graph_.type(node.inputs[0]), to, mode());
     return Allowed(id, effect, kMerged.name) && Shorten(id, kMerged, effect);
   }
 
-  Effect EffectOfMerging(const Type& from, const Type& middle, const Type& to) const {
-    if (SameCodesBy({&from, &middle, &to}, {&from, &to}, mode())) return Effect::kExact;
-    return IntersectionInside(from, to, middle, mode()) ? Effect::kFewerRoundings
-                                                        : Effect::kFewerClamps;
-  }
-
-  bool IntoQuantize(NodeId id) {
-    const Node& node = graph_.node(id);
-    const Node* producer = ProducerOf(node);
-    if (producer == nullptr || !IsOwn(*producer, "Quantize")) return false;
-    return TakeResultType(id, kIntoQuantize);
-  }
-
-  bool CombineUp(NodeId id) {
-    const Node* producer = ProducerOf(graph_.node(id));
-    if (producer == nullptr || producer->op->rescale.at_output != AtOutput::kAbsorbed) return false;
-    if (IsRescale(*producer) || IsOwn(*producer, "Quantize")) return false;
-    const Type& from = graph_.type(graph_.node(id).inputs[0]);
-    const Type& to = graph_.type(graph_.node(id).result());
-    if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
-      why_[id] =
-          fmt::format("{} '{}' cannot give a per-channel type", producer->op->name, producer->name);
-      return false;
-    }
-    if (!TargetHas(to.dtype)) {
-      why_[id] = fmt::format("the target has no {} activations", Name(to.dtype));
-      return false;
-    }
-    return TakeResultType(id, kCombinedUp);
-  }
-
   // The producer of the Rescale's operand computes the Rescale's type at once.
-  bool TakeResultType(NodeId id, const Rule& rule) {
+  bool CombineUp(NodeId id) {
     const Node& node = graph_.node(id);
     const ValueId x = node.inputs[0];
     const ValueId r = node.result();
+    const Offer offer = OfferToGive(graph_, target(), x, graph_.type(x), graph_.type(r));
+    if (!offer.effect) {
+      if (!offer.why.empty()) why_[id] = offer.why;
+      return false;
+    }
     if (graph_.CountUses(x) > 1) {
       why_[id] = fmt::format("'{}' has other readers", graph_.name(x));
       return false;
@@ -258,9 +220,9 @@ class Absorber {
       why_[id] = "it carries a graph output's name";
       return false;
     }
-    const Effect effect = EffectOf(graph_.type(r), graph_.type(x));
-    if (!Allowed(id, effect, rule.name)) return false;
-    context_.Applied(rule, effect, node.name, {graph_.name(x), graph_.name(r)});
+    const Rule& rule = IsOwn(*ProducerOf(node), "Quantize") ? kIntoQuantize : kCombinedUp;
+    if (!Allowed(id, *offer.effect, rule.name)) return false;
+    context_.Applied(rule, *offer.effect, node.name, {graph_.name(x), graph_.name(r)});
     graph_.SetType(x, graph_.type(r));
     Replace(id, x);
     return true;
@@ -283,42 +245,19 @@ class Absorber {
     const Type from = graph_.type(x);
     const Type to = graph_.type(r);
     if (IsOwn(reader, "Dequantize")) return false;  // into-dequantize sees to it
-    if (reader.op->rescale.at_input != AtInput::kAbsorbed ||
-        reader.op->RoleOf(use.input) != ir::Role::kData) {
-      if (why_[id].empty()) {
-        why_[id] = fmt::format("{} '{}' needs its operand's type", reader.op->name, reader.name);
-      }
+    const Offer offer = OfferToRead(graph_, target(), use, from, to);
+    if (!offer.effect) {
+      const bool takes = reader.op->rescale.at_input == ir::RescaleRule::AtInput::kAbsorbed;
+      if (takes || why_[id].empty()) why_[id] = offer.why;
       return false;
     }
-    if (!from.quant->per_tensor()) {
-      why_[id] =
-          fmt::format("{} '{}' cannot take a per-channel operand", reader.op->name, reader.name);
-      return false;
-    }
-    if (!TargetHas(from.dtype)) {
-      why_[id] = fmt::format("the target has no {} activations", Name(from.dtype));
-      return false;
-    }
-    // An op with weights sums products in 32 bits.
-    if (reader.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
-      why_[id] = fmt::format("{} '{}' would sum products of {} in 32 bits", reader.op->name,
-                             reader.name, Name(from.dtype));
-      return false;
-    }
-    if (reader.op->rescale.why_not) {
-      why_[id] = reader.op->rescale.why_not(graph_, reader, from, to);
-      if (!why_[id].empty()) return false;
-    }
-    const bool clamped_again = reader.op->clamps && graph_.type(reader.result()).quantized() &&
-                               SameType(graph_.type(reader.result()), to);
-    const Effect effect = clamped_again ? Effect::kExact : EffectOf(from, to);
-    const Rule& rule = clamped_again ? kClampAbsorbed : kCombinedDown;
-    if (!Allowed(id, effect, rule.name)) return false;
+    const Rule& rule = offer.clamped_again ? kClampAbsorbed : kCombinedDown;
+    if (!Allowed(id, *offer.effect, rule.name)) return false;
     if (const std::string why = ReexpressBias(graph_, use.node, from); !why.empty()) {
       why_[id] = why;
       return false;
     }
-    context_.Applied(rule, effect, reader.name, {graph_.name(r), graph_.name(x)});
+    context_.Applied(rule, *offer.effect, reader.name, {graph_.name(r), graph_.name(x)});
     graph_.SetInput(use.node, use.input, x);
     return true;
   }

@@ -41,39 +41,52 @@ ir::Type TypeAt(const ir::Type& bias, const ir::Type& weight, const ir::Type& da
   return type;
 }
 
+// The codes at another type.
+std::vector<double> CodesAt(const Graph& graph, ValueId bias, const ir::Type& type) {
+  const ir::Quant& old = *graph.type(bias).quant;
+  const auto codes = graph.value(bias).constant->tensor.values<int32_t>();
+  std::vector<double> result;
+  for (size_t i = 0; i < codes.size(); ++i) {
+    const auto c = static_cast<int64_t>(i);
+    const double ratio = double{old.scale(c)} / double{type.quant->scale(c)};
+    result.push_back(std::nearbyint(static_cast<double>(codes[i]) * ratio));
+  }
+  return result;
+}
+
 // Codes are all that is left of the reals: they can be said at a finer scale, not at a coarser.
-std::string ReexpressCodes(Graph& graph, NodeId reader, const Terms& terms, ir::Type type) {
-  const ir::Quant old = *graph.type(terms.bias).quant;
+std::string WhyCodesStay(const Graph& graph, ValueId bias, const ir::Type& type) {
+  const ir::Quant& old = *graph.type(bias).quant;
   for (size_t c = 0; c < old.scales.size(); ++c) {
     if (type.quant->scales[c] > old.scales[c]) {
       return "its reader's integer bias would become coarser";
     }
   }
-  const auto old_codes = graph.value(terms.bias).constant->tensor.values<int32_t>();
-  std::vector<int32_t> codes(old_codes.size());
-  for (size_t i = 0; i < codes.size(); ++i) {
-    const auto c = static_cast<int64_t>(i);
-    const double code = std::nearbyint(static_cast<double>(old_codes[i]) *
-                                       (double{old.scale(c)} / double{type.quant->scale(c)}));
+  for (const double code : CodesAt(graph, bias, type)) {
     if (std::fabs(code) > kMostCode) {
       return "its reader's integer bias would not fit 32 bits at the new scale";
     }
-    codes[i] = static_cast<int32_t>(code);
+  }
+  return {};
+}
+
+void ReexpressCodes(Graph& graph, NodeId reader, const Terms& terms, ir::Type type) {
+  std::vector<int32_t> codes;
+  for (const double code : CodesAt(graph, terms.bias, type)) {
+    codes.push_back(static_cast<int32_t>(code));
   }
   auto payload = ir::MakePayload(ir::Tensor::Of<int32_t>(type.shape, codes));
   if (graph.CountUses(terms.bias) == 1) {
     graph.SetPayload(terms.bias, std::move(payload), std::move(type));
-    return {};
+    return;
   }
   const ValueId copy = graph.AddConstant(graph.UniqueName(graph.name(terms.bias)),
                                          std::move(payload), std::move(type));
   graph.SetInput(reader, terms.bias_input, copy);
-  return {};
 }
 
-// A bias that is not rounded yet only changes its parameters.
-std::string ReexpressPending(Graph& graph, NodeId reader, const Terms& terms, ir::Type type) {
-  const Node& quantize = *graph.Producer(terms.bias);
+std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& type) {
+  const Node& quantize = *graph.Producer(bias);
   const auto reals = graph.value(quantize.inputs[0]).constant->tensor.values<float>();
   for (size_t i = 0; i < reals.size(); ++i) {
     const double scale = type.quant->scale(static_cast<int64_t>(i));
@@ -81,15 +94,20 @@ std::string ReexpressPending(Graph& graph, NodeId reader, const Terms& terms, ir
       return "its reader's bias would not fit 32 bits at the new scale";
     }
   }
+  return {};
+}
+
+// A bias that is not rounded yet only changes its parameters.
+void ReexpressPending(Graph& graph, NodeId reader, const Terms& terms, ir::Type type) {
   if (graph.CountUses(terms.bias) == 1) {
     graph.SetType(terms.bias, std::move(type));
-    return {};
+    return;
   }
+  const Node& quantize = *graph.Producer(terms.bias);
   const std::string name = graph.UniqueName(graph.name(terms.bias));
   const NodeId own = graph.InsertBefore(
       reader, {.op = quantize.op, .inputs = quantize.inputs, .results = {{name, std::move(type)}}});
   graph.SetInput(reader, terms.bias_input, graph.node(own).result());
-  return {};
 }
 
 bool IsPending(const Graph& graph, ValueId bias) {
@@ -99,13 +117,26 @@ bool IsPending(const Graph& graph, ValueId bias) {
 
 }  // namespace
 
-std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data) {
+std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data) {
   const Terms terms = TermsOf(graph.node(reader));
   if (!terms.bias || !graph.type(terms.bias).quantized()) return {};
-  ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
-  if (graph.IsConstant(terms.bias)) return ReexpressCodes(graph, reader, terms, std::move(type));
-  if (IsPending(graph, terms.bias)) return ReexpressPending(graph, reader, terms, std::move(type));
+  const ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
+  if (graph.IsConstant(terms.bias)) return WhyCodesStay(graph, terms.bias, type);
+  if (IsPending(graph, terms.bias)) return WhyPendingStays(graph, terms.bias, type);
   return "its reader's bias is computed, so it cannot be re-expressed";
+}
+
+std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data) {
+  std::string why = WhyBiasStays(graph, reader, data);
+  const Terms terms = TermsOf(graph.node(reader));
+  if (!why.empty() || !terms.bias || !graph.type(terms.bias).quantized()) return why;
+  ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
+  if (graph.IsConstant(terms.bias)) {
+    ReexpressCodes(graph, reader, terms, std::move(type));
+  } else {
+    ReexpressPending(graph, reader, terms, std::move(type));
+  }
+  return {};
 }
 
 }  // namespace octavo::passes

@@ -1,0 +1,84 @@
+#include "core/passes/border.h"
+
+#include <algorithm>
+
+#include "core/passes/code_map.h"
+#include "core/passes/rewrite.h"
+#include "core/passes/type_range.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Type;
+using AtInput = ir::RescaleRule::AtInput;
+using AtOutput = ir::RescaleRule::AtOutput;
+
+bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
+
+Offer Refuse(std::string why) { return {.why = std::move(why)}; }
+
+}  // namespace
+
+Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Use& use,
+                  const Type& from, const Type& to) {
+  const Node& reader = graph.node(use.node);
+  if (IsOwn(reader, "Dequantize")) return {.effect = EffectOfOmitting(from, to, target.numerics)};
+  if (reader.op->rescale.at_input != AtInput::kAbsorbed ||
+      reader.op->RoleOf(use.input) != ir::Role::kData) {
+    return Refuse(fmt::format("{} '{}' needs its operand's type", reader.op->name, reader.name));
+  }
+  if (!from.quant->per_tensor()) {
+    return Refuse(
+        fmt::format("{} '{}' cannot take a per-channel operand", reader.op->name, reader.name));
+  }
+  if (!HasActivations(target, from.dtype)) {
+    return Refuse(fmt::format("the target has no {} activations", Name(from.dtype)));
+  }
+  // An op with weights sums products in 32 bits.
+  if (reader.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
+    return Refuse(fmt::format("{} '{}' would sum products of {} in 32 bits", reader.op->name,
+                              reader.name, Name(from.dtype)));
+  }
+  if (reader.op->rescale.why_not) {
+    std::string why = reader.op->rescale.why_not(graph, reader, from, to);
+    if (!why.empty()) return Refuse(std::move(why));
+  }
+  if (reader.op->clamps && graph.type(reader.result()).quantized() &&
+      SameType(graph.type(reader.result()), to)) {
+    return {.effect = Effect::kExact, .clamped_again = true};
+  }
+  return {.effect = EffectOfOmitting(from, to, target.numerics)};
+}
+
+Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId value,
+                  const Type& from, const Type& to) {
+  const Node* producer = graph.Producer(value);
+  if (producer == nullptr || producer->op->rescale.at_output != AtOutput::kAbsorbed ||
+      IsOwn(*producer, "Rescale")) {
+    return {};
+  }
+  const Offer offer{.effect = EffectOfOmitting(to, from, target.numerics)};
+  if (IsOwn(*producer, "Quantize")) return offer;
+  if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
+    return Refuse(
+        fmt::format("{} '{}' cannot give a per-channel type", producer->op->name, producer->name));
+  }
+  if (!HasActivations(target, to.dtype)) {
+    return Refuse(fmt::format("the target has no {} activations", Name(to.dtype)));
+  }
+  return offer;
+}
+
+Effect EffectOfMerging(const Type& from, const Type& middle, const Type& to, ir::Numerics mode) {
+  if (SameCodesBy({&from, &middle, &to}, {&from, &to}, mode)) return Effect::kExact;
+  return IntersectionInside(from, to, middle, mode) ? Effect::kFewerRoundings
+                                                    : Effect::kFewerClamps;
+}
+
+bool HasActivations(const target::Target& target, ir::DType dtype) {
+  return std::ranges::find(target.activations, dtype) != target.activations.end();
+}
+
+}  // namespace octavo::passes
