@@ -10,7 +10,7 @@
 namespace octavo::passes::placement {
 namespace {
 
-constexpr int kRegions = 4000;
+constexpr int kRegions = 2000;
 constexpr int kMovers = 4;
 
 // Without the count of moves, which the search over all states does not know.
