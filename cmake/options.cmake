@@ -6,8 +6,13 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 find_program(OCTAVO_CCACHE ccache)
 if(OCTAVO_CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${OCTAVO_CCACHE})
+  # The sloppiness is what ccache asks for where precompiled headers are used (precompile.cmake).
+  set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${OCTAVO_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${OCTAVO_CCACHE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
 endif()
 find_program(OCTAVO_MOLD mold)
 if(OCTAVO_MOLD AND NOT OCTAVO_SANITIZE)
@@ -25,8 +30,10 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
   add_compile_options(-O2)
 endif()
 if(OCTAVO_SANITIZE)
-  add_compile_options(-fsanitize=${OCTAVO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_compile_options(-fsanitize=${OCTAVO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O0)
   add_link_options(-fsanitize=${OCTAVO_SANITIZE})
+  # Optimizing instrumented code takes longer than running it, but where the loops over elements are.
+  set(OCTAVO_OPTIMIZED base data float_kernels reference profile int8 rows runtime report)
   # Lines are enough for a report; whole debug information takes a third of the time to build.
   string(REPLACE "-O2 -g" "-gline-tables-only" CMAKE_CXX_FLAGS_RELWITHDEBINFO
          "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")

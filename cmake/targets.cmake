@@ -14,6 +14,10 @@ function(octavo_library name)
   add_library(octavo_${name} STATIC ${sources})
   target_include_directories(octavo_${name} PUBLIC ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   target_link_libraries(octavo_${name} PUBLIC ${arg_DEPS})
+  if("${name}" IN_LIST OCTAVO_OPTIMIZED)
+    target_compile_options(octavo_${name} PRIVATE -O1)
+  endif()
+  octavo_precompile(octavo_${name} octavo_pch)
 endfunction()
 
 # octavo_test(NAME DEPS ...): one GoogleTest program from all *_test.cc of this folder; each of
@@ -29,10 +33,7 @@ function(octavo_test name)
   target_compile_definitions(${name}_test PRIVATE
     OCTAVO_SOURCE_DIR="${CMAKE_SOURCE_DIR}" OCTAVO_SHARED_DIR="${OCTAVO_SHARED}")
   target_link_libraries(${name}_test PRIVATE ${arg_DEPS} GTest::gmock_main)
-  if(OCTAVO_SANITIZE)
-    # Optimizing instrumented test code takes longer than running it.
-    target_compile_options(${name}_test PRIVATE -O0)
-  endif()
+  octavo_precompile(${name}_test octavo_test_pch)
   gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS "${name};${arg_LABELS}" TIMEOUT 300)
 endfunction()

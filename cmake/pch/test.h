@@ -1,0 +1,7 @@
+// What the test programs share besides.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cmake/pch/library.h"
