@@ -9,6 +9,9 @@
 //   combined-up      Rescale(Op(..)) : t              ->  Op(..) : t               fewer roundings
 //   combined-down    Op(Rescale(x), ..)               ->  Op(x, ..)                fewer roundings
 //   clamp-absorbed   Clamp(Rescale(x) : t) : t        ->  Clamp(x) : t             exact
+//   order-kept       ArgMax(Rescale(x))               ->  ArgMax(x)                exact
+//   constant-rescaled  Rescale(constant)              ->  constant                 exact
+//   disguised        Op(x) : t                        ->  Rescale(x) : t           exact
 // Each loses a clamp where the omitted type is too narrow for the reals that matter, and then
 // counts as fewer clamps.
 #include "core/passes/absorb.h"
@@ -17,6 +20,7 @@
 #include "core/passes/bias_rescale.h"
 #include "core/passes/border.h"
 #include "core/passes/code_map.h"
+#include "core/passes/rescale_forms.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -41,25 +45,30 @@ constexpr Rule kMerged = {"merged", "Rescale(Rescale(x) : t2) : t3 -> Rescale(x)
                           Effect::kFewerRoundings,
                           "range(t1) and range(t3) meet inside range(t2), else fewer-clamps; exact "
                           "where the two give equal codes, by enumeration"};
-constexpr Rule kIntoQuantize = {"into-quantize", "Rescale(Quantize(x) : t1) : t -> Quantize(x) : t",
-                                Effect::kFewerRoundings,
-                                "one reader; range(t) inside range(t1), else fewer-clamps"};
+constexpr Rule kIntoQuantize = {
+    "into-quantize", "Rescale(Quantize(x) : t1) : t -> Quantize(x) : t", Effect::kFewerRoundings,
+    "one reader, or x a constant; range(t) inside range(t1), else fewer-clamps"};
 constexpr Rule kIntoDequantize = {"into-dequantize", "Dequantize(Rescale(x) : t2) -> Dequantize(x)",
                                   Effect::kFewerRoundings,
                                   "range(t1) inside range(t2), else fewer-clamps"};
-constexpr Rule kCombinedUp = {"combined-up", "Rescale(Op(..) : t1) : t3 -> Op(..) : t3",
-                              Effect::kFewerRoundings,
-                              "Op's result parameters are free; one reader; range(t3) inside "
-                              "range(t1), else fewer-clamps"};
+constexpr Rule kCombinedUp = {
+    "combined-up", "Rescale(Op(..) : t1) : t3 -> Op(..) : t3", Effect::kFewerRoundings,
+    "Op's result parameters are free; one reader; range(t3) inside range(t1), else fewer-clamps; "
+    "exact where Op chooses among codes of t1 (Max, Min, Relu; Clip whose bounds are such)"};
 constexpr Rule kCombinedDown = {"combined-down", "Op(Rescale(x : t1) : t2, ..) -> Op(x, ..)",
                                 Effect::kFewerRoundings,
                                 "Op scales that operand itself; range(t1) inside range(t2), else "
                                 "fewer-clamps; a bias is re-expressed at the new scales"};
-constexpr Rule kClampAbsorbed = {"clamp-absorbed", "Clamp(Rescale(x) : t) : t -> Clamp(x) : t",
-                                 Effect::kExact, "the clamp's result has the Rescale's own type"};
-constexpr Rule kRules[] = {kCancelled,  kPairMerged,   kReturned,
-                           kMerged,     kIntoQuantize, kIntoDequantize,
-                           kCombinedUp, kCombinedDown, kClampAbsorbed};
+constexpr Rule kClampAbsorbed = {
+    "clamp-absorbed", "Clamp(Rescale(x) : t, ..) : t -> Clamp(x, ..) : t", Effect::kExact,
+    "Relu, Clip, Max or Min whose result has the Rescale's own type; "
+    "not glow-cpu's Clip"};
+constexpr Rule kOrderKept = {"order-kept", "ArgMax(Rescale(x)) -> ArgMax(x)", Effect::kExact,
+                             "ArgMax or ArgMin; the Rescale gives different codes for different "
+                             "codes that occur, by enumeration"};
+constexpr Rule kRules[] = {kCancelled,    kPairMerged,     kReturned,         kMerged,
+                           kIntoQuantize, kIntoDequantize, kConstantRescaled, kDisguised,
+                           kCombinedUp,   kCombinedDown,   kClampAbsorbed,    kOrderKept};
 
 // Modes whose Rescale is Quantize(Dequantize(q)).
 bool IsPair(ir::Numerics mode) {
@@ -89,9 +98,11 @@ class Absorber {
     const Node& node = graph_.node(id);
     if (IsOwn(node, "Quantize")) return MergePair(id);
     if (IsOwn(node, "Dequantize")) return IntoDequantize(id);
+    if (Disguise(graph_, id, context_)) return 1;
     if (!IsRescale(node)) return 0;
     why_[id] = {};
-    return Cancel(id) || Return(id) || Merge(id) || CombineUp(id) || CombineDown(id);
+    return Cancel(id) || Return(id) || Merge(id) || CombineUp(id) ||
+           RescaleConstant(graph_, id, context_) || CombineDown(id);
   }
 
   const Node* ProducerOf(const Node& node) const { return graph_.Producer(node.inputs[0]); }
@@ -212,6 +223,9 @@ class Absorber {
       if (!offer.why.empty()) why_[id] = offer.why;
       return false;
     }
+    if (IsPending(x) && (graph_.CountUses(x) > 1 || graph_.IsOutput(r))) {
+      return QuantizeAgain(id, *offer.effect);
+    }
     if (graph_.CountUses(x) > 1) {
       why_[id] = fmt::format("'{}' has other readers", graph_.name(x));
       return false;
@@ -225,6 +239,26 @@ class Absorber {
     context_.Applied(rule, *offer.effect, node.name, {graph_.name(x), graph_.name(r)});
     graph_.SetType(x, graph_.type(r));
     Replace(id, x);
+    return true;
+  }
+
+  bool IsPending(ValueId x) const {
+    const Node* producer = graph_.Producer(x);
+    return IsOwn(producer, "Quantize") && graph_.IsConstant(producer->inputs[0]);
+  }
+
+  // A constant that is not rounded yet can be given parameters for these readers alone.
+  bool QuantizeAgain(NodeId id, Effect effect) {
+    if (!Allowed(id, effect, kIntoQuantize.name)) return false;
+    const Node& node = graph_.node(id);
+    const ValueId pending = node.inputs[0];
+    const NodeId quantize = graph_.value(pending).producer;
+    context_.Applied(kIntoQuantize, effect, node.name,
+                     {graph_.name(pending), graph_.name(node.result())});
+    const ir::OpDef* op = graph_.node(quantize).op;
+    const std::vector<ValueId> inputs = graph_.node(quantize).inputs;
+    graph_.Redefine(id, op, inputs, {});
+    EraseIfUnread(quantize);
     return true;
   }
 
@@ -251,7 +285,9 @@ class Absorber {
       if (takes || why_[id].empty()) why_[id] = offer.why;
       return false;
     }
-    const Rule& rule = offer.clamped_again ? kClampAbsorbed : kCombinedDown;
+    const Rule& rule = offer.clamped_again ? kClampAbsorbed
+                       : offer.order_kept  ? kOrderKept
+                                           : kCombinedDown;
     if (!Allowed(id, *offer.effect, rule.name)) return false;
     if (const std::string why = ReexpressBias(graph_, use.node, from); !why.empty()) {
       why_[id] = why;

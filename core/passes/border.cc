@@ -1,7 +1,9 @@
 #include "core/passes/border.h"
 
 #include <algorithm>
+#include <array>
 
+#include "core/passes/clamp_codes.h"
 #include "core/passes/code_map.h"
 #include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
@@ -19,11 +21,41 @@ bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.qua
 
 Offer Refuse(std::string why) { return {.why = std::move(why)}; }
 
+// A clamp with bounds is Clip; Relu's bound is the zero point in every mode.
+bool HasBounds(const Node& node) { return node.op->clamps && node.inputs.size() > 1; }
+
+// Its result says where the greatest or least element is, which order alone decides.
+bool AsksForOrder(const Node& node) {
+  static constexpr std::array<std::string_view, 2> kOps = {"ArgMax", "ArgMin"};
+  return std::ranges::any_of(kOps, [&](std::string_view op) { return Is(node, op); });
+}
+
+Offer OfferToOrder(const Node& reader, const Type& from, const Type& to, ir::Numerics mode) {
+  if (from.quant->per_tensor() && to.quant->per_tensor() && IsInjective(from, to, mode)) {
+    return {.effect = Effect::kExact, .order_kept = true};
+  }
+  return Refuse(fmt::format("{} '{}' would see that the Rescale makes codes equal", reader.op->name,
+                            reader.name));
+}
+
+// Whether each real that the node gives has a code of `type` as it is, since what it chooses among
+// has that type: rounding the result to another type at once rounds the same reals.
+bool ChoosesCodes(const Graph& graph, const Node& node, const Type& type, ir::Numerics mode) {
+  if (!Chooses(node)) return false;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
+    if (!SameType(graph.type(node.inputs[i]), type)) return false;
+  }
+  // Another mode may round a bound otherwise than the code that has its real.
+  return !HasBounds(node) || (mode == ir::Numerics::kOnnx && ClampGivesCodes(graph, node, type));
+}
+
 }  // namespace
 
 Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Use& use,
                   const Type& from, const Type& to) {
   const Node& reader = graph.node(use.node);
+  if (AsksForOrder(reader)) return OfferToOrder(reader, from, to, target.numerics);
   if (IsOwn(reader, "Dequantize")) return {.effect = EffectOfOmitting(from, to, target.numerics)};
   if (reader.op->rescale.at_input != AtInput::kAbsorbed ||
       reader.op->RoleOf(use.input) != ir::Role::kData) {
@@ -45,7 +77,11 @@ Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Us
     std::string why = reader.op->rescale.why_not(graph, reader, from, to);
     if (!why.empty()) return Refuse(std::move(why));
   }
-  if (reader.op->clamps && graph.type(reader.result()).quantized() &&
+  if (HasBounds(reader) && target.numerics == ir::Numerics::kGlowCpu) {
+    return Refuse(fmt::format("{} '{}' of glow-cpu limits codes of the type that it is given",
+                              reader.op->name, reader.name));
+  }
+  if (Chooses(reader) && graph.type(reader.result()).quantized() &&
       SameType(graph.type(reader.result()), to)) {
     return {.effect = Effect::kExact, .clamped_again = true};
   }
@@ -59,7 +95,10 @@ Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId 
       IsOwn(*producer, "Rescale")) {
     return {};
   }
-  const Offer offer{.effect = EffectOfOmitting(to, from, target.numerics)};
+  // What is proven of the Rescale's result may be so because its operand was clamped.
+  Type kept = to;
+  kept.range.reset();
+  Offer offer{.effect = EffectOfOmitting(kept, from, target.numerics)};
   if (IsOwn(*producer, "Quantize")) return offer;
   if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
     return Refuse(
@@ -68,6 +107,7 @@ Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId 
   if (!HasActivations(target, to.dtype)) {
     return Refuse(fmt::format("the target has no {} activations", Name(to.dtype)));
   }
+  if (ChoosesCodes(graph, *producer, from, target.numerics)) offer.effect = Effect::kExact;
   return offer;
 }
 

@@ -15,6 +15,7 @@ struct Offer {
   std::optional<Effect> effect = {};
   std::string why = {};
   bool clamped_again = false;  // exact, as the reader clamps to the Rescale's own type
+  bool order_kept = false;     // exact, as the reader asks for the order of codes alone
 };
 
 // Reading `from` where the use reads Rescale(x : from) : to.  A bias is seen to apart from this:

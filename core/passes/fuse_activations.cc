@@ -4,12 +4,9 @@
 //              where it maps every code of t to itself (proved by enumeration)
 //   combined   Clamp(Op(..) : t1) : t2         ->  Op(..) : t2    fewer roundings
 //              where the clamp is then an identity
-#include <algorithm>
-
-#include "core/ops/quantize_math.h"
+#include "core/passes/clamp_codes.h"
 #include "core/passes/passes.h"
 #include "core/passes/type_range.h"
-#include "core/reference/run.h"
 
 namespace octavo::passes {
 namespace {
@@ -28,32 +25,6 @@ constexpr Rule kCombined = {"combined", "Clamp(Op(..) : t1) : t2 -> Op(..) : t2"
                             "on t2; range(t2) inside range(t1), else fewer-clamps"};
 constexpr Rule kRules[] = {kIdentity, kCombined};
 
-// Whether the clamp maps every code of `type` to itself.
-Result<bool> IsIdentityOn(const Graph& graph, const Node& node, const Type& type,
-                          ThreadPool& pool) {
-  if (!type.quant->per_tensor() || ir::SizeOf(type.dtype) > 2) return false;
-  const ir::CodeRange range = ir::CodesOf(type.dtype);
-  const int64_t count = range.max - range.min + 1;
-  ir::Tensor reals(ir::DType::kF32, {count});
-  for (int64_t i = 0; i < count; ++i) {
-    reals.mutable_values<float>()[i] = ops::DequantizeOne(
-        static_cast<int32_t>(range.min + i), type.quant->scale(), type.quant->zero_point());
-  }
-  std::vector<const ir::Tensor*> inputs = {&reals};
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    if (node.inputs[i] && !graph.IsConstant(node.inputs[i])) return false;
-    inputs.push_back(node.inputs[i] ? &graph.value(node.inputs[i]).constant->tensor : nullptr);
-  }
-  OCTAVO_TRY(const std::vector<ir::Tensor> clamped,
-             reference::Evaluate(node, inputs, {Type{ir::DType::kF32, {count}, {}, {}}}, pool));
-  for (int64_t i = 0; i < count; ++i) {
-    const int32_t code = ops::QuantizeOne(clamped[0].values<float>()[i], type.quant->scale(),
-                                          type.quant->zero_point(), range);
-    if (code != range.min + i) return false;
-  }
-  return true;
-}
-
 Status Fuse(Graph& graph, NodeId id, Context& context) {
   const Node node = graph.node(id);
   if (!node.op->clamps || node.results.size() != 1) return {};
@@ -62,8 +33,7 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   const Type in = graph.type(x);
   const Type out = graph.type(y);
   if (!in.quantized() || !out.quantized()) return {};
-  OCTAVO_TRY(const bool identity, IsIdentityOn(graph, node, out, *context.settings().pool));
-  if (!identity) return {};
+  if (!ClampKeepsCodes(graph, node, out)) return {};
   const bool same = in.dtype == out.dtype && in.quant == out.quant;
   const NodeId producer = graph.value(x).producer;
   const bool sole_reader = graph.CountUses(x) == 1;

@@ -46,15 +46,24 @@ ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel) {
 }
 
 bool RangeInside(const ir::Type& inner, const ir::Type& outer, ir::Numerics mode) {
-  return IntersectionInside(inner, inner, outer, mode);
+  if (!SameAxis(inner, outer)) return false;
+  const int64_t channels = std::max(ChannelsOf(inner), ChannelsOf(outer));
+  for (int64_t c = 0; c < channels; ++c) {
+    const EndsFit fit = FitOf(inner, outer, c, mode);
+    if (!fit.low || !fit.high) return false;
+  }
+  return true;
 }
 
 bool IntersectionInside(const ir::Type& a, const ir::Type& b, const ir::Type& outer,
                         ir::Numerics mode) {
   if (!SameAxis(a, outer) || !SameAxis(b, outer) || !SameAxis(a, b)) return false;
+  // What is proven of b may be so because `outer` clamps; what clamps in b are its codes.
+  ir::Type whole = b;
+  whole.range.reset();
   const int64_t channels = std::max({ChannelsOf(a), ChannelsOf(b), ChannelsOf(outer)});
   for (int64_t c = 0; c < channels; ++c) {
-    const EndsFit first = FitOf(a, outer, c, mode), second = FitOf(b, outer, c, mode);
+    const EndsFit first = FitOf(a, outer, c, mode), second = FitOf(whole, outer, c, mode);
     if (!(first.low || second.low) || !(first.high || second.high)) return false;
   }
   return true;

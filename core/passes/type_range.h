@@ -19,8 +19,8 @@ ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel);
 bool RangeInside(const ir::Type& inner, const ir::Type& outer,
                  ir::Numerics mode = ir::Numerics::kOnnx);
 
-// The same for the reals that both `a` and `b` hold: an end of one of them is enough, as what lies
-// past the other's end is clamped there.
+// The same for the reals of `a` that `b` can hold, where `b` is what a chain ends with: an end of
+// one of them is enough, as what lies past b's end is clamped there.
 bool IntersectionInside(const ir::Type& a, const ir::Type& b, const ir::Type& outer,
                         ir::Numerics mode = ir::Numerics::kOnnx);
 

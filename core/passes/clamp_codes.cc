@@ -1,0 +1,94 @@
+#include "core/passes/clamp_codes.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/base/parallel.h"
+#include "core/ops/quantize_math.h"
+#include "core/passes/rewrite.h"
+#include "core/passes/type_range.h"
+#include "core/reference/run.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Type;
+
+// Per code that occurs: the code, its real, and what the clamp makes of that.
+struct Clamped {
+  std::vector<int32_t> codes = {};
+  std::vector<float> reals = {}, clamped = {};
+};
+
+std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Type& type) {
+  if (!node.op->clamps || !type.quant->per_tensor() || ir::SizeOf(type.dtype) > 2) {
+    return std::nullopt;
+  }
+  const ir::CodeRange range = OccurringCodes(type, 0);
+  const int64_t count = range.max - range.min + 1;
+  Clamped all;
+  ir::Tensor reals(ir::DType::kF32, {count});
+  for (int64_t i = 0; i < count; ++i) {
+    all.codes.push_back(static_cast<int32_t>(range.min + i));
+    all.reals.push_back(
+        ops::DequantizeOne(all.codes.back(), type.quant->scale(), type.quant->zero_point()));
+  }
+  std::ranges::copy(all.reals, reals.mutable_values<float>().begin());
+  std::vector<const ir::Tensor*> inputs = {&reals};
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] && !graph.IsConstant(node.inputs[i])) return std::nullopt;
+    inputs.push_back(node.inputs[i] ? &graph.value(node.inputs[i]).constant->tensor : nullptr);
+  }
+  ThreadPool pool(1);
+  const auto results =
+      reference::Evaluate(node, inputs, {Type{ir::DType::kF32, {count}, {}, {}}}, pool);
+  if (!results) return std::nullopt;
+  const auto clamped = (*results)[0].values<float>();
+  all.clamped.assign(clamped.begin(), clamped.end());
+  return all;
+}
+
+int32_t CodeOf(float real, const Type& type) {
+  return ops::QuantizeOne(real, type.quant->scale(), type.quant->zero_point(),
+                          ir::CodesOf(type.dtype));
+}
+
+}  // namespace
+
+bool Chooses(const Node& node) {
+  static constexpr std::array<std::string_view, 2> kOfOperands = {"Max", "Min"};
+  return node.op->clamps ||
+         std::ranges::any_of(kOfOperands, [&](std::string_view op) { return Is(node, op); });
+}
+
+bool ClampKeepsCodes(const Graph& graph, const Node& node, const Type& type) {
+  // The clamp itself may be what proves the type's range.
+  Type whole = type;
+  whole.range.reset();
+  const auto all = ClampedOf(graph, node, whole);
+  if (!all) return false;
+  for (size_t i = 0; i < all->codes.size(); ++i) {
+    if (CodeOf(all->clamped[i], type) != all->codes[i]) return false;
+  }
+  return true;
+}
+
+bool ClampKeepsReals(const Graph& graph, const Node& node, const Type& type) {
+  const auto all = ClampedOf(graph, node, type);
+  return all && all->reals == all->clamped;
+}
+
+bool ClampGivesCodes(const Graph& graph, const Node& node, const Type& type) {
+  const auto all = ClampedOf(graph, node, type);
+  if (!all) return false;
+  return std::ranges::all_of(all->clamped, [&](float real) {
+    return ops::DequantizeOne(CodeOf(real, type), type.quant->scale(), type.quant->zero_point()) ==
+           real;
+  });
+}
+
+}  // namespace octavo::passes
