@@ -34,7 +34,8 @@ class EventLoop {
   // Calls `call` each time the process gets one of the signals.
   void OnSignals(const std::vector<int>& signals, std::function<void(int)> call);
   // Ends the thread: no call is under way once it returns, and none begins.  Whoever owns what the
-  // calls use stops the loop before that goes; timers can still be made and cancelled, to no effect.
+  // calls use stops the loop before that goes; timers can still be made and cancelled, to no
+  // effect.
   void Stop();
   // How late the loop ran a timer, worst of the last ten seconds.
   double LagSeconds() const;
