@@ -11,8 +11,13 @@ namespace octavo::passes {
 namespace {
 
 Status Run(ir::Graph& graph, Context& context) {
-  OCTAVO_CHECK(MergeEqualNodes(graph, context));
-  AbsorbRescales(graph, context);
+  // What is absorbed may leave nodes alike, and one of two alike has fewer readers to ask.
+  for (int64_t before = -1; before != context.applications();) {
+    before = context.applications();
+    OCTAVO_CHECK(MergeEqualNodes(graph, context));
+    AbsorbRescales(graph, context);
+    OCTAVO_CHECK(context.settings().stop.Check());
+  }
   return context.settings().leave_integers ? LeaveIntegers(graph, context) : Status{};
 }
 

@@ -61,10 +61,11 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   if (producer && sole_reader) {
     // The name of the clamped value stays: those are the reals that are now computed.
     graph.Absorb(x, y);
-  } else {
-    graph.Forward(y, x);
-    graph.Erase(id);
+    // The producer may be a clamp itself, and now give the type that it reads.
+    return Fuse(graph, producer, context);
   }
+  graph.Forward(y, x);
+  graph.Erase(id);
   return {};
 }
 

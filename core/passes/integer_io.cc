@@ -19,7 +19,7 @@ std::string InWords(const Type& type) {
 
 void SayKept(Context& context, const std::string& name, const std::string& reason) {
   context.Keep(name, reason);
-  context.Warn("float_interface", fmt::format("'{}' stays float: {}", name, reason), name);
+  context.Warn(kFloatInterface, fmt::format("'{}' stays float: {}", name, reason), name);
 }
 
 // Empty where all readers of the float input take the same codes of it.

@@ -5,6 +5,8 @@
 //   sunk    move(Quantize(x))          ->  Quantize(move(x))          exact
 //           with --sink-quantize instead of `early`, on the way to a Dequantize
 //   integer-input, integer-output      with --integer-io: integer_io.h
+#include <vector>
+
 #include "core/ops/op_table.h"
 #include "core/passes/integer_io.h"
 #include "core/passes/passes.h"
@@ -165,13 +167,29 @@ void RaiseQuantizes(Graph& graph, Context& context) {
   }
 }
 
-Status Run(Graph& graph, Context& context) {
+void RunOnce(Graph& graph, Context& context) {
+  const Settings& settings = context.settings();
   // Late goes down the graph in one walk, as sinking does.
   for (const NodeId id : graph.nodes()) Late(graph, id, context);
-  if (!context.settings().sink_quantize) RaiseQuantizes(graph, context);
-  if (context.settings().integer_io) MakeInterfaceInteger(graph, context);
-  if (!context.settings().sink_quantize) return {};
+  if (!settings.sink_quantize) RaiseQuantizes(graph, context);
+  if (settings.integer_io) MakeInterfaceInteger(graph, context);
+  if (!settings.sink_quantize) return;
   for (const NodeId id : graph.nodes()) Sink(graph, id, context);
+}
+
+Status Run(Graph& graph, Context& context) {
+  // An interface of codes, or a Quantize that sank, may leave a Dequantize one reader.  What the
+  // last walk says of the others stands.
+  Findings& findings = context.findings();
+  const size_t kept = findings.kept.size();
+  for (int64_t before = -1; before != context.applications();) {
+    before = context.applications();
+    findings.kept.resize(kept);
+    std::erase_if(findings.warnings,
+                  [](const Warning& warning) { return warning.code == kFloatInterface; });
+    RunOnce(graph, context);
+    OCTAVO_CHECK(context.settings().stop.Check());
+  }
   return {};
 }
 

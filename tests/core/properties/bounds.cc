@@ -1,0 +1,228 @@
+#include "tests/core/properties/bounds.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+namespace octavo::test {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Type;
+using ir::ValueId;
+
+double HalfStep(const Type& type) {
+  if (!type.quantized()) return 0;
+  return *std::max_element(type.quant->scales.begin(), type.quant->scales.end()) / 2.0;
+}
+
+bool SameCodes(const Type& a, const Type& b) {
+  return a.dtype == b.dtype && a.shape == b.shape && a.quant == b.quant;
+}
+
+double Largest(const std::vector<double>& values) {
+  double largest = 0;
+  for (const double value : values) largest = std::max(largest, std::fabs(value));
+  return largest;
+}
+
+// The largest sum of magnitudes that meets in one result of an op with weights.
+double WeightGain(const Graph& graph, const Node& node, const RunValues& run) {
+  const ValueId weight = node.inputs[1];
+  const std::vector<double>& values = run.reals(weight);
+  const ir::Shape& shape = graph.type(weight).shape;
+  const int axis = node.op->weight_axis ? node.op->weight_axis(graph, node, 1) : -1;
+  const int64_t channels = axis < 0 ? 1 : shape[axis];
+  int64_t inner = 1;
+  for (size_t i = axis + 1; axis >= 0 && i < shape.size(); ++i) inner *= shape[i];
+  std::vector<double> sums(channels, 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    sums[(static_cast<int64_t>(i) / inner) % channels] += std::fabs(values[i]);
+  }
+  return Largest(sums);
+}
+
+// Ops that are not 1-Lipschitz in every operand, all operands' distances at most 1.
+double GainOf(const Graph& graph, const Node& node, size_t input, const RunValues& run) {
+  if (node.op->RoleOf(1) == ir::Role::kWeight && node.inputs.size() > 1 && input < 2) {
+    if (input == 0) return WeightGain(graph, node, run);
+    return Largest(run.reals(node.inputs[0])) *
+           static_cast<double>(run.reals(node.inputs[1]).size());
+  }
+  static const std::map<std::string_view, double> kGains = {{"HardSwish", 1.5}};
+  if (node.op->name == "Mul") return Largest(run.reals(node.inputs[1 - input]));
+  const auto at = kGains.find(node.op->name);
+  return at == kGains.end() ? 1.0 : at->second;
+}
+
+// A value without the roundings and clamps that it went through last.
+struct Peeled {
+  ValueId id = {};
+  double slack = 0;
+};
+Peeled Peel(const Graph& graph, ValueId id) {
+  Peeled peeled{.id = id};
+  while (const Node* node = graph.Producer(peeled.id)) {
+    const bool own = node->op->domain == "octavo" && node->op->name != "Reinterpret";
+    if (!own && !node->op->clamps) break;
+    peeled.slack += HalfStep(graph.type(peeled.id));
+    peeled.id = node->inputs[0];
+  }
+  return peeled;
+}
+
+bool MovesCodes(const Graph& graph, const Node& node) {
+  return node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameAsInput;
+}
+
+class Bounds {
+ public:
+  Bounds(const Graph& before, const RunValues& was, const Graph& after, const RunValues& is)
+      : before_(before), was_(was), after_(after), is_(is) {}
+
+  Status Check(ValueId b, ValueId a) const {
+    const double distance = Distance(was_.reals(b), is_.reals(a));
+    if (distance == 0) return {};
+    const Peeled from = Peel(before_, b), to = Peel(after_, a);
+    OCTAVO_TRY(const Bound bound, BoundOf(from, to));
+    const double noise = 1e-5 * (bound.most + Largest(was_.reals(b)));
+    // Nothing was rounded elsewhere: the same op on the same operands gives the same bits.
+    const bool plain = from.id == b && to.id == a && SameCodes(before_.type(b), after_.type(a));
+    const double most = plain && bound.operands_equal ? 0 : bound.most + noise;
+    if (distance <= most) return {};
+    return Fail(Code::kInternal, "'{}' moved by {}, but its bound is {}", before_.name(b), distance,
+                most);
+  }
+
+ private:
+  struct Bound {
+    double most = 0;
+    bool operands_equal = true;
+  };
+
+  Failure Unmatched(const Peeled& from) const {
+    return Fail(Code::kInternal, "the computation of '{}' cannot be matched",
+                before_.name(from.id));
+  }
+
+  Result<Bound> BoundOf(const Peeled& from, const Peeled& to) const {
+    Bound bound{.most = from.slack + to.slack};
+    const Node* old_node = before_.Producer(from.id);
+    const Node* new_node = after_.Producer(to.id);
+    if (old_node == nullptr || new_node == nullptr) {
+      if (old_node != nullptr || new_node != nullptr) return Unmatched(from);
+      const double distance = Distance(was_.reals(from.id), is_.reals(to.id));
+      bound.most += distance;
+      bound.operands_equal = distance == 0;
+      return bound;
+    }
+    if (old_node->op != new_node->op || old_node->inputs.size() != new_node->inputs.size()) {
+      return Unmatched(from);
+    }
+    bound.most += HalfStep(before_.type(from.id)) + HalfStep(after_.type(to.id));
+    for (size_t i = 0; i < old_node->inputs.size(); ++i) {
+      const ValueId x = old_node->inputs[i], y = new_node->inputs[i];
+      if (!x.valid() && !y.valid()) continue;
+      if (!x.valid() || !y.valid()) return Unmatched(from);
+      const double distance = Distance(was_.reals(x), is_.reals(y));
+      if (distance == 0) continue;
+      if (!std::isfinite(distance)) return Unmatched(from);
+      bound.operands_equal = false;
+      // A Rescale that was moved below movement clips there what it clipped above.
+      const bool clips_below = MovesCodes(before_, *old_node) && to.slack > 0;
+      if (!clips_below && after_.Resolve(before_.name(x)) != y) OCTAVO_CHECK(Check(x, y));
+      bound.most += distance * std::max(GainOf(before_, *old_node, i, was_),
+                                        GainOf(after_, *new_node, i, is_));
+    }
+    return bound;
+  }
+
+  const Graph& before_;
+  const RunValues& was_;
+  const Graph& after_;
+  const RunValues& is_;
+};
+
+// Whether data movement gives the value, and no output is it.
+bool IsMoved(const Graph& graph, ValueId id) {
+  const Node* node = graph.Producer(id);
+  return node != nullptr && !graph.IsOutput(id) && graph.type(id).quantized() &&
+         MovesCodes(graph, *node);
+}
+
+std::vector<bool> Alive(const Graph& graph) {
+  std::vector<bool> alive(graph.value_bound(), false);
+  std::vector<ValueId> open = graph.outputs();
+  while (!open.empty()) {
+    const ValueId id = open.back();
+    open.pop_back();
+    if (!id || alive[id.index]) continue;
+    alive[id.index] = true;
+    const Node* node = graph.Producer(id);
+    if (node != nullptr) open.insert(open.end(), node->inputs.begin(), node->inputs.end());
+  }
+  return alive;
+}
+
+// Visits what leads to an output and has a carrier afterwards.
+template <class Visit>
+Status ForEachShared(const Graph& before, const Graph& after, Movement movement, Visit visit) {
+  const std::vector<bool> alive = Alive(before);
+  for (const ir::NodeId id : before.nodes()) {
+    for (const ValueId b : before.node(id).results) {
+      const ValueId a = after.Resolve(before.name(b));
+      if (!a || !alive[b.index]) continue;
+      const bool above =
+          movement == Movement::kMayStandAboveARescale && (IsMoved(before, b) || IsMoved(after, a));
+      if (above) continue;
+      if (before.type(b).shape != after.type(a).shape) {
+        return Fail(Code::kInternal, "the name '{}' now leads to '{}' of another shape",
+                    before.name(b), after.name(a));
+      }
+      OCTAVO_CHECK(visit(b, a));
+    }
+  }
+  return {};
+}
+
+// Whether nobody reads the value but to give it another type, and now it has another: a producer
+// may take the type that its reader asks for.
+bool IsRetyped(const Graph& before, ValueId b, const Graph& after, ValueId a) {
+  const ir::Value& value = before.value(b);
+  return value.output_uses == 0 && !SameCodes(value.type, after.type(a)) &&
+         std::all_of(value.uses.begin(), value.uses.end(), [&](const ir::Use& use) {
+           return before.node(use.node).op->domain == "octavo";
+         });
+}
+
+}  // namespace
+
+Status CheckBounds(const Graph& before, const RunValues& was, const Graph& after,
+                   const RunValues& is, Movement movement) {
+  const Bounds bounds(before, was, after, is);
+  return ForEachShared(before, after, movement, [&](ValueId b, ValueId a) -> Status {
+    const bool real = before.type(b).quantized() || ir::IsFloat(before.type(b).dtype);
+    return real && !IsRetyped(before, b, after, a) ? bounds.Check(b, a) : Status{};
+  });
+}
+
+Status CheckEqualBits(const Graph& before, const RunValues& was, const Graph& after,
+                      const RunValues& is, Movement movement) {
+  OCTAVO_CHECK(ForEachShared(before, after, movement, [&](ValueId b, ValueId a) -> Status {
+    if (before.name(b) != after.name(a) || !SameCodes(before.type(b), after.type(a))) return {};
+    if (was.stored(b) == is.stored(a)) return {};
+    return Fail(Code::kInternal, "'{}' moved by {}, but every application is exact", before.name(b),
+                Distance(was.reals(b), is.reals(a)));
+  }));
+  for (size_t i = 0; i < before.outputs().size(); ++i) {
+    const ValueId b = before.outputs()[i], a = after.outputs()[i];
+    const double distance = Distance(was.reals(b), is.reals(a));
+    // With --integer-io an output becomes the codes below its Dequantize: the same reals.
+    if (distance == 0) continue;
+    return Fail(Code::kInternal, "output '{}' moved by {}, but every application is exact",
+                before.name(b), distance);
+  }
+  return {};
+}
+
+}  // namespace octavo::test

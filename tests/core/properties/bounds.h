@@ -1,0 +1,25 @@
+// How far a value may move under laws that drop roundings, from how far its operands moved:
+//   gain * distance(operands) + half a step for every rounding on either side
+// The gain is the op's Lipschitz constant in that operand.  A value that moves further has lost
+// more than roundings: a clamp, a parameter, an element.
+#pragma once
+
+#include "tests/core/properties/run_values.h"
+
+namespace octavo::test {
+
+// Where a Rescale moves below data movement, the name of what is moved may stay above it, on codes
+// that are not yet rescaled.  Such values are compared where they are read.
+enum class Movement { kGivesTheSame, kMayStandAboveARescale };
+
+// Holds every value that both graphs carry under one name against its bound; values whose
+// computations cannot be matched fail as well.
+Status CheckBounds(const ir::Graph& before, const RunValues& was, const ir::Graph& after,
+                   const RunValues& is, Movement movement);
+
+// Equal bits of every value that both graphs have under one name and with one type, and of the
+// reals that graph outputs carry.
+Status CheckEqualBits(const ir::Graph& before, const RunValues& was, const ir::Graph& after,
+                      const RunValues& is, Movement movement);
+
+}  // namespace octavo::test

@@ -1,0 +1,154 @@
+#include "tests/core/properties/check_pass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ops/quantize_math.h"
+#include "core/text/print.h"
+#include "tests/core/properties/bounds.h"
+#include "tests/support/random_inputs.h"
+
+namespace octavo::test {
+namespace {
+
+using ir::Graph;
+using ir::ValueId;
+using passes::Effect;
+using passes::Findings;
+
+constexpr int kRuns = 1;
+
+Status RunPass(const passes::Pass& pass, const passes::Settings& settings, Graph& graph,
+               Findings& findings) {
+  const passes::Pass* pipeline[] = {&pass};
+  OCTAVO_TRY(const auto records, passes::RunPipeline(pipeline, {}, settings, graph, findings));
+  return {};
+}
+
+Status CheckNames(const Graph& before, const Graph& after) {
+  for (size_t i = 0; i < before.value_bound(); ++i) {
+    const ir::Value& value = before.value(ValueId{static_cast<int32_t>(i)});
+    if (value.erased || after.Knows(value.name)) continue;
+    return Fail(Code::kInternal, "the name '{}' is lost", value.name);
+  }
+  for (const auto& [name, id] : before.aliases()) {
+    if (!after.Knows(name)) return Fail(Code::kInternal, "the alias '{}' is lost", name);
+  }
+  if (before.inputs().size() != after.inputs().size() ||
+      before.outputs().size() != after.outputs().size()) {
+    return Fail(Code::kInternal, "the graph's interface has another size");
+  }
+  for (size_t i = 0; i < before.outputs().size(); ++i) {
+    const std::string& name = before.name(before.outputs()[i]);
+    if (after.Resolve(name) != after.outputs()[i]) {
+      return Fail(Code::kInternal, "output '{}' does not carry its name", name);
+    }
+  }
+  return {};
+}
+
+std::string Text(const Graph& graph) { return text::Print(graph, {.old_names = false}); }
+
+// Without what nobody reads, which every pass may drop.
+std::string LivingText(Graph graph) {
+  graph.EraseDead();
+  return Text(graph);
+}
+
+// Some passes apply laws of others as well.
+bool IsRule(std::string_view name) {
+  for (const passes::Pass* pass : passes::AllPasses()) {
+    for (const passes::Rule& rule : pass->rules) {
+      if (rule.name == name) return true;
+    }
+  }
+  return false;
+}
+
+Status CheckSecondRun(const passes::Pass& pass, const passes::Settings& settings,
+                      const Graph& once) {
+  // It chooses for a float graph as a whole, and is not asked about one that has codes.
+  if (pass.name == "quantize") return {};
+  Graph twice = once;
+  Findings findings;
+  OCTAVO_CHECK(RunPass(pass, settings, twice, findings));
+  if (!findings.ledger.empty()) {
+    return Fail(Code::kInternal, "a second run applies '{}' at '{}'", findings.ledger.front().rule,
+                findings.ledger.front().node);
+  }
+  if (Text(once) == Text(twice)) return {};
+  return Fail(Code::kInternal, "a second run changes the graph:\n{}", Text(twice));
+}
+
+std::vector<ir::Tensor> InputsAfter(const Graph& before, const Graph& after,
+                                    std::vector<ir::Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    // With --integer-io an input becomes the codes of what it was.
+    const ir::Type& type = after.type(after.inputs()[i]);
+    if (type.quantized() && !before.type(before.inputs()[i]).quantized()) {
+      inputs[i] = ops::QuantizeTensor(inputs[i], type);
+    }
+  }
+  return inputs;
+}
+
+Status CheckNumbers(const Graph& before, const Graph& after, Effect effect, Movement movement,
+                    uint64_t seed) {
+  for (int run = 0; run < kRuns; ++run) {
+    const std::vector<ir::Tensor> inputs = RandomInputs(before, seed * kRuns + run);
+    OCTAVO_TRY(const RunValues was, RunValues::Of(before, inputs));
+    OCTAVO_TRY(const RunValues is, RunValues::Of(after, InputsAfter(before, after, inputs)));
+    if (effect == Effect::kExact) {
+      OCTAVO_CHECK(CheckEqualBits(before, was, after, is, movement));
+    } else if (effect == Effect::kRealExact) {
+      for (size_t i = 0; i < before.outputs().size(); ++i) {
+        const std::vector<double>& old = was.reals(before.outputs()[i]);
+        double largest = 1;
+        for (const double x : old) largest = std::max(largest, std::fabs(x));
+        const double distance = Distance(old, is.reals(after.outputs()[i]));
+        if (distance <= 1e-4 * largest) continue;
+        return Fail(Code::kInternal, "output '{}' moved by {}, but only float rounding may differ",
+                    before.name(before.outputs()[i]), distance);
+      }
+    } else if (effect == Effect::kFewerRoundings) {
+      OCTAVO_CHECK(CheckBounds(before, was, after, is, movement));
+    }
+  }
+  return {};
+}
+
+// The weakest effect applied.  Choosing a bias's scale says new-parameters, but is a rounding.
+Effect EffectOf(const passes::Pass& pass, const Findings& findings) {
+  Effect effect = Effect::kExact;
+  for (const passes::LedgerEntry& entry : findings.ledger) effect = std::max(effect, entry.effect);
+  return pass.name == "specialize-bias" && effect == Effect::kNewParameters
+             ? Effect::kFewerRoundings
+             : effect;
+}
+
+}  // namespace
+
+Status CheckPass(const passes::Pass& pass, const passes::Settings& settings, uint64_t seed,
+                 Graph& graph) {
+  const Graph before = graph;
+  Findings findings;
+  OCTAVO_CHECK(RunPass(pass, settings, graph, findings));
+  OCTAVO_CHECK(CheckNames(before, graph));
+  for (const passes::LedgerEntry& entry : findings.ledger) {
+    if (!IsRule(entry.rule)) {
+      return Fail(Code::kInternal, "the ledger has a rule '{}' that no pass has", entry.rule);
+    }
+  }
+  const bool changed = Text(before) != Text(graph);
+  if (findings.ledger.empty() && LivingText(before) != LivingText(graph)) {
+    return Fail(Code::kInternal, "the graph has changed, but the ledger is empty:\n{}",
+                Text(graph));
+  }
+  OCTAVO_CHECK(CheckSecondRun(pass, settings, graph));
+  if (!changed) return {};
+  const Movement movement =
+      pass.name == "place-rescales" ? Movement::kMayStandAboveARescale : Movement::kGivesTheSame;
+  return CheckNumbers(before, graph, EffectOf(pass, findings), movement, seed);
+}
+
+}  // namespace octavo::test

@@ -1,0 +1,21 @@
+// What must hold of every pass on every graph.
+#pragma once
+
+#include "core/ir/graph.h"
+#include "core/passes/pass.h"
+
+namespace octavo::test {
+
+// Runs the pass on `graph`.  An error says what does not hold:
+//   the graph verifies afterwards; every name of before is still known; interfaces keep their
+//   names; a change stands in the ledger; a second run changes nothing; what `seed` draws as
+//   inputs gives the numbers that the applications' effects promise
+Status CheckPass(const passes::Pass& pass, const passes::Settings& settings, uint64_t seed,
+                 ir::Graph& graph);
+
+// The smallest part of `graph` found for which `holds` still fails; values that are cut off
+// become inputs.
+using Property = std::function<Status(const ir::Graph&)>;
+ir::Graph Minimize(const ir::Graph& graph, const Property& holds);
+
+}  // namespace octavo::test

@@ -1,0 +1,342 @@
+#include "tests/core/properties/random_graph.h"
+
+#include <algorithm>
+
+#include "core/ir/infer.h"
+#include "core/ops/op_table.h"
+#include "core/ops/quantize_math.h"
+#include "tests/core/properties/random_steps.h"
+
+namespace octavo::test {
+namespace {
+
+using ir::DType;
+using ir::Graph;
+using ir::NodeId;
+using ir::Quant;
+using ir::Role;
+using ir::Shape;
+using ir::Type;
+using ir::ValueId;
+using Kind = ir::QuantRule::Kind;
+
+const ir::OpDef* Own(std::string_view name) { return ops::FindOp(name, "octavo"); }
+
+Shape DrawInputShape(Dice& dice) {
+  if (dice.Chance(30)) return {dice.Between(1, 3), dice.Between(2, 6)};
+  return {1, dice.Between(1, 4), dice.Between(2, 5), dice.Between(2, 5)};
+}
+
+// What both kinds of graph share: steps one after another, and what is read in the end.
+class Maker {
+ public:
+  explicit Maker(uint64_t seed) : dice_(seed), sketch_{.dice = dice_, .graph = graph_} {}
+  virtual ~Maker() = default;
+  Maker(const Maker&) = delete;
+  Maker& operator=(const Maker&) = delete;
+
+  Graph Make() {
+    const int64_t inputs = dice_.Between(1, 2);
+    for (int64_t i = 0; i < inputs; ++i) AddInput(fmt::format("x{}", i), DrawInputShape(dice_));
+    const int64_t wanted = dice_.Between(3, 16);
+    for (int64_t steps = 0, tries = 0; steps < wanted && tries < 200; ++tries) {
+      const auto step = DrawStep(sketch_, sketch_.AnyValue());
+      if (!step) continue;
+      Place(*step);
+      ++steps;
+    }
+    for (const ValueId id : std::vector<ValueId>(sketch_.values)) {
+      const bool leaf = graph_.CountUses(id) == 0;
+      if (!graph_.IsInput(id) && dice_.Chance(leaf ? 85 : 5)) AddOutput(id);
+    }
+    if (graph_.outputs().empty()) AddOutput(sketch_.values.back());
+    for (size_t i = 0; i < graph_.value_bound(); ++i) {  // of steps that came to nothing
+      const ValueId id{static_cast<int32_t>(i)};
+      const ir::Value& value = graph_.value(id);
+      if (!value.erased && value.constant && graph_.CountUses(id) == 0) graph_.EraseConstant(id);
+    }
+    return std::move(graph_);
+  }
+
+ protected:
+  virtual void AddInput(std::string name, Shape shape) = 0;
+  virtual void Place(const Step& step) = 0;
+  virtual void AddOutput(ValueId id) = 0;
+
+  // The step as a node whose results are floats.
+  NodeId AddFloatNode(const Step& step) {
+    const auto types =
+        ir::InferNode(graph_, *step.op, "step", step.inputs, step.attributes, step.results);
+    std::vector<std::pair<std::string, Type>> results;
+    for (const Type& type : *types) {
+      results.emplace_back(fmt::format("v{}", made_++), type);
+    }
+    return graph_.AddNode({.op = step.op,
+                           .inputs = step.inputs,
+                           .attributes = step.attributes,
+                           .results = std::move(results)});
+  }
+
+  Dice dice_;
+  Graph graph_;
+  Sketch sketch_;
+  int made_ = 0;
+};
+
+class FloatMaker : public Maker {
+ public:
+  using Maker::Maker;
+
+ private:
+  void AddInput(std::string name, Shape shape) override {
+    sketch_.values.push_back(
+        graph_.AddInput(std::move(name), {DType::kF32, std::move(shape), {}, {}}));
+  }
+  void Place(const Step& step) override {
+    const NodeId id = AddFloatNode(step);
+    for (const ValueId result : graph_.node(id).results) sketch_.values.push_back(result);
+  }
+  void AddOutput(ValueId id) override { graph_.AddOutput(id); }
+};
+
+class QuantizedMaker : public Maker {
+ public:
+  explicit QuantizedMaker(uint64_t seed) : Maker(seed) {
+    const int64_t types = dice_.Between(2, 4);
+    for (int64_t i = 0; i < types; ++i) palette_.push_back(NewType());
+    // Some that nearly are another: that return from it, that hold twice its range.
+    Type wide = palette_[0];
+    wide.quant->scales[0] *= 2;
+    palette_.push_back(wide);
+    Type fine = palette_[0];
+    fine.quant->scales[0] /= 2;
+    palette_.push_back(fine);
+  }
+
+ private:
+  Type NewType() {
+    static const std::vector<DType> kTypes = {DType::kU8, DType::kU8, DType::kI8,
+                                              DType::kI8, DType::kU8, DType::kI16};
+    const DType dtype = dice_.Pick(kTypes);
+    const ir::CodeRange codes = ir::CodesOf(dtype);
+    const double range = dice_.Real(1, 12);
+    const auto scale = static_cast<float>(range / static_cast<double>(codes.max - codes.min));
+    const int64_t middle = (codes.min + codes.max + 1) / 2;
+    const std::vector<int64_t> zeros = {codes.min, middle, middle,
+                                        dice_.Between(codes.min, codes.max)};
+    return {dtype, {}, Quant::PerTensor(scale, static_cast<int32_t>(dice_.Pick(zeros))), {}};
+  }
+
+  Type DrawType(const Shape& shape) {
+    Type type = dice_.Chance(75) ? dice_.Pick(palette_) : NewType();
+    type.shape = shape;
+    return type;
+  }
+
+  Type PerChannel(Type type) {
+    const int64_t axis = dice_.Below(static_cast<int64_t>(type.shape.size()));
+    const Quant base = *type.quant;
+    std::vector<float> scales;
+    for (int64_t c = 0; c < type.shape[axis]; ++c) {
+      scales.push_back(base.scale() * static_cast<float>(dice_.Real(0.5, 2)));
+    }
+    std::vector<int32_t> zero_points(scales.size(), base.zero_point());
+    type.quant = Quant::PerAxis(static_cast<int>(axis), std::move(scales), std::move(zero_points));
+    return type;
+  }
+
+  void AddInput(std::string name, Shape shape) override {
+    if (dice_.Chance(50)) {
+      const Type type = DrawType(shape);
+      sketch_.values.push_back(graph_.AddInput(std::move(name), type));
+      return;
+    }
+    const ValueId x = graph_.AddInput(name, {DType::kF32, shape, {}, {}});
+    const Type type = DrawType(shape);
+    sketch_.values.push_back(AddOwn("Quantize", x, name + ".q", type, {}));
+  }
+
+  void AddOutput(ValueId id) override {
+    if (dice_.Chance(40)) return graph_.AddOutput(id);
+    const std::string name = graph_.UniqueName(graph_.name(id) + ".out");
+    graph_.AddOutput(AddOwn("Dequantize", id, name, graph_.type(id).Expressed(), {}));
+  }
+
+  // An own op on `x`, before the node `reader` or at the end.
+  ValueId AddOwn(std::string_view op, ValueId x, std::string_view name, const Type& type,
+                 NodeId reader) {
+    Graph::Definition definition{
+        .op = Own(op), .inputs = {x}, .results = {{graph_.UniqueName(name), type}}};
+    const NodeId id = reader ? graph_.InsertBefore(reader, std::move(definition))
+                             : graph_.AddNode(std::move(definition));
+    return graph_.node(id).result();
+  }
+
+  ValueId Rescaled(ValueId x, Type type, NodeId reader) {
+    type.shape = graph_.type(x).shape;
+    return AddOwn("Rescale", x, graph_.name(x) + ".r", type, reader);
+  }
+
+  // A constant in codes: merged, or Quantize of its floats.
+  ValueId ConstantCodes(ValueId constant, const Type& type, NodeId reader) {
+    if (dice_.Chance(70)) return AddOwn("Quantize", constant, "w", type, reader);
+    ir::Tensor codes = ops::QuantizeTensor(graph_.value(constant).constant->tensor, type);
+    return graph_.AddConstant(graph_.UniqueName("w"), ir::MakePayload(std::move(codes)), type);
+  }
+
+  void Place(const Step& step) override {
+    const NodeId id = AddFloatNode(step);
+    const Kind kind = step.op->QuantOf(graph_, graph_.node(id)).kind;
+    if (kind == Kind::kFloatOnly || kind == Kind::kNotReal || dice_.Chance(8)) {
+      PlaceIsland(id);
+    } else if (kind == Kind::kSameAsInput) {
+      PlaceKept(id);
+    } else {
+      PlaceFree(id);
+    }
+    for (const ValueId result : graph_.node(id).results) {
+      if (!graph_.type(result).quantized()) continue;
+      sketch_.values.push_back(result);
+      if (dice_.Chance(25)) {
+        Type type = DrawType(graph_.type(result).shape);
+        if (dice_.Chance(20) && !type.shape.empty()) type = PerChannel(type);
+        sketch_.values.push_back(Rescaled(result, type, {}));
+      }
+      if (dice_.Chance(5)) {  // a pair, as an imported model says that a value is quantized
+        const ValueId real = AddOwn("Dequantize", result, graph_.name(result) + ".dq",
+                                    graph_.type(result).Expressed(), {});
+        sketch_.values.push_back(AddOwn("Quantize", real, graph_.name(result) + ".q",
+                                        DrawType(graph_.type(result).shape), {}));
+      }
+    }
+  }
+
+  // Dequantize, the op in float, Quantize.
+  void PlaceIsland(NodeId id) {
+    for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+      const ValueId x = graph_.node(id).inputs[i];
+      if (!x || !graph_.type(x).quantized()) continue;
+      graph_.SetInput(
+          id, i, AddOwn("Dequantize", x, graph_.name(x) + ".dq", graph_.type(x).Expressed(), id));
+    }
+    for (const ValueId result : std::vector<ValueId>(graph_.node(id).results)) {
+      sketch_.values.push_back(AddOwn("Quantize", result, graph_.name(result) + ".q",
+                                      DrawType(graph_.type(result).shape), {}));
+    }
+  }
+
+  bool IsData(NodeId id, size_t input) const {
+    const ir::Node& node = graph_.node(id);
+    return node.inputs[input] && node.op->RoleOf(input) == Role::kData;
+  }
+
+  // Rescales come at random, and where a per-channel operand cannot be read.
+  void PlaceFree(NodeId id) {
+    const bool weighs = graph_.node(id).op->weight_axis != nullptr;
+    for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+      if (!IsData(id, i)) continue;
+      const ValueId x = graph_.node(id).inputs[i];
+      const Shape shape = graph_.type(x).shape;
+      if (graph_.IsConstant(x)) {
+        graph_.SetInput(id, i, ConstantCodes(x, DrawType(shape), id));
+      } else if (dice_.Chance(20) || (weighs && (!graph_.type(x).quant->per_tensor() ||
+                                                 ir::SizeOf(graph_.type(x).dtype) > 1))) {
+        Type type = DrawType(shape);
+        while (weighs && ir::SizeOf(type.dtype) > 1) type = NewType();
+        graph_.SetInput(id, i, Rescaled(x, type, id));
+      }
+    }
+    PlaceWeights(id);
+    for (const ValueId result : std::vector<ValueId>(graph_.node(id).results)) {
+      graph_.SetType(result, DrawType(graph_.type(result).shape));
+    }
+  }
+
+  void PlaceWeights(NodeId id) {
+    const ValueId data = graph_.node(id).inputs[0];
+    ValueId weight;
+    for (size_t i = 1; i < graph_.node(id).inputs.size(); ++i) {
+      const ValueId constant = graph_.node(id).inputs[i];
+      const Role role = graph_.node(id).op->RoleOf(i);
+      if (role == Role::kWeight) {
+        weight = ConstantCodes(constant, WeightType(id, i), id);
+        graph_.SetInput(id, i, weight);
+      } else if (role == Role::kBias && dice_.Chance(70)) {
+        const Type type =
+            BiasType(graph_.type(data), graph_.type(weight), graph_.type(constant).shape);
+        graph_.SetInput(id, i, ConstantCodes(constant, type, id));
+      }
+    }
+  }
+
+  Type WeightType(NodeId id, size_t input) {
+    const ir::Node& node = graph_.node(id);
+    Type type{
+        DType::kI8, graph_.type(node.inputs[input]).shape, Quant::PerTensor(0.7f / 127, 0), {}};
+    const int axis = node.op->weight_axis(graph_, node, static_cast<int>(input));
+    if (axis < 0 || dice_.Chance(40)) return type;
+    std::vector<float> scales(type.shape[axis]);
+    for (float& scale : scales) scale = static_cast<float>(dice_.Real(0.003, 0.006));
+    type.quant = Quant::PerAxis(axis, scales, std::vector<int32_t>(scales.size(), 0));
+    return type;
+  }
+
+  static Type BiasType(const Type& x, const Type& w, const Shape& shape) {
+    std::vector<float> scales;
+    for (const float scale : w.quant->scales) scales.push_back(x.quant->scale() * scale);
+    Quant quant = Quant::PerTensor(scales[0], 0);
+    if (!w.quant->per_tensor()) {
+      quant = Quant::PerAxis(0, scales, std::vector<int32_t>(scales.size(), 0));
+    }
+    return {DType::kI32, shape, std::move(quant), {}};
+  }
+
+  // All data operands are given one type, which the results carry.
+  void PlaceKept(NodeId id) {
+    std::vector<size_t> data;
+    for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+      if (IsData(id, i)) data.push_back(i);
+    }
+    const ValueId first = graph_.node(id).inputs[data[0]];
+    Type type = graph_.IsConstant(first) ? DrawType({}) : graph_.type(first);
+    if (dice_.Chance(30) || (data.size() > 1 && !type.quant->per_tensor())) type = DrawType({});
+    const auto mapped = MappedQuants(id, data[0], type);
+    if (!type.quant->per_tensor() && mapped.empty()) type = DrawType({});
+    for (const size_t i : data) {
+      const ValueId x = graph_.node(id).inputs[i];
+      type.shape = graph_.type(x).shape;
+      type.range.reset();
+      if (graph_.IsConstant(x)) {
+        graph_.SetInput(id, i, ConstantCodes(x, type, id));
+      } else if (graph_.type(x).dtype != type.dtype || graph_.type(x).quant != type.quant) {
+        graph_.SetInput(id, i, Rescaled(x, type, id));
+      }
+    }
+    for (const ValueId result : std::vector<ValueId>(graph_.node(id).results)) {
+      Type own = type;
+      own.shape = graph_.type(result).shape;
+      if (!type.quant->per_tensor()) own.quant = mapped[0];
+      graph_.SetType(result, own);
+    }
+  }
+
+  // The result's parameters where a per-channel type passes; empty where it does not.
+  std::vector<Quant> MappedQuants(NodeId id, size_t input, const Type& type) const {
+    const ir::Node& node = graph_.node(id);
+    if (type.quant->per_tensor() || node.op->map_quant == nullptr || node.results.size() != 1) {
+      return {};
+    }
+    const auto mapped = node.op->map_quant(graph_, node, static_cast<int>(input), *type.quant);
+    return mapped ? std::vector<Quant>{*mapped} : std::vector<Quant>{};
+  }
+
+  std::vector<Type> palette_;
+};
+
+}  // namespace
+
+Graph RandomQuantizedGraph(uint64_t seed) { return QuantizedMaker(seed).Make(); }
+
+Graph RandomFloatGraph(uint64_t seed) { return FloatMaker(seed).Make(); }
+
+}  // namespace octavo::test

@@ -1,0 +1,57 @@
+#include "tests/core/properties/run_values.h"
+
+#include <cmath>
+#include <limits>
+
+#include "core/ops/quantize_math.h"
+#include "core/reference/run.h"
+
+namespace octavo::test {
+
+Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs) {
+  RunValues values;
+  values.graph_ = &graph;
+  values.stored_.resize(graph.value_bound());
+  values.reals_.resize(graph.value_bound());
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (!value.erased && value.constant) values.stored_[i] = value.constant->tensor;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values.stored_[graph.inputs()[i].index] = inputs[i];
+  }
+  ThreadPool pool(1);
+  OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
+  const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
+    values.stored_[id.index] = tensor;
+  };
+  OCTAVO_TRY(const std::vector<ir::Tensor> outputs, session.Run(inputs, pool, {}, watch));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    values.stored_[graph.outputs()[i].index] = outputs[i];
+  }
+  return values;
+}
+
+const std::vector<double>& RunValues::reals(ir::ValueId id) const {
+  std::vector<double>& reals = reals_[id.index];
+  const ir::Tensor& tensor = stored_[id.index];
+  if (!reals.empty() || tensor.size() == 0) return reals;
+  const ir::Type& type = graph_->type(id);
+  const ir::Tensor real = type.quantized() ? ops::DequantizeTensor(tensor, *type.quant) : tensor;
+  for (int64_t i = 0; i < real.size(); ++i) reals.push_back(real.FloatAt(i));
+  return reals;
+}
+
+double Distance(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
+    const double distance = std::fabs(a[i] - b[i]);
+    if (!(distance <= largest)) largest = distance;  // a NaN stays
+    if (std::isnan(distance)) return std::numeric_limits<double>::infinity();
+  }
+  return largest;
+}
+
+}  // namespace octavo::test
