@@ -101,8 +101,12 @@ std::string TargetsTable() {
                           {"activations", activations},
                           {"weights", ir::Name(target->weights.dtype)},
                           {"per_channel", target->weights.per_channel},
+                          {"symmetric_weights", target->weights.symmetric},
                           {"schema", target::Name(target->schema)},
-                          {"fully_quantized", target->fully_quantized}}
+                          {"scales", target->pow2_scales ? "pow2" : "any"},
+                          {"bias_bits", target->bias_bits},
+                          {"fully_quantized", target->fully_quantized},
+                          {"integer_io", target->integer_io}}
                  .dump() +
              "\n";
   }

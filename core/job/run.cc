@@ -97,14 +97,15 @@ class Job {
       return Fail(Code::kUsage, "a float model needs --data or --profile to be quantized")
           .Field("data");
     }
-    const bool gated = options_.require_sqnr > 0 || options_.require_cosine > 0;
-    if (gated && samples_.batches.empty()) {
+    if (Gated() && samples_.batches.empty()) {
       return Fail(Code::kUsage, "--require-sqnr and --require-cosine need --data")
           .Field(options_.require_sqnr > 0 ? "require_sqnr" : "require_cosine");
     }
     Report("import", 1, 1);
     return {};
   }
+
+  bool Gated() const { return options_.require_sqnr > 0 || options_.require_cosine > 0; }
 
   // Runs the passes from `first` (or the beginning) up to `end` (or the last).
   Status RunPasses(std::string_view stage, std::string_view first, std::string_view end) {
@@ -263,6 +264,12 @@ class Job {
   std::string ExternalName() const { return options_.output_name + ".data"; }
 
   Status Compare() {
+    if (const ir::Node* node = WithoutMeaning(float_graph_); node != nullptr && !Gated()) {
+      Warn("no_figures",
+           fmt::format("the report has no figures: only target {} knows what {} '{}' computes",
+                       settings_.target.name, node->op->name, node->name));
+      return {};
+    }
     if (samples_.batches.empty()) {
       if (!profile_ || quantized_model_) return {};
       samples_ = DrawSamples(float_graph_, *profile_, /*seed=*/0, kSyntheticSamples);

@@ -23,6 +23,9 @@ Status ApplyTypes(const Options& options, target::Target& target) {
     if (!schema) {
       return Wrong("schema", options.schema, "asymmetric, symmetric, symmetric-uint8 or pow2");
     }
+    if (target.pow2_scales && *schema != target::Schema::kPow2) {
+      return Wrong("schema", options.schema, fmt::format("pow2 for target {}", target.name));
+    }
     target.schema = *schema;
     target.pow2_scales |= *schema == target::Schema::kPow2;
   }

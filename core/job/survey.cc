@@ -40,6 +40,14 @@ std::vector<passes::FloatNode> FloatNodes(const Graph& graph, const passes::Find
   return list;
 }
 
+const Node* WithoutMeaning(const Graph& graph) {
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (node.op->reference == nullptr && node.op->domain != "octavo") return &node;
+  }
+  return nullptr;
+}
+
 std::vector<passes::Kept> KeptRescales(const Graph& graph, const passes::Findings& findings) {
   std::unordered_map<std::string_view, const passes::Kept*> reasons;
   for (const passes::Kept& kept : findings.kept) reasons[kept.node] = &kept;

@@ -8,6 +8,8 @@ namespace octavo::job {
 RescaleFigures CountRescales(const ir::Graph& graph);
 // Nodes of reals that are not computed in integers, with the passes' reason.
 std::vector<passes::FloatNode> FloatNodes(const ir::Graph& graph, const passes::Findings& findings);
+// The first node whose op is a target's own: only the target knows what it computes.  Or null.
+const ir::Node* WithoutMeaning(const ir::Graph& graph);
 // One entry for each Rescale that is left, with the last reason that a pass gave.
 std::vector<passes::Kept> KeptRescales(const ir::Graph& graph, const passes::Findings& findings);
 // Warns of Rescales that ONNX Runtime would rewrite unless told not to.

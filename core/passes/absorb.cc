@@ -289,7 +289,8 @@ class Absorber {
                        : offer.order_kept  ? kOrderKept
                                            : kCombinedDown;
     if (!Allowed(id, *offer.effect, rule.name)) return false;
-    if (const std::string why = ReexpressBias(graph_, use.node, from); !why.empty()) {
+    const int bits = target().bias_bits;
+    if (const std::string why = ReexpressBias(graph_, use.node, from, bits); !why.empty()) {
       why_[id] = why;
       return false;
     }

@@ -1,7 +1,6 @@
 #include "core/passes/bias_rescale.h"
 
 #include <cmath>
-#include <limits>
 
 #include "core/passes/rewrite.h"
 
@@ -13,7 +12,7 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-constexpr double kMostCode = std::numeric_limits<int32_t>::max();
+double MostCode(int bits) { return std::ldexp(1.0, bits - 1) - 1; }
 
 // The weight and the bias of a node, and which input the bias is.
 struct Terms {
@@ -55,7 +54,7 @@ std::vector<double> CodesAt(const Graph& graph, ValueId bias, const ir::Type& ty
 }
 
 // Codes are all that is left of the reals: they can be said at a finer scale, not at a coarser.
-std::string WhyCodesStay(const Graph& graph, ValueId bias, const ir::Type& type) {
+std::string WhyCodesStay(const Graph& graph, ValueId bias, const ir::Type& type, int bits) {
   const ir::Quant& old = *graph.type(bias).quant;
   for (size_t c = 0; c < old.scales.size(); ++c) {
     if (type.quant->scales[c] > old.scales[c]) {
@@ -63,8 +62,8 @@ std::string WhyCodesStay(const Graph& graph, ValueId bias, const ir::Type& type)
     }
   }
   for (const double code : CodesAt(graph, bias, type)) {
-    if (std::fabs(code) > kMostCode) {
-      return "its reader's integer bias would not fit 32 bits at the new scale";
+    if (std::fabs(code) > MostCode(bits)) {
+      return fmt::format("its reader's integer bias would not fit {} bits at the new scale", bits);
     }
   }
   return {};
@@ -85,13 +84,13 @@ void ReexpressCodes(Graph& graph, NodeId reader, const Terms& terms, ir::Type ty
   graph.SetInput(reader, terms.bias_input, copy);
 }
 
-std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& type) {
+std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& type, int bits) {
   const Node& quantize = *graph.Producer(bias);
   const auto reals = graph.value(quantize.inputs[0]).constant->tensor.values<float>();
   for (size_t i = 0; i < reals.size(); ++i) {
     const double scale = type.quant->scale(static_cast<int64_t>(i));
-    if (std::fabs(reals[i]) / scale > kMostCode) {
-      return "its reader's bias would not fit 32 bits at the new scale";
+    if (std::fabs(reals[i]) / scale > MostCode(bits)) {
+      return fmt::format("its reader's bias would not fit {} bits at the new scale", bits);
     }
   }
   return {};
@@ -117,17 +116,17 @@ bool IsPending(const Graph& graph, ValueId bias) {
 
 }  // namespace
 
-std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data) {
+std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data, int bits) {
   const Terms terms = TermsOf(graph.node(reader));
   if (!terms.bias || !graph.type(terms.bias).quantized()) return {};
   const ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
-  if (graph.IsConstant(terms.bias)) return WhyCodesStay(graph, terms.bias, type);
-  if (IsPending(graph, terms.bias)) return WhyPendingStays(graph, terms.bias, type);
+  if (graph.IsConstant(terms.bias)) return WhyCodesStay(graph, terms.bias, type, bits);
+  if (IsPending(graph, terms.bias)) return WhyPendingStays(graph, terms.bias, type, bits);
   return "its reader's bias is computed, so it cannot be re-expressed";
 }
 
-std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data) {
-  std::string why = WhyBiasStays(graph, reader, data);
+std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data, int bits) {
+  std::string why = WhyBiasStays(graph, reader, data, bits);
   const Terms terms = TermsOf(graph.node(reader));
   if (!why.empty() || !terms.bias || !graph.type(terms.bias).quantized()) return why;
   ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);

@@ -10,12 +10,12 @@
 
 namespace octavo::passes {
 
-// Why the bias of `reader` cannot be re-expressed for data of type `data`; "" where it can be, or
-// there is nothing to do.
-std::string WhyBiasStays(const ir::Graph& graph, ir::NodeId reader, const ir::Type& data);
+// Why the bias of `reader` cannot be re-expressed for data of type `data` in codes of `bits` bits;
+// "" where it can be, or there is nothing to do.
+std::string WhyBiasStays(const ir::Graph& graph, ir::NodeId reader, const ir::Type& data, int bits);
 
 // Re-expresses the bias of `reader` for data of type `data`.  "" when done (or nothing to do),
 // else the reason why it cannot be and nothing has changed.
-std::string ReexpressBias(ir::Graph& graph, ir::NodeId reader, const ir::Type& data);
+std::string ReexpressBias(ir::Graph& graph, ir::NodeId reader, const ir::Type& data, int bits);
 
 }  // namespace octavo::passes

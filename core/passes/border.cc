@@ -68,6 +68,7 @@ Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Us
   if (!HasActivations(target, from.dtype)) {
     return Refuse(fmt::format("the target has no {} activations", Name(from.dtype)));
   }
+  if (target.WantsOneType(reader.op->name)) return Refuse(target.WhyTypeStays(reader.op->name));
   // An op with weights sums products in 32 bits.
   if (reader.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
     return Refuse(fmt::format("{} '{}' would sum products of {} in 32 bits", reader.op->name,
@@ -108,6 +109,9 @@ Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId 
     return Refuse(fmt::format("the target has no {} activations", Name(to.dtype)));
   }
   if (ChoosesCodes(graph, *producer, from, target.numerics)) offer.effect = Effect::kExact;
+  if (std::string why = target.WhyTypeStays(producer->op->name); !why.empty()) {
+    return Refuse(std::move(why));
+  }
   return offer;
 }
 

@@ -15,8 +15,8 @@ constexpr int64_t kData = 8;
 
 class Keeper {
  public:
-  Keeper(const Graph& graph, Context& context, QuantizePlan& plan)
-      : graph_(graph), context_(context), plan_(plan) {}
+  Keeper(const Graph& graph, Context& context, const ValueRanges& ranges, QuantizePlan& plan)
+      : graph_(graph), context_(context), ranges_(ranges), plan_(plan) {}
 
   void Run() {
     std::vector<NodeId> sums;
@@ -27,6 +27,15 @@ class Keeper {
     }
     for (const NodeId id : sums) {
       const Node& sum = graph_.node(id);
+      const target::Target& target = context_.settings().target;
+      if (target.fully_quantized) {
+        context_.Warn("cancellation",
+                      fmt::format("the operands of '{}' cancel, so few of its bits will mean "
+                                  "anything; target {} has no floats for it",
+                                  sum.name, target.name),
+                      sum.name);
+        continue;
+      }
       reason_ =
           fmt::format("the operands of '{}' cancel, which integers would not survive", sum.name);
       limit_ = graph_.type(sum.result()).elements() * kData;
@@ -37,9 +46,8 @@ class Keeper {
 
  private:
   double WidthOf(ValueId id) const {
-    const profile::Profile* profile = context_.settings().profile;
-    const auto at = profile->values.find(graph_.name(id));
-    return at == profile->values.end() ? 0 : double{at->second.max} - at->second.min;
+    const profile::Entry* entry = ranges_.Of(id);
+    return entry == nullptr ? 0 : double{entry->max} - entry->min;
   }
 
   bool Cancels(const Node& sum) const {
@@ -101,6 +109,7 @@ class Keeper {
 
   const Graph& graph_;
   Context& context_;
+  const ValueRanges& ranges_;
   QuantizePlan& plan_;
   std::string reason_;
   int64_t limit_ = 0;
@@ -108,8 +117,9 @@ class Keeper {
 
 }  // namespace
 
-void KeepCancellations(const Graph& graph, Context& context, QuantizePlan& plan) {
-  if (context.settings().profile != nullptr) Keeper(graph, context, plan).Run();
+void KeepCancellations(const Graph& graph, Context& context, const ValueRanges& ranges,
+                       QuantizePlan& plan) {
+  if (context.settings().profile != nullptr) Keeper(graph, context, ranges, plan).Run();
 }
 
 }  // namespace octavo::passes

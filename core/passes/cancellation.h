@@ -3,10 +3,12 @@
 #pragma once
 
 #include "core/passes/quantize_plan.h"
+#include "core/passes/value_ranges.h"
 
 namespace octavo::passes {
 
 // Takes such nodes out of the plan, with the reason.
-void KeepCancellations(const ir::Graph& graph, Context& context, QuantizePlan& plan);
+void KeepCancellations(const ir::Graph& graph, Context& context, const ValueRanges& ranges,
+                       QuantizePlan& plan);
 
 }  // namespace octavo::passes

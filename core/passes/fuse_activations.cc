@@ -48,6 +48,11 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
         graph.node(producer).op->rescale.at_output != ir::RescaleRule::AtOutput::kAbsorbed) {
       return {};
     }
+    const std::string stays = context.settings().target.WhyTypeStays(graph.node(producer).op->name);
+    if (!stays.empty()) {
+      context.Keep(node.name, stays);
+      return {};
+    }
     const Effect effect = EffectOfOmitting(out, in, context.settings().target.numerics);
     if (!context.Allows(effect)) {
       context.Keep(node.name, fmt::format("fusing it would have the effect {}", Name(effect)));

@@ -7,14 +7,19 @@
 //   gemm-trans-a  Gemm{transA}(a, w, b)         ->  Gemm(Transpose(a), w, b)     exact
 //   gemm-factors  Gemm{alpha, beta}(a, w, b)    ->  Gemm(a, alpha*w, beta*b)     real-exact
 //   gemm          Gemm(a, w, b)                 ->  Add(MatMul(a, w'), b)        real-exact
+//   conv          Conv(x, w, b), 1x1            ->  Gemm(x, w, b), reshaped      real-exact
 //
-// The last one is for targets that list Gemm under `lower`; `keep` holds back the others by the
-// name of the op on the left.
+// `gemm` is for targets that list Gemm under `lower` and for a bias that is computed, which no
+// integer Gemm takes; `conv` for targets that list Conv.  `keep` holds back the others by the name
+// of the op on the left.  No profile can know the values that are made here: what their ranges
+// are follows from those around them.
 #include <algorithm>
 
 #include "core/ir/infer.h"
 #include "core/passes/channel_affine.h"
+#include "core/passes/lower_conv.h"
 #include "core/passes/passes.h"
+#include "core/passes/quantize_plan.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -40,16 +45,14 @@ constexpr Rule kGemmFactors = {"gemm-factors",
                                "Gemm{alpha, beta}(a, w, b) -> Gemm(a, alpha*w, beta*b)",
                                Effect::kRealExact, "w and b are constants"};
 constexpr Rule kGemm = {"gemm", "Gemm(a, w, b) -> Add(MatMul(a, w), b)", Effect::kRealExact,
-                        "the target lowers Gemm; w is a constant; alpha and beta are 1"};
-constexpr Rule kRules[] = {kBatchnorm, kSum, kMean, kMatmulBias, kGemmTransA, kGemmFactors, kGemm};
-
-bool Lists(const std::vector<std::string>& list, std::string_view op) {
-  return std::find(list.begin(), list.end(), op) != list.end();
-}
+                        "the target lowers Gemm and w is a constant, or b is computed; alpha and "
+                        "beta are 1"};
+constexpr Rule kRules[] = {kBatchnorm,  kSum,         kMean, kMatmulBias,
+                           kGemmTransA, kGemmFactors, kGemm, kConvIsGemm};
 
 // Whether a law with `op` on its left may run at all.
 bool Wanted(const Context& context, const Rule& rule, std::string_view op) {
-  return context.Allows(rule.effect) && !Lists(context.settings().target.keep, op);
+  return context.Allows(rule.effect) && !context.settings().target.Keeps(op);
 }
 
 // A new node before `position` with one result, `name` or a free name like it.
@@ -74,7 +77,7 @@ Tensor ChannelsOf(const std::vector<double>& values, size_t rank) {
   return tensor;
 }
 
-bool Batchnorm(Graph& graph, NodeId id, Context& context) {
+bool Batchnorm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
   const Node& node = graph.node(id);
   if (!Is(node, "BatchNormalization") || node.results.size() != 1 ||
       !Wanted(context, kBatchnorm, "BatchNormalization")) {
@@ -94,12 +97,15 @@ bool Batchnorm(Graph& graph, NodeId id, Context& context) {
   const ValueId t =
       AddConstant(graph, name + ".shift", ChannelsOf(affine->shift, type.shape.size()));
   const ValueId scaled = Insert(graph, id, name + ".scaled", "Mul", {x, s}, type);
+  DeriveRange(context, graph.name(scaled),
+              Minus(KnownRange(graph, context, ranges, graph.node(id).result()),
+                    KnownRange(graph, context, ranges, t)));
   Recompute(graph, id, "Add", {scaled, t}, {});
   return true;
 }
 
 // Sum or Mean of several: a chain of Adds under new names, the last step under the old one.
-bool SumOrMean(Graph& graph, NodeId id, Context& context) {
+bool SumOrMean(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
   const Node& node = graph.node(id);
   const bool mean = Is(node, "Mean");
   const Rule& rule = mean ? kMean : kSum;
@@ -112,9 +118,12 @@ bool SumOrMean(Graph& graph, NodeId id, Context& context) {
   context.Applied(rule, node.name, {name});
   const size_t inserted = inputs.size() - (mean ? 1 : 2);
   ValueId sum = inputs[0];
+  std::optional<ir::Range> range = KnownRange(graph, context, ranges, sum);
   for (size_t i = 1; i <= inserted; ++i) {
     const auto types = ir::InferNode(graph, *Op("Add"), name, {sum, inputs[i]}, {});
     sum = Insert(graph, id, fmt::format("{}.sum", name), "Add", {sum, inputs[i]}, (*types)[0]);
+    range = Plus(range, KnownRange(graph, context, ranges, inputs[i]));
+    DeriveRange(context, graph.name(sum), range);
   }
   if (!mean) {
     Recompute(graph, id, "Add", {sum, inputs.back()}, {});
@@ -128,7 +137,7 @@ bool SumOrMean(Graph& graph, NodeId id, Context& context) {
 
 bool MatmulBias(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
-  if (!Is(node, "Add") || Lists(context.settings().target.lower, "Gemm") ||
+  if (!Is(node, "Add") || context.settings().target.Lowers("Gemm") ||
       !Wanted(context, kMatmulBias, "MatMul")) {
     return false;
   }
@@ -218,14 +227,22 @@ Tensor Turned(const Tensor& matrix) {
   return turned;
 }
 
-bool Gemm(Graph& graph, NodeId id, Context& context) {
+// Whether the Gemm must go: the target has none, or none in integers for this bias.
+bool MustGo(const Graph& graph, const Node& node, const Settings& settings) {
+  if (settings.target.Lowers("Gemm")) return true;
+  return node.input(2) && !graph.IsConstant(node.input(2)) && !settings.no_quantize &&
+         settings.profile != nullptr && !KeptInFloat(graph, node, settings);
+}
+
+bool Gemm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
   const Node& node = graph.node(id);
-  if (!Is(node, "Gemm") || !Lists(context.settings().target.lower, "Gemm") ||
-      !Wanted(context, kGemm, "Gemm")) {
+  if (!Is(node, "Gemm") || graph.type(node.result()).dtype != ir::DType::kF32 ||
+      !Wanted(context, kGemm, "Gemm") || !MustGo(graph, node, context.settings())) {
     return false;
   }
   const Tensor* weight = ConstantOf(graph, node.input(1));
-  if (weight == nullptr || weight->dtype() != ir::DType::kF32 ||
+  const bool turned = node.attributes.Int("transB", 0) != 0;
+  if ((turned && (weight == nullptr || weight->dtype() != ir::DType::kF32)) ||
       node.attributes.Float("alpha", 1) != 1 || node.attributes.Float("beta", 1) != 1 ||
       node.attributes.Int("transA", 0) != 0) {
     context.Keep(node.name, "MatMul has no factors, and its weights must be constant");
@@ -236,26 +253,45 @@ bool Gemm(Graph& graph, NodeId id, Context& context) {
   context.Applied(kGemm, node.name, {name});
   const ValueId a = node.input(0), b = node.input(2);
   ValueId w = node.input(1);
-  if (node.attributes.Int("transB", 0)) w = ChangeConstant(graph, w, Turned(*weight));
+  if (turned) w = ChangeConstant(graph, w, Turned(*weight));
   if (!b) {
     Recompute(graph, id, "MatMul", {a, w}, {});
     return true;
   }
   const ValueId product = Insert(graph, id, name + ".product", "MatMul", {a, w}, type);
+  DeriveRange(context, graph.name(product),
+              Minus(KnownRange(graph, context, ranges, graph.node(id).result()),
+                    KnownRange(graph, context, ranges, b)));
   Recompute(graph, id, "Add", {product, b}, {});
   return true;
 }
 
-Status Run(Graph& graph, Context& context) {
+// What the target asked to have lowered and no law could.
+void SayWhatStays(const Graph& graph, Context& context) {
+  const target::Target& target = context.settings().target;
   for (const NodeId id : graph.nodes()) {
-    Batchnorm(graph, id, context);
-    SumOrMean(graph, id, context);
+    const Node& node = graph.node(id);
+    if (!target.Lowers(node.op->name)) continue;
+    context.Warn("not_lowered",
+                 fmt::format("target {} lowers {}, but no law could for '{}'", target.name,
+                             node.op->name, node.name),
+                 node.name);
+  }
+}
+
+Status Run(Graph& graph, Context& context) {
+  const ValueRanges ranges(graph, context.settings(), context.findings());
+  for (const NodeId id : graph.nodes()) LowerConv(graph, id, context, ranges);
+  for (const NodeId id : graph.nodes()) {
+    Batchnorm(graph, id, context, ranges);
+    SumOrMean(graph, id, context, ranges);
     MatmulBias(graph, id, context);
     GemmTransA(graph, id, context);
     GemmFactors(graph, id, context);
-    Gemm(graph, id, context);
+    Gemm(graph, id, context, ranges);
   }
   graph.EraseDead();
+  SayWhatStays(graph, context);
   return {};
 }
 

@@ -51,6 +51,8 @@ struct Findings {
   // Why a node (by name) of reals stays float; the report lists those that are left at the end.
   std::map<std::string, std::string, std::less<>> float_reasons = {};
   std::vector<Warning> warnings = {};
+  // Ranges of values that lowering made, which no profile can know.
+  std::map<std::string, ir::Range, std::less<>> derived_ranges = {};
   std::vector<std::string> missing_values = {};
   int64_t ranges_from_payload = 0;
   int64_t folded_bytes = 0;  // growth of constants so far, against the fold budget
@@ -64,6 +66,7 @@ class Context {
 
   const Settings& settings() const { return settings_; }
   Findings& findings() { return findings_; }
+  const Findings& findings() const { return findings_; }
   // Whether the job's limit allows the effect.
   bool Allows(Effect effect) const;
   // Records an application of a rule of this pass.

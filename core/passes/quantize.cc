@@ -36,8 +36,7 @@ class Quantizer {
  public:
   Quantizer(Graph& graph, Context& context, const QuantizePlan& plan)
       : graph_(graph), context_(context), plan_(plan) {
-    const target::Target& target = context.settings().target;
-    scheme_ = {.schema = target.schema, .dtype = target.activations.front()};
+    scheme_ = profile::SchemeOf(context.settings().target);
   }
 
   void Run() {
@@ -89,15 +88,16 @@ class Quantizer {
     const ValueId value = node.inputs[input], result = node.result();
     const Role role = node.op->RoleOf(input);
     if (role == Role::kBias) return;
-    const bool keeps = node.op->QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameAsInput;
+    const target::Target& target = context_.settings().target;
+    const bool keeps = target.QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameAsInput;
     if (graph_.IsConstant(value) || weights_.count(value)) {
       ir::Type type;
       const ir::Tensor& payload = PayloadOf(value);
       if (role == Role::kWeight) {
         const int axis =
             node.op->weight_axis ? node.op->weight_axis(graph_, node, static_cast<int>(input)) : -1;
-        type = WeightType(payload, axis < 0 ? std::nullopt : std::optional(axis),
-                          context_.settings().target);
+        type = WeightType(payload, axis < 0 ? std::nullopt : std::optional(axis), node.op->name,
+                          target);
       } else if (keeps) {
         type = WithShape(*plan_.types[result.index], value);
       } else {
@@ -228,13 +228,46 @@ class Quantizer {
   std::map<ValueId, std::vector<ValueId>> constants_, rescaled_;
 };
 
+bool HasCodes(const Graph& graph) {
+  for (const NodeId id : graph.nodes()) {
+    for (const ValueId result : graph.node(id).results) {
+      if (graph.type(result).quantized()) return true;
+    }
+  }
+  return false;
+}
+
+// A target without floats cannot run what is left of them.
+Status RefuseFloats(const Graph& graph, Context& context) {
+  const Node* first = nullptr;
+  int64_t others = -1;
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!IsFloatNode(graph, node)) continue;
+    if (first == nullptr) first = &node;
+    ++others;
+  }
+  if (first == nullptr) return {};
+  const auto& reasons = context.findings().float_reasons;
+  const auto reason = reasons.find(first->name);
+  return Fail(Code::kUnimplemented, "{} '{}' stays float, but target {} is fully quantized: {}{}",
+              first->op->name, first->name, context.settings().target.name,
+              reason == reasons.end() ? "the model computes it in float" : reason->second,
+              others > 0 ? fmt::format(" (and {} more)", others) : "")
+      .Node(first->name)
+      .Reason("FLOAT_NODE");
+}
+
 Status Run(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
-  if (settings.no_quantize || settings.profile == nullptr) return {};
-  OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, context));
-  Quantizer(graph, context, plan).Run();
-  for (const auto& [id, reason] : plan.reasons) context.KeepFloat(graph.node(id).name, reason);
-  return {};
+  if (!settings.no_quantize && settings.profile != nullptr) {
+    OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, context));
+    Quantizer(graph, context, plan).Run();
+    for (const auto& [id, reason] : plan.reasons) context.KeepFloat(graph.node(id).name, reason);
+  } else if (!HasCodes(graph)) {
+    return {};  // a float model that is only prepared
+  }
+  return settings.target.fully_quantized ? RefuseFloats(graph, context) : Status{};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/passes/cancellation.h"
+#include "core/passes/value_ranges.h"
 #include "core/passes/weight_type.h"
 
 namespace octavo::passes {
@@ -21,35 +22,53 @@ using Kind = ir::QuantRule::Kind;
 
 bool IsReal(const ir::Type& type) { return type.dtype == ir::DType::kF32 || type.quantized(); }
 
-// Values that must have one type, as a forest.
+// Values that must have one type, as a forest.  The target may fix the type of some.
 class Groups {
  public:
   explicit Groups(size_t values) : parent_(values) { std::iota(parent_.begin(), parent_.end(), 0); }
+  void Fix(ValueId id, const target::FixedResult& type) { fixed_.insert_or_assign(Of(id), type); }
+  const target::FixedResult* FixedOf(ValueId id) {
+    const auto at = fixed_.find(Of(id));
+    return at == fixed_.end() ? nullptr : &at->second;
+  }
   int32_t Of(ValueId id) {
     int32_t at = id.index;
     while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
     return at;
   }
-  void Join(ValueId a, ValueId b) { parent_[Of(a)] = Of(b); }
+  // Of two different fixed types each keeps its own.
+  void Join(ValueId a, ValueId b) {
+    const target::FixedResult *left = FixedOf(a), *right = FixedOf(b);
+    if (left && right && *left != *right) return;
+    const std::optional<target::FixedResult> fixed = left    ? std::optional(*left)
+                                                     : right ? std::optional(*right)
+                                                             : std::nullopt;
+    parent_[Of(a)] = Of(b);
+    if (fixed) Fix(b, *fixed);
+  }
 
  private:
   std::vector<int32_t> parent_;
+  std::unordered_map<int32_t, target::FixedResult> fixed_;  // by root
 };
 
 class Planner {
  public:
   Planner(const Graph& graph, Context& context)
-      : graph_(graph), context_(context), groups_(graph.value_bound()) {
+      : graph_(graph),
+        context_(context),
+        target_(context.settings().target),
+        ranges_(graph, context.settings(), context.findings()),
+        groups_(graph.value_bound()),
+        scheme_(profile::SchemeOf(target_)) {
     plan_.integer.assign(graph.node_bound(), false);
     plan_.types.resize(graph.value_bound());
-    const target::Target& target = context.settings().target;
-    scheme_ = {.schema = target.schema, .dtype = target.activations.front()};
   }
 
   Result<QuantizePlan> Make() {
     for (const NodeId id : graph_.nodes()) Consider(id);
-    KeepCancellations(graph_, context_, plan_);
-    DropLoneMovers();
+    KeepCancellations(graph_, context_, ranges_, plan_);
+    if (!target_.fully_quantized) DropLoneMovers();
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
     }
@@ -58,18 +77,13 @@ class Planner {
   }
 
  private:
-  const profile::Entry* EntryOf(ValueId id) const {
-    const profile::Profile* profile = context_.settings().profile;
-    if (profile == nullptr) return nullptr;
-    const auto at = profile->values.find(graph_.name(id));
-    return at == profile->values.end() ? nullptr : &at->second;
-  }
+  const profile::Entry* EntryOf(ValueId id) const { return ranges_.Of(id); }
   const profile::Entry* EntryOrMissing(ValueId id) {
     const profile::Entry* entry = EntryOf(id);
     if (entry == nullptr) missing_.insert(graph_.name(id));
     return entry;
   }
-  QuantRule RuleOf(const Node& node) const { return node.op->QuantOf(graph_, node); }
+  QuantRule RuleOf(const Node& node) const { return target_.QuantOf(graph_, node); }
 
   // Whether the value's range will be known: measured, computed, or carried over.
   bool HasRange(ValueId id) {
@@ -84,18 +98,12 @@ class Planner {
   std::string WhyFloat(const Node& node) {
     const Settings& settings = context_.settings();
     const QuantRule rule = RuleOf(node);
-    const auto kept = [&](const std::string& name) {
-      return std::ranges::find(settings.keep_float, name) != settings.keep_float.end();
-    };
-    if (kept(node.name) || kept(std::string(node.op->name)) ||
-        std::ranges::any_of(node.results, [&](ValueId r) { return kept(graph_.name(r)); })) {
-      return "kept in float on request";
-    }
-    if (settings.target.StaysFloat(node.op->name)) {
-      return fmt::format("target {} keeps {} in float", settings.target.name, node.op->name);
-    }
+    if (KeptInFloat(graph_, node, settings)) return "kept in float on request";
     if (rule.kind == Kind::kFloatOnly) return std::string(rule.why);
     if (rule.kind == Kind::kNotReal) return "its results are not real numbers";
+    // What the op is by itself: a target may let it keep a type, and yet it computes.
+    const Kind own = node.op->QuantOf(graph_, node).kind;
+    if (std::string why = target_.WhyFloat(node.op->name, own); !why.empty()) return why;
     if (rule.kind == Kind::kSameAsInput && ReadsPlaces(node)) {
       return "its indices are read, and values that round to one code would move them";
     }
@@ -159,7 +167,8 @@ class Planner {
   }
 
   bool Moves(NodeId id) const {
-    return plan_.IsInteger(id) && RuleOf(graph_.node(id)).kind == Kind::kSameAsInput;
+    const Node& node = graph_.node(id);
+    return plan_.IsInteger(id) && node.op->QuantOf(graph_, node).kind == Kind::kSameAsInput;
   }
 
   // Moving codes is no gain by itself: a mover runs in integers only next to one that computes.
@@ -192,10 +201,13 @@ class Planner {
   void JoinTypes(NodeId id) {
     const Node& node = graph_.node(id);
     const QuantRule rule = RuleOf(node);
+    if (const target::FixedResult* fixed = target_.ResultOf(node.op->name)) {
+      for (const ValueId result : node.results) groups_.Fix(result, *fixed);
+    }
     const bool clamp_of_one = node.op->clamps && graph_.CountUses(node.inputs[0]) == 1;
     if (rule.kind != Kind::kSameAsInput) {
       // A clamp narrows the range; its producer may as well store the narrowed one.
-      if (clamp_of_one && graph_.Producer(node.inputs[0]) &&
+      if (clamp_of_one && graph_.Producer(node.inputs[0]) && !groups_.FixedOf(node.inputs[0]) &&
           plan_.IsInteger(graph_.value(node.inputs[0]).producer)) {
         before_clamp_.insert(node.inputs[0]);
         groups_.Join(node.inputs[0], node.result());
@@ -212,7 +224,7 @@ class Planner {
       const ValueId input = node.inputs[i];
       if (graph_.IsConstant(input)) {
         payload_ranges_.push_back({node.result(), RangeOf(graph_.value(input).constant->tensor)});
-      } else if (operands == 1 || graph_.CountUses(input) == 1) {
+      } else if (operands == 1 || (graph_.CountUses(input) == 1 && !groups_.FixedOf(input))) {
         groups_.Join(input, node.result());
       }
     }
@@ -244,6 +256,10 @@ class Planner {
     return ir::Range{range.min, range.max};
   }
 
+  ir::Type TypeAt(const ir::Value& value, float scale, int32_t zero_point) const {
+    return {scheme_.dtype, value.type.shape, ir::Quant::PerTensor(scale, zero_point), {}};
+  }
+
   // One range a group: the widest of its members' measured ones.
   Status ChooseTypes() {
     std::unordered_map<int32_t, ir::Range> ranges;
@@ -269,6 +285,10 @@ class Planner {
       const ValueId id{static_cast<int32_t>(i)};
       const ir::Value& value = graph_.value(id);
       if (value.erased || value.constant || value.type.dtype != ir::DType::kF32) continue;
+      if (const target::FixedResult* fixed = groups_.FixedOf(id)) {
+        plan_.types[i] = TypeAt(value, fixed->scale, fixed->zero_point);
+        continue;
+      }
       const auto range = ranges.find(groups_.Of(id));
       if (range == ranges.end()) continue;
       const profile::Params params =
@@ -278,10 +298,7 @@ class Planner {
                                                    "was raised to {}",
                                                    value.name, params.scale));
       }
-      plan_.types[i] = ir::Type{scheme_.dtype,
-                                value.type.shape,
-                                ir::Quant::PerTensor(params.scale, params.zero_point),
-                                {}};
+      plan_.types[i] = TypeAt(value, params.scale, params.zero_point);
     }
     std::vector<std::string>& missing = context_.findings().missing_values;
     missing.assign(missing_.begin(), missing_.end());
@@ -290,6 +307,8 @@ class Planner {
 
   const Graph& graph_;
   Context& context_;
+  const target::Target& target_;
+  ValueRanges ranges_;
   Groups groups_;
   QuantizePlan plan_;
   profile::Scheme scheme_;
@@ -299,6 +318,27 @@ class Planner {
 };
 
 }  // namespace
+
+bool KeptInFloat(const Graph& graph, const Node& node, const Settings& settings) {
+  const auto kept = [&](std::string_view name) {
+    return std::ranges::find(settings.keep_float, name) != settings.keep_float.end();
+  };
+  return kept(node.name) || kept(node.op->name) ||
+         std::ranges::any_of(node.results, [&](ValueId r) { return kept(graph.name(r)); });
+}
+
+bool IsFloatNode(const Graph& graph, const Node& node) {
+  if (node.op->domain == "octavo") return false;
+  const auto is_float = [&](ValueId value) { return graph.type(value).dtype == ir::DType::kF32; };
+  if (std::ranges::any_of(node.results, is_float)) return true;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId input = node.inputs[i];
+    if (!input || !IsRealOperand(graph, node, i)) continue;
+    // A bias waits for its final scales in float.
+    if (is_float(input) && node.op->RoleOf(i) != Role::kBias) return true;
+  }
+  return false;
+}
 
 bool IsRealOperand(const Graph& graph, const Node& node, size_t input) {
   return node.inputs[input] && IsReal(graph.type(node.inputs[input])) &&

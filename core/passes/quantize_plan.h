@@ -24,7 +24,13 @@ struct QuantizePlan {
   }
 };
 
+// Whether --keep-float names the node, its op or one of its results.
+bool KeptInFloat(const ir::Graph& graph, const ir::Node& node, const Settings& settings);
+
 Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, Context& context);
+
+// Whether the node reads or computes reals in float; the borders of the integers do not count.
+bool IsFloatNode(const ir::Graph& graph, const ir::Node& node);
 
 // Whether an input is reals that the node would take as codes.
 bool IsRealOperand(const ir::Graph& graph, const ir::Node& node, size_t input);

@@ -2,13 +2,17 @@
 //
 //   specialized   Op(x : s_x, w : s_w, b float)  ->  Op(x, w, Quantize(b) : i32, s_x * s_w)
 //                 new parameters: the job itself, as in quantize
-// Where a bias would overflow 32 bits, the scale of that weight channel is raised instead, and
-// said; nothing is wrapped or clipped in silence.
+//   weight-scale-raised   Quantize(w) : s_w  ->  Quantize(w) : s_w'
+// The codes of a bias have the target's `bias_bits`.  Where it would overflow them, the scale of
+// that weight channel is raised instead, and said with how much of the weights' resolution that
+// takes; nothing is wrapped or clipped in silence.
 #include <algorithm>
 #include <cmath>
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
+#include "core/profile/choose_params.h"
 
 namespace octavo::passes {
 namespace {
@@ -23,14 +27,15 @@ constexpr Rule kSpecialized = {"specialized",
                                "Op(x : s_x, w : s_w, b) -> Op(x, w, Quantize(b) : i32, s_x * s_w)",
                                Effect::kNewParameters,
                                "the job itself, so no limit holds it back: x and w are codes, b is "
-                               "a float constant, which is rounded to 32 bits"};
+                               "a float constant, which is rounded to the target's bits"};
 constexpr Rule kRaised = {"weight-scale-raised", "Quantize(w) : s_w -> Quantize(w) : s_w'",
                           Effect::kNewParameters,
-                          "a bias would overflow 32 bits at s_x * s_w; weights still pending"};
+                          "a bias would overflow the target's bits at s_x * s_w; weights still "
+                          "pending"};
 constexpr Rule kRules[] = {kSpecialized, kRaised};
 
-// A little below 2^31, so that the sum of products still has room beside the bias.
-constexpr double kMostBiasCode = 1 << 30;
+// Of 32 bits one is left free, so that the sum of products still has room beside the bias.
+double MostCode(int bits) { return bits == 32 ? 0x1p30 : std::ldexp(1.0, bits - 1) - 1; }
 
 struct Operands {
   ValueId data, weight, bias;
@@ -58,37 +63,71 @@ Operands OperandsOf(const Node& node) {
   return operands;
 }
 
-// Raises weight scales under which a bias element does not fit.
-Status MakeRoom(Graph& graph, const Node& node, const Operands& operands, Context& context) {
-  const Type& x = graph.type(operands.data);
-  Type w = graph.type(operands.weight);
+// The weight's type under which every bias element fits, and the channels whose scale that raises.
+struct Room {
+  Type weight = {};
+  std::vector<std::string> raised = {};
+  double most = 1;  // the largest factor
+};
+
+Room RoomFor(const Graph& graph, const Operands& operands, const target::Target& target) {
+  const double step = graph.type(operands.data).quant->scale();
+  Room room{.weight = graph.type(operands.weight)};
+  const double most_code = MostCode(target.bias_bits);
   const std::span<const float> bias = graph.value(operands.bias).constant->tensor.values<float>();
-  std::vector<std::string> raised;
   for (size_t i = 0; i < bias.size(); ++i) {
-    const size_t c = w.quant->per_tensor() ? 0 : i;
-    const double scale = double{x.quant->scale()} * double{w.quant->scales[c]};
-    if (std::fabs(bias[i]) / scale <= kMostBiasCode) continue;
-    w.quant->scales[c] = static_cast<float>(std::fabs(bias[i]) / kMostBiasCode /
-                                            double{x.quant->scale()} * 1.000001);
-    raised.push_back(fmt::format("{}", i));
+    float& scale = room.weight.quant->scales[room.weight.quant->per_tensor() ? 0 : i];
+    const double code = std::fabs(bias[i]) / (step * double{scale});
+    if (code <= most_code) continue;
+    auto raised = static_cast<float>(std::fabs(bias[i]) / most_code / step * 1.000001);
+    if (target.pow2_scales) raised = profile::RoundUpToPowerOfTwo(raised);
+    room.most = std::max(room.most, double{raised} / double{scale});
+    room.raised.push_back(fmt::format("{}", i));
+    scale = raised;
   }
-  if (raised.empty()) return {};
-  const Node* quantize = graph.Producer(operands.weight);
-  if (quantize == nullptr || graph.CountUses(operands.weight) != 1) {
+  return room;
+}
+
+// The weight as this node alone reads it, still pending; none where its codes are given.
+std::optional<ValueId> OwnPending(Graph& graph, NodeId id, ValueId weight) {
+  const Node* quantize = graph.Producer(weight);
+  if (!IsOwn(quantize, "Quantize") || !graph.IsConstant(quantize->inputs[0])) return std::nullopt;
+  if (graph.CountUses(weight) == 1) return weight;
+  const NodeId own = graph.InsertBefore(
+      id, {.op = quantize->op,
+           .inputs = quantize->inputs,
+           .results = {{graph.UniqueName(graph.name(weight)), graph.type(weight)}}});
+  const ValueId copy = graph.node(own).result();
+  for (size_t i = 0; i < graph.node(id).inputs.size(); ++i) {
+    if (graph.node(id).inputs[i] == weight) graph.SetInput(id, i, copy);
+  }
+  return copy;
+}
+
+// Raises weight scales under which a bias element does not fit.
+Status MakeRoom(Graph& graph, NodeId id, Operands& operands, Context& context) {
+  const target::Target& target = context.settings().target;
+  Room room = RoomFor(graph, operands, target);
+  if (room.raised.empty()) return {};
+  const std::optional<ValueId> own = OwnPending(graph, id, operands.weight);
+  const Node& node = graph.node(id);
+  if (!own) {
     return Fail(Code::kUnimplemented,
-                "{} '{}': bias '{}' overflows 32 bits at channel {}, and the weight's scale cannot "
+                "{} '{}': bias '{}' overflows {} bits at channel {}, and the weight's scale cannot "
                 "be raised since its codes are given",
-                node.op->name, node.name, graph.name(operands.bias), raised.front())
+                node.op->name, node.name, graph.name(operands.bias), target.bias_bits,
+                room.raised.front())
         .Node(node.name);
   }
-  context.Warn(
-      "bias_overflow",
-      fmt::format("bias '{}' would overflow 32 bits; the scale of weight '{}' was raised "
-                  "for channels {}",
-                  graph.name(operands.bias), graph.name(operands.weight), fmt::join(raised, ", ")),
-      node.name);
+  operands.weight = *own;
+  context.Warn("bias_overflow",
+               fmt::format("bias '{}' would overflow {} bits; the scale of weight '{}' was raised, "
+                           "at most {:.4g} times, for channels {}",
+                           graph.name(operands.bias), target.bias_bits, graph.name(operands.weight),
+                           room.most, fmt::join(room.raised, ", ")),
+               node.name);
   context.Applied(kRaised, node.name, {graph.name(operands.weight)});
-  graph.SetType(operands.weight, std::move(w));
+  graph.SetType(operands.weight, std::move(room.weight));
   return {};
 }
 
@@ -105,14 +144,14 @@ Type BiasType(const Type& x, const Type& w, const ir::Shape& shape) {
 }
 
 Status Specialize(Graph& graph, NodeId id, Context& context) {
-  const Operands operands = OperandsOf(graph.node(id));
+  Operands operands = OperandsOf(graph.node(id));
   if (!operands.bias || !operands.weight || !operands.data) return {};
   if (graph.type(operands.bias).dtype != ir::DType::kF32 || !graph.IsConstant(operands.bias)) {
     return {};
   }
   if (!graph.type(operands.data).quantized() || !graph.type(operands.weight).quantized()) return {};
 
-  OCTAVO_CHECK(MakeRoom(graph, graph.node(id), operands, context));
+  OCTAVO_CHECK(MakeRoom(graph, id, operands, context));
   const ValueId bias = operands.bias;
   const ir::Value constant = graph.value(bias);
   const Type type =

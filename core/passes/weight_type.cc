@@ -30,15 +30,10 @@ ir::Range RangeOf(const ir::Tensor& tensor) {
   return {min, max};
 }
 
-ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis,
+ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis, std::string_view op,
                     const target::Target& target) {
-  const target::WeightRule& rule = target.weights;
-  const profile::Scheme scheme{.schema = target.pow2_scales ? target::Schema::kPow2
-                                         : rule.symmetric   ? target::Schema::kSymmetric
-                                                            : target::Schema::kAsymmetric,
-                               .dtype = rule.dtype,
-                               .narrow_range = rule.narrow_range};
-  if (!axis || !rule.per_channel) return ConstantType(weight, scheme);
+  const profile::Scheme scheme = profile::WeightSchemeOf(target);
+  if (!axis || !target.PerChannel(op)) return ConstantType(weight, scheme);
 
   ir::Quant quant{.scales = {}, .zero_points = {}, .axis = axis};
   std::vector<size_t> zero_channels;
@@ -54,8 +49,10 @@ ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis,
     quant.zero_points.push_back(params.zero_point);
   }
   const size_t others = quant.scales.size() - zero_channels.size();
-  for (const size_t channel : zero_channels) {
-    if (others > 0) quant.scales[channel] = static_cast<float>(sum / static_cast<double>(others));
+  if (others > 0) {
+    auto mean = static_cast<float>(sum / static_cast<double>(others));
+    if (scheme.schema == target::Schema::kPow2) mean = profile::RoundUpToPowerOfTwo(mean);
+    for (const size_t channel : zero_channels) quant.scales[channel] = mean;
   }
   return {scheme.dtype, weight.shape(), std::move(quant), {}};
 }

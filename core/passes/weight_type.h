@@ -7,9 +7,9 @@
 
 namespace octavo::passes {
 
-// The type of a weight whose output channels lie along `axis`; per-tensor without an axis or
-// where the target wants it.  A channel of zeros gets the mean scale of the others.
-ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis,
+// The type of a weight of `op` whose output channels lie along `axis`; per-tensor without an axis
+// or where the target wants it.  A channel of zeros gets the mean scale of the others.
+ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis, std::string_view op,
                     const target::Target& target);
 
 // The type of a constant that takes part as data (an addend, a table): per-tensor.

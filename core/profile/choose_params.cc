@@ -19,9 +19,21 @@ Params Finish(double scale, int32_t zero_point) {
   return params;
 }
 
-Params Asymmetric(double min, double max, ir::CodeRange codes) {
+// Glow reckons the zero point from both ends and takes the one whose sum of magnitudes is less.
+Params FromTheNearerEnd(double min, double max, double low, double high) {
+  const double scale = (max - min) / (high - low);
+  const double from_min = low - min / scale, from_max = high - max / scale;
+  const double error_min = std::fabs(low) + std::fabs(min / scale);
+  const double error_max = std::fabs(high) + std::fabs(max / scale);
+  const double zero = std::round(error_min < error_max ? from_min : from_max);
+  return Finish(scale, static_cast<int32_t>(std::clamp(zero, low, high)));
+}
+
+Params Asymmetric(double min, double max, const Scheme& scheme) {
+  const ir::CodeRange codes = CodesOf(scheme);
   const auto low = static_cast<double>(codes.min);
   const auto high = static_cast<double>(codes.max);
+  if (scheme.glow_zero) return FromTheNearerEnd(min, max, low, high);
   const double scale = (max - min) / (high - low);
   // [-a, a] is a tie for every a; the ends decide it once for all.
   const double zero =
@@ -40,13 +52,29 @@ Params Symmetric(double min, double max, const Scheme& scheme) {
   return Finish(scale, zero);
 }
 
+}  // namespace
+
 float RoundUpToPowerOfTwo(float scale) {
   int exponent = 0;
   const float fraction = std::frexp(scale, &exponent);
   return std::ldexp(1.0f, fraction == 0.5f ? exponent - 1 : exponent);
 }
 
-}  // namespace
+Scheme SchemeOf(const target::Target& target) {
+  return {.schema = target.schema,
+          .dtype = target.activations.front(),
+          .glow_zero = target.glow_zero_points()};
+}
+
+Scheme WeightSchemeOf(const target::Target& target) {
+  const target::WeightRule& rule = target.weights;
+  return {.schema = target.pow2_scales ? target::Schema::kPow2
+                    : rule.symmetric   ? target::Schema::kSymmetric
+                                       : target::Schema::kAsymmetric,
+          .dtype = rule.dtype,
+          .narrow_range = rule.narrow_range,
+          .glow_zero = target.glow_zero_points()};
+}
 
 ir::CodeRange CodesOf(const Scheme& scheme) {
   ir::CodeRange codes = ir::CodesOf(scheme.dtype);
@@ -62,10 +90,10 @@ Params ChooseParams(float min, float max, const Scheme& scheme) {
   Params params;
   if (low == 0 && high == 0) {
     params = {.scale = 1, .zero_point = Symmetric(-1, 1, scheme).zero_point, .all_zero = true};
-    if (!symmetric) params.zero_point = Asymmetric(-1, 1, CodesOf(scheme)).zero_point;
+    if (!symmetric) params.zero_point = Asymmetric(-1, 1, scheme).zero_point;
     return params;
   }
-  params = symmetric ? Symmetric(low, high, scheme) : Asymmetric(low, high, CodesOf(scheme));
+  params = symmetric ? Symmetric(low, high, scheme) : Asymmetric(low, high, scheme);
   if (scheme.schema == target::Schema::kPow2) params.scale = RoundUpToPowerOfTwo(params.scale);
   return params;
 }

@@ -20,7 +20,16 @@ struct Scheme {
   target::Schema schema = target::Schema::kAsymmetric;
   ir::DType dtype = ir::DType::kU8;
   bool narrow_range = false;  // signed storage without its least code
+  bool glow_zero = false;     // the zero point follows from the end that is nearer to it, as Glow's
 };
+
+// How a target's activations are quantized.
+Scheme SchemeOf(const target::Target& target);
+// How the target's rule quantizes weights.
+Scheme WeightSchemeOf(const target::Target& target);
+
+// The least power of two that is not below the scale.
+float RoundUpToPowerOfTwo(float scale);
 
 // The codes that a scheme uses.
 ir::CodeRange CodesOf(const Scheme& scheme);

@@ -1,6 +1,7 @@
 #include "core/target/target.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -34,6 +35,10 @@ std::optional<Enum> FindIn(const Table& table, std::string_view name) {
   const auto at = std::ranges::find_if(table, [&](const auto& word) { return word.name == name; });
   if (at == std::end(table)) return std::nullopt;
   return at->value;
+}
+
+bool Lists(const std::vector<std::string>& list, std::string_view op) {
+  return std::ranges::find(list, op) != list.end();
 }
 
 Failure Wrong(std::string_view key, std::string_view must) {
@@ -100,9 +105,56 @@ Status ReadWeights(const json& object, WeightRule& rule) {
   OCTAVO_CHECK(reader.Read("per_channel", rule.per_channel, "true or false"));
   OCTAVO_CHECK(reader.Read("symmetric", rule.symmetric, "true or false"));
   OCTAVO_CHECK(reader.Read("narrow_range", rule.narrow_range, "true or false"));
+  OCTAVO_CHECK(reader.Read("per_tensor", rule.per_tensor, "a list of op names"));
   if (dtype != "i8" && dtype != "i16") return Wrong("weights.dtype", "i8 or i16");
   rule.dtype = *ir::ParseDType(dtype);
   return reader.RefuseUnknown();
+}
+
+// Parameters of results by op: {"Softmax": {"scale": 0.00390625, "zero_point": 0}}.
+Status ReadResults(const json& object, Target& target) {
+  if (!object.is_object()) return Wrong("results", "an object of ops");
+  target.results.clear();
+  for (const auto& [op, value] : object.items()) {
+    const std::string key = "results." + op;
+    if (!value.is_object()) return Wrong(key, "an object with scale and zero_point");
+    Reader reader(value, key + ".");
+    FixedResult fixed{.scale = 0};
+    OCTAVO_CHECK(reader.Read("scale", fixed.scale, "a number"));
+    OCTAVO_CHECK(reader.Read("zero_point", fixed.zero_point, "an integer"));
+    OCTAVO_CHECK(reader.RefuseUnknown());
+    if (!std::isnormal(fixed.scale) || fixed.scale < 0) {
+      return Wrong(key + ".scale", "a positive normal number");
+    }
+    target.results[op] = fixed;
+  }
+  return {};
+}
+
+// What keys ask for together must be possible.
+Status CheckTogether(const Target& target) {
+  for (const auto& [op, fixed] : target.results) {
+    int exponent = 0;
+    if (target.pow2_scales && std::frexp(fixed.scale, &exponent) != 0.5f) {
+      return Wrong("results." + op + ".scale", "a power of two, as 'scales' says");
+    }
+    for (const ir::DType dtype : target.activations) {
+      const ir::CodeRange codes = ir::CodesOf(dtype);
+      if (fixed.zero_point < codes.min || fixed.zero_point > codes.max) {
+        return Wrong("results." + op + ".zero_point",
+                     fmt::format("a code of {}, one of its activations", ir::Name(dtype)));
+      }
+    }
+  }
+  for (const std::string& op : target.keep) {
+    if (Lists(target.lower, op)) return Wrong("lower", fmt::format("without {}, a kept op", op));
+  }
+  for (const std::string& op : target.integer_ops) {
+    if (Lists(target.float_ops, op)) {
+      return Wrong("integer_ops", fmt::format("without {}, one of float_ops", op));
+    }
+  }
+  return {};
 }
 
 // Inference of an op that Octavo does not know: the result is shaped like the first input.
@@ -138,6 +190,27 @@ Status ReadRescale(const json& object, ir::RescaleRule& rule) {
   return reader.RefuseUnknown();
 }
 
+// {"value": "float"}: what attributes the op may have, and of which kind.
+Status ReadAttributes(const json& object, std::vector<std::string>& names,
+                      std::vector<ir::AttrSpec>& specs) {
+  constexpr std::string_view must = "an object of int, float, string, ints, floats or strings";
+  constexpr Word<ir::AttrKind> words[] = {
+      {ir::AttrKind::kInt, "int"},       {ir::AttrKind::kFloat, "float"},
+      {ir::AttrKind::kString, "string"}, {ir::AttrKind::kInts, "ints"},
+      {ir::AttrKind::kFloats, "floats"}, {ir::AttrKind::kStrings, "strings"},
+  };
+  if (!object.is_object()) return Wrong("ops.attributes", must);
+  for (const auto& [name, kind] : object.items()) names.push_back(name);  // before views of them
+  for (const std::string& name : names) {
+    const json& kind = object[name];
+    const auto word =
+        kind.is_string() ? FindIn<ir::AttrKind>(words, kind.get<std::string>()) : std::nullopt;
+    if (!word) return Wrong("ops.attributes", must);
+    specs.push_back({.name = name, .kind = *word});
+  }
+  return {};
+}
+
 Status ReadOp(const json& object, CustomOp& op) {
   if (!object.is_object()) return Wrong("ops", "a list of objects");
   Reader reader(object, "ops.");
@@ -152,9 +225,15 @@ Status ReadOp(const json& object, CustomOp& op) {
   // The strings live beside the row, so that the row's views stay valid with it.
   struct Owned {
     std::string name, domain;
+    std::vector<std::string> attribute_names;
+    std::vector<ir::AttrSpec> attributes;
     ir::OpDef def;
   };
-  auto owned = std::make_shared<Owned>(Owned{op.name, op.domain, {}});
+  auto owned = std::make_shared<Owned>(Owned{op.name, op.domain, {}, {}, {}});
+  if (const json* attributes = reader.Child("attributes")) {
+    OCTAVO_CHECK(ReadAttributes(*attributes, owned->attribute_names, owned->attributes));
+    owned->def.attributes = owned->attributes;
+  }
   owned->def.name = owned->name;
   owned->def.domain = owned->domain;
   owned->def.inputs = {1, ir::kManyInputs};
@@ -200,6 +279,11 @@ Status ReadInto(const json& object, Target& target) {
   OCTAVO_CHECK(reader.Read("fully_quantized", target.fully_quantized, "true or false"));
   OCTAVO_CHECK(reader.Read("integer_io", target.integer_io, "true or false"));
   OCTAVO_CHECK(reader.Read("float_ops", target.float_ops, "a list of op names"));
+  OCTAVO_CHECK(reader.Read("integer_ops", target.integer_ops, "a list of op names"));
+  OCTAVO_CHECK(reader.Read("same_type", target.same_type, "a list of op names"));
+  if (const json* results = reader.Child("results")) {
+    OCTAVO_CHECK(ReadResults(*results, target));
+  }
   OCTAVO_CHECK(reader.Read("keep", target.keep, "a list of op names"));
   OCTAVO_CHECK(reader.Read("lower", target.lower, "a list of op names"));
   if (const json* ops = reader.Child("ops")) {
@@ -208,7 +292,7 @@ Status ReadInto(const json& object, Target& target) {
   }
   OCTAVO_CHECK(reader.RefuseUnknown());
   if (target.name.empty()) return Wrong("name", "given");
-  return {};
+  return CheckTogether(target);
 }
 
 }  // namespace
@@ -216,8 +300,52 @@ Status ReadInto(const json& object, Target& target) {
 std::string_view Name(Schema schema) { return NameIn(kSchemas, schema); }
 std::optional<Schema> ParseSchema(std::string_view name) { return FindIn<Schema>(kSchemas, name); }
 
-bool Target::StaysFloat(std::string_view op) const {
-  return std::ranges::find(float_ops, op) != float_ops.end();
+std::string Target::WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const {
+  if (Lists(float_ops, op)) return fmt::format("target {} keeps {} in float", name, op);
+  const bool computes = kind != ir::QuantRule::Kind::kSameAsInput;
+  const bool own = std::ranges::any_of(ops, [&](const CustomOp& each) { return each.name == op; });
+  if (!computes || own || integer_ops.empty() || Lists(integer_ops, op)) return {};
+  return fmt::format("target {} has no {} in integers", name, op);
+}
+
+ir::QuantRule Target::QuantOf(const ir::Graph& graph, const ir::Node& node) const {
+  using Kind = ir::QuantRule::Kind;
+  ir::QuantRule rule = node.op->QuantOf(graph, node);
+  if (rule.kind != Kind::kFree && rule.kind != Kind::kFixed) return rule;
+  if (const FixedResult* fixed = ResultOf(node.op->name)) {
+    const ir::CodeRange codes = ir::CodesOf(activations.front());
+    rule.kind = Kind::kFixed;
+    rule.range = {static_cast<float>(codes.min - fixed->zero_point) * fixed->scale,
+                  static_cast<float>(codes.max - fixed->zero_point) * fixed->scale};
+  } else if (Lists(same_type, node.op->name)) {
+    rule.kind = Kind::kSameAsInput;
+  }
+  return rule;
+}
+
+std::string Target::WhyTypeStays(std::string_view op) const {
+  if (ResultOf(op)) return fmt::format("target {} fixes the type that {} gives", name, op);
+  if (!WantsOneType(op)) return {};
+  return fmt::format("target {} wants one type before and after {}", name, op);
+}
+
+bool Target::Lowers(std::string_view op) const { return Lists(lower, op); }
+
+bool Target::Keeps(std::string_view op) const { return Lists(keep, op); }
+
+bool Target::WantsOneType(std::string_view op) const { return Lists(same_type, op); }
+
+const FixedResult* Target::ResultOf(std::string_view op) const {
+  const auto at = results.find(op);
+  return at == results.end() ? nullptr : &at->second;
+}
+
+bool Target::PerChannel(std::string_view op) const {
+  return weights.per_channel && !Lists(weights.per_tensor, op);
+}
+
+bool Target::glow_zero_points() const {
+  return numerics == Numerics::kGlowInterpreter || numerics == Numerics::kGlowCpu;
 }
 
 Result<Target> BuiltIn(std::string_view name) {

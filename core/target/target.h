@@ -4,10 +4,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/ir/graph.h"
 #include "core/ir/numerics.h"
 #include "core/ir/op_def.h"
 
@@ -27,6 +29,15 @@ struct WeightRule {
   bool per_channel = true;
   bool symmetric = true;
   bool narrow_range = true;
+  std::vector<std::string> per_tensor = {};  // ops whose weights have one scale all the same
+};
+
+// The parameters that an op's result always has.
+struct FixedResult {
+  float scale = 1;
+  int32_t zero_point = 0;
+
+  bool operator==(const FixedResult&) const = default;
 };
 
 // An op of the target's own, with the rules that let Rescales move through it.
@@ -46,12 +57,30 @@ struct Target {
   bool pow2_scales = false;
   bool fully_quantized = false;
   bool integer_io = false;
-  std::vector<std::string> float_ops = {};  // ops that stay float
-  std::vector<std::string> keep = {};       // ops not lowered
-  std::vector<std::string> lower = {};      // ops lowered though the default keeps them
+  std::vector<std::string> float_ops = {};    // ops that stay float
+  std::vector<std::string> integer_ops = {};  // if any: the only ones that compute in integers
+  std::vector<std::string> same_type = {};    // ops whose result has the type of their operand
+  std::map<std::string, FixedResult, std::less<>> results = {};  // by op
+  std::vector<std::string> keep = {};                            // ops not lowered
+  std::vector<std::string> lower = {};  // ops lowered though the default keeps them
   std::vector<CustomOp> ops = {};
 
-  bool StaysFloat(std::string_view op) const;
+  // Empty where the target computes the op in integers, if anybody does; else the reason.  Ops that
+  // only hand codes on (`kind` kSameAsInput) need no arithmetic of the target's.
+  std::string WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const;
+  // How a node takes part in integer arithmetic on this target: the op's rule, narrowed by
+  // `same_type` and `results`.
+  ir::QuantRule QuantOf(const ir::Graph& graph, const ir::Node& node) const;
+  // Empty where the types beside the op are free as far as the target goes; else the reason.
+  std::string WhyTypeStays(std::string_view op) const;
+  bool Lowers(std::string_view op) const;
+  bool Keeps(std::string_view op) const;  // not lowered
+  bool WantsOneType(std::string_view op) const;
+  const FixedResult* ResultOf(std::string_view op) const;
+  // Whether the weights of the op have a scale for each channel.
+  bool PerChannel(std::string_view op) const;
+  // Glow's own choice of a zero point goes with its numerics.
+  bool glow_zero_points() const;
 };
 
 // A built-in by name; kUsage with the list of names for an unknown one.

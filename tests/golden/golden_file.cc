@@ -64,6 +64,7 @@ Status SetLimit(std::string_view value, GoldenSettings& result) {
 
 Status SetTarget(std::string_view value, GoldenSettings& result) {
   OCTAVO_TRY(result.settings.target, target::BuiltIn(value));
+  result.settings.integer_io = result.settings.target.integer_io;
   return {};
 }
 

@@ -41,6 +41,18 @@ TEST(ChooseParams, FollowsTheFormulas) {
   }
 }
 
+TEST(ChooseParams, GlowTakesTheZeroPointOfTheNearerEnd) {
+  Scheme scheme{.dtype = DType::kI8, .glow_zero = true};
+  // From the minimum: -128 + 255/4 = -64.25; from the maximum 127 - 191.25 = -64.25.
+  EXPECT_EQ(ChooseParams(-1, 3, scheme).zero_point, -64);
+  // [-a, a] is -1/2, which rounds away from zero; elsewhere it is 0 by definition.
+  EXPECT_EQ(ChooseParams(-1, 1, scheme).zero_point, -1);
+  scheme.glow_zero = false;
+  EXPECT_EQ(ChooseParams(-1, 1, scheme).zero_point, 0);
+  EXPECT_EQ(RoundUpToPowerOfTwo(0.25f), 0.25f);
+  EXPECT_EQ(RoundUpToPowerOfTwo(0.26f), 0.5f);
+}
+
 TEST(ChooseParams, NoScaleIsZeroSubnormalOrInfinite) {
   for (const float max : {1e-45f, 1e-38f, 1e-30f, 1.0f, 3.4e38f}) {
     for (const float min : {0.0f, -max}) {

@@ -38,7 +38,9 @@ TEST(Target, AFileTakesItsBaseAndChangesWhatItSays) {
   EXPECT_EQ(target->name, "mine");
   EXPECT_FALSE(target->weights.per_channel);
   EXPECT_TRUE(target->weights.symmetric);
-  EXPECT_TRUE(target->StaysFloat("Softmax"));
+  EXPECT_EQ(target->WhyFloat("Softmax", ir::QuantRule::Kind::kFixed),
+            "target mine keeps Softmax in float");
+  EXPECT_EQ(target->WhyFloat("Sigmoid", ir::QuantRule::Kind::kFixed), "");
 }
 
 TEST(Target, AnOpOfItsOwnBringsItsRescaleRule) {
@@ -51,6 +53,52 @@ TEST(Target, AnOpOfItsOwnBringsItsRescaleRule) {
   EXPECT_EQ(def.quant.kind, ir::QuantRule::Kind::kSameAsInput);
 }
 
+TEST(Target, IntegerOpsAreTheOnlyOnesThatComputeInIntegers) {
+  using Kind = ir::QuantRule::Kind;
+  const Target target = *Parse(R"({"name": "npu", "integer_ops": ["Conv"],
+                                   "ops": [{"name": "MaxSplat", "domain": "npu"}]})");
+  EXPECT_EQ(target.WhyFloat("Conv", Kind::kFree), "");
+  EXPECT_EQ(target.WhyFloat("MaxSplat", Kind::kFree), "");
+  EXPECT_EQ(target.WhyFloat("Transpose", Kind::kSameAsInput), "");
+  EXPECT_EQ(target.WhyFloat("Exp", Kind::kFree), "target npu has no Exp in integers");
+}
+
+TEST(Target, TfliteFixesTypes) {
+  const Target target = *BuiltIn("tflite");
+  EXPECT_EQ(*target.ResultOf("Softmax"), (FixedResult{.scale = 1.f / 256, .zero_point = -128}));
+  EXPECT_EQ(target.ResultOf("Conv"), nullptr);
+  EXPECT_TRUE(target.PerChannel("Conv"));
+  EXPECT_FALSE(target.PerChannel("Gemm"));
+  EXPECT_EQ(target.WhyTypeStays("Tanh"), "target tflite fixes the type that Tanh gives");
+  EXPECT_EQ(target.WhyTypeStays("AveragePool"),
+            "target tflite wants one type before and after AveragePool");
+  EXPECT_EQ(target.WhyTypeStays("Conv"), "");
+}
+
+TEST(Target, Pow2NpuHasNoFloats) {
+  const Target target = *BuiltIn("pow2-npu");
+  EXPECT_TRUE(target.pow2_scales && target.fully_quantized && target.integer_io);
+  EXPECT_EQ(target.schema, Schema::kPow2);
+  EXPECT_EQ(target.bias_bits, 16);
+}
+
+TEST(Target, GlowChoosesZeroPointsItsOwnWay) {
+  EXPECT_TRUE(BuiltIn("glow-interpreter")->glow_zero_points());
+  EXPECT_TRUE(BuiltIn("glow-cpu")->glow_zero_points());
+  EXPECT_FALSE(BuiltIn("tflite")->glow_zero_points());
+  EXPECT_EQ(Name(BuiltIn("glow-cpu")->numerics), "glow-cpu");
+}
+
+TEST(Target, AnOpOfItsOwnMayHaveAttributes) {
+  const Target target = *Parse(R"({"name": "npu", "ops": [{"name": "MaxSplat",
+      "attributes": {"value": "float", "axes": "ints"}}]})");
+  const ir::OpDef& def = *target.ops.at(0).def;
+  ASSERT_EQ(def.attributes.size(), 2u);
+  EXPECT_EQ(def.attributes[0].name, "axes");
+  EXPECT_EQ(def.attributes[1].name, "value");
+  EXPECT_EQ(def.attributes[1].kind, ir::AttrKind::kFloat);
+}
+
 TEST(Target, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"name": "x", "colour": 1})", "unknown key 'colour'"},
@@ -58,6 +106,16 @@ TEST(Target, WhatIsWrongIsNamed) {
       {R"({"name": "x", "weights": {"dtype": "u8"}})", "'weights.dtype' must be i8 or i16"},
       {R"({"name": "x", "numerics": "abacus"})", "'numerics' must be a numerics mode"},
       {R"({"name": "x", "activations": []})", "'activations' must be a list"},
+      {R"({"name": "x", "results": {"Tanh": {"scale": 0}}})", "'results.Tanh.scale' must be a"},
+      {R"({"name": "x", "results": {"Tanh": {"scale": 1, "zero_point": 256}}})",
+       "'results.Tanh.zero_point' must be a code of u8"},
+      {R"({"name": "x", "scales": "pow2", "results": {"Tanh": {"scale": 0.3}}})",
+       "'results.Tanh.scale' must be a power of two"},
+      {R"({"name": "x", "keep": ["Gemm"], "lower": ["Gemm"]})", "'lower' must be without Gemm"},
+      {R"({"name": "x", "float_ops": ["Add"], "integer_ops": ["Add"]})",
+       "'integer_ops' must be without Add"},
+      {R"({"name": "x", "ops": [{"name": "A", "attributes": {"b": "real"}}]})",
+       "'ops.attributes' must be an object of int"},
       {R"({"base": "cpu"})", "unknown target 'cpu'"},
       {R"({})", "'name' must be given"},
       {R"([1])", "not a JSON object"},
