@@ -1,44 +1,30 @@
 #include "core/base/math.h"
 
-#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
+#include "core/base/math_series.h"
+
 // Only IEEE-exact functions of <cmath> are used here: fabs, sqrt, floor, rint, fmod, copysign,
 // ldexp, frexp and the classifications.
 namespace octavo::math {
+
+using namespace internal;
+
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-// ln 2 = high + low, where `high` has 32 bits, so that k * high is exact for |k| < 2^20.
-constexpr double kLn2High = 0x1.62e42feep-1;
-constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 constexpr double kPi = 0x1.921fb54442d18p+1;
-
-constexpr int kExpTerms = 14;
-constexpr std::array<double, kExpTerms + 1> kInverseFactorial = [] {
-  std::array<double, kExpTerms + 1> table = {1};
-  double factorial = 1;  // exact: 14! < 2^53
-  for (int n = 1; n <= kExpTerms; ++n) table[n] = 1 / (factorial *= n);
-  return table;
-}();
 
 // (exp(r) - 1) / r = 1 + r/2! + r^2/3! + ... for |r| < 0.36.
 double ExpSeries(double r) {
-  double sum = kInverseFactorial[kExpTerms];
-  for (int n = kExpTerms - 1; n >= 1; --n) sum = sum * r + kInverseFactorial[n];
+  double sum = kInverseFactorial.at[kExpTerms];
+  for (int n = kExpTerms - 1; n >= 1; --n) sum = sum * r + kInverseFactorial.at[n];
   return sum;
 }
-
-// 1 / (2n + 1) for the series of erf.
-constexpr std::array<double, 51> kInverseOdd = [] {
-  std::array<double, 51> table = {};
-  for (int n = 0; n <= 50; ++n) table[n] = 1.0 / (2 * n + 1);
-  return table;
-}();
 
 // 2^k for k in the normal range.
 double PowerOfTwo(int k) { return std::bit_cast<double>(static_cast<uint64_t>(k + 1023) << 52); }
@@ -118,9 +104,9 @@ bool IsOddInteger(double y) {
 
 double Exp(double x) {
   if (std::isnan(x)) return x;
-  if (x > 709.79) return kInfinity;
-  if (x < -745.2) return 0;
-  const double k = std::rint(x * 0x1.71547652b82fep+0);  // 1 / ln 2
+  if (x > kExpMost) return kInfinity;
+  if (x < kExpLeast) return 0;
+  const double k = std::rint(x * kInverseLn2);
   const double r = (x - k * kLn2High) - k * kLn2Low;
   const double value = 1 + r * ExpSeries(r);
   // Two factors, because 2^1024 and 2^-1075 are no normal numbers.
@@ -130,7 +116,7 @@ double Exp(double x) {
 }
 
 double Expm1(double x) {
-  if (std::fabs(x) < 0.35) return x * ExpSeries(x);
+  if (std::fabs(x) < kExpm1Series) return x * ExpSeries(x);
   return Exp(x) - 1;
 }
 
@@ -153,7 +139,7 @@ double Log1p(double x) {
 double Tanh(double x) {
   if (std::isnan(x) || x == 0) return x;
   const double magnitude = std::fabs(x);
-  if (magnitude > 22) return std::copysign(1.0, x);
+  if (magnitude > kTanhMost) return std::copysign(1.0, x);
   const double e = Expm1(2 * magnitude);
   return std::copysign(e / (e + 2), x);
 }
@@ -184,19 +170,20 @@ double Sigmoid(double x) {
 double Erf(double x) {
   if (std::isnan(x) || x == 0) return x;
   const double magnitude = std::fabs(x);
-  if (magnitude > 6) return std::copysign(1.0, x);
-  constexpr double kInverseSqrtPi = 0x1.20dd750429b6dp-1;
+  if (magnitude > kErfMost) return std::copysign(1.0, x);
   const double square = magnitude * magnitude;
-  if (magnitude < 2.5) {
+  if (magnitude < kErfSeries) {
     // erf(x) = 2/sqrt(pi) * exp(-x^2) * sum 2^n x^(2n+1) / (1*3*...*(2n+1)): only positive terms.
-    const int terms = magnitude < 0.5 ? 14 : magnitude < 1.25 ? 26 : 50;
+    const int terms = magnitude < kErfSmall    ? kErfTermsSmall
+                      : magnitude < kErfMiddle ? kErfTermsMiddle
+                                               : kErfTerms;
     double sum = 1;
-    for (int n = terms; n >= 1; --n) sum = 1 + sum * (2 * square) * kInverseOdd[n];
+    for (int n = terms; n >= 1; --n) sum = 1 + sum * (2 * square) * kInverseOdd.at[n];
     return 2 * kInverseSqrtPi * x * sum * Exp(-square);
   }
   // erfc(x) = exp(-x^2) / sqrt(pi) / (x + (1/2) / (x + 1 / (x + (3/2) / (x + ...)))).
   double fraction = magnitude;
-  for (int n = 60; n >= 1; --n) fraction = magnitude + 0.5 * n / fraction;
+  for (int n = kErfFractions; n >= 1; --n) fraction = magnitude + 0.5 * n / fraction;
   return std::copysign(1 - Exp(-square) * kInverseSqrtPi / fraction, x);
 }
 

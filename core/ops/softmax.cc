@@ -1,7 +1,7 @@
 // Softmax(x) {axis}: e^(x - max) over its sum along the axis; in double, rounded once.
 #include <algorithm>
 
-#include "core/base/math.h"
+#include "core/base/math_each.h"
 #include "core/ops/softmax_rows.h"
 
 namespace octavo::ops {
@@ -21,7 +21,9 @@ Status Reference(const ir::EvalContext& context) {
   return ForEachRow(context, [](double* values, int64_t count) {
     const double most = *std::max_element(values, values + count);
     double sum = 0;
-    for (int64_t i = 0; i < count; ++i) sum += values[i] = math::Exp(values[i] - most);
+    for (int64_t i = 0; i < count; ++i) values[i] -= most;
+    math::ExpEach({values, static_cast<size_t>(count)});
+    for (int64_t i = 0; i < count; ++i) sum += values[i];
     for (int64_t i = 0; i < count; ++i) values[i] /= sum;
   });
 }

@@ -1,12 +1,12 @@
 // Tanh(x): hyperbolic tangent, element by element.
-#include "core/base/math.h"
-#include "core/ops/elementwise.h"
+#include "core/base/math_each.h"
+#include "core/ops/unary_blocks.h"
 
 namespace octavo::ops {
 namespace {
 
 Status Reference(const ir::EvalContext& context) {
-  return FloatUnary(context, [](auto x) { return math::Tanh(x); });
+  return FloatUnaryBlocks(context, &math::TanhEach);
 }
 
 }  // namespace
