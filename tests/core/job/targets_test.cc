@@ -1,0 +1,316 @@
+// What a target asks for, and what a profile says of a graph that a target wants in another form.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/job/job.h"
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
+#include "tests/core/onnx/model_builder.h"
+
+namespace octavo::job {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Entries by name, from "x:-1:1 y:0:2".
+NamedBlob ProfileOf(const std::string& entries) {
+  json values = json::array();
+  std::istringstream words(entries);
+  for (std::string word; words >> word;) {
+    const size_t last = word.rfind(':'), first = word.rfind(':', last - 1);
+    values.push_back({{"name", word.substr(0, first)},
+                      {"min", std::stod(word.substr(first + 1, last - first - 1))},
+                      {"max", std::stod(word.substr(last + 1))}});
+  }
+  return {"p.json", Blob(json{{"octavo_profile", 1}, {"values", values}}.dump())};
+}
+
+Request JobOf(std::string_view model, const std::string& entries, const std::string& target = {}) {
+  Request request;
+  request.model = {"net.graph", Blob(std::string(model))};
+  request.profile = ProfileOf(entries);
+  if (!target.empty()) request.target = NamedBlob{"t.json", Blob(std::string(target))};
+  request.options.emit = "text";
+  request.options.deterministic = true;
+  request.options.threads = 1;
+  return request;
+}
+
+// A built-in target's demands under the numerics of the default.
+std::string Like(const std::string& base, const std::string& more = {}) {
+  return fmt::format(R"({{"name": "t", "base": "{}", "numerics": "onnx"{}}})", base, more);
+}
+
+struct Done {
+  json report = {};
+  std::string text = {};
+};
+
+Done RunJob(const Request& request) {
+  const auto outcome = job::Run(request, {}, {});
+  if (!outcome) {
+    ADD_FAILURE() << outcome.error().message;
+    return {};
+  }
+  return {json::parse(outcome->report_json), std::string(outcome->model.bytes.text())};
+}
+
+void ExpectAllInIntegers(const Done& done) {
+  EXPECT_THAT(done.report["float_nodes"], IsEmpty()) << done.report["float_nodes"];
+  EXPECT_THAT(done.report["profile"]["missing_values"], IsEmpty());
+  EXPECT_THAT(done.report["profile"]["unmatched_entries"], IsEmpty());
+}
+
+constexpr std::string_view kGemm = R"(graph(%x: tensor<4x3xf32>) -> (%y) {
+  const %w = random(1) : tensor<3x2xf32>
+  const %b = [0.5, -0.25] : tensor<2xf32>
+  %y = Gemm(%x, %w, %b) : tensor<4x2xf32>
+}
+)";
+constexpr std::string_view kProduct = R"(graph(%x: tensor<4x3xf32>) -> (%y) {
+  const %w = random(1) : tensor<3x2xf32>
+  const %b = [0.5, -0.25] : tensor<2xf32>
+  %c3 = MatMul(%x, %w) : tensor<4x2xf32>
+  %y = Add(%c3, %b) : tensor<4x2xf32>
+}
+)";
+
+TEST(Targets, FloatNodeOnAFullyQuantizedTargetIsNamed) {
+  constexpr std::string_view net = R"(graph(%x: tensor<4xf32>) -> (%y) {
+  %s = Softmax(%x) {axis=0} : tensor<4xf32>
+  %y = Neg(%s) : tensor<4xf32>
+}
+)";
+  const auto outcome = job::Run(JobOf(net, "x:-1:1 s:0:1 y:-1:0", Like("pow2-npu")), {}, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kUnimplemented);
+  EXPECT_EQ(outcome.error().reason, "FLOAT_NODE");
+  EXPECT_EQ(outcome.error().node, "s");
+  EXPECT_EQ(outcome.error().message,
+            "Softmax 's' stays float, but target t is fully quantized: target t has no Softmax in "
+            "integers (and 1 more)");
+}
+
+TEST(Targets, FullyQuantizedWithIntegerInterfaceHasNoFloatsAtAll) {
+  const Done done = RunJob(JobOf(kGemm, "x:-1:1 y:-2:2", Like("pow2-npu")));
+  ExpectAllInIntegers(done);
+  EXPECT_EQ(done.text.find("Quantize"), std::string::npos) << done.text;
+  EXPECT_EQ(done.text.find("f32"), std::string::npos) << done.text;
+}
+
+TEST(Targets, SchemaThatATargetCannotRunIsRefused) {
+  Request request = JobOf(kGemm, "x:-1:1 y:-2:2", Like("pow2-npu"));
+  request.options.schema = "asymmetric";
+  const auto outcome = job::Run(request, {}, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kUsage);
+  EXPECT_THAT(outcome.error().message, HasSubstr("must be pow2 for target t"));
+}
+
+TEST(Targets, BiasPast16BitsIsReported) {
+  constexpr std::string_view net = R"(graph(%x: tensor<1x3xf32>) -> (%y) {
+  const %w = splat(0.5) : tensor<3x2xf32>
+  const %b = [500, -0.25] : tensor<2xf32>
+  %y = Gemm(%x, %w, %b) : tensor<1x2xf32>
+}
+)";
+  const Done done =
+      RunJob(JobOf(net, "x:-1:1 y:-512:512", Like("cpu-int8", R"(, "bias_bits": 16)")));
+  const auto warns = [](const json& warning) { return warning["code"] == "bias_overflow"; };
+  EXPECT_EQ(std::count_if(done.report["warnings"].begin(), done.report["warnings"].end(), warns),
+            1);
+  EXPECT_EQ(RunJob(JobOf(net, "x:-1:1 y:-512:512")).report["warnings"].dump().find("overflow"),
+            std::string::npos);
+}
+
+TEST(Targets, ModelWithATargetsOwnOpIsDoneWithoutFigures) {
+  constexpr std::string_view net = R"(graph(%x: tensor<1x3xf32>) -> (%y) {
+  const %w = random(1) : tensor<3x2xf32>
+  %c = Gemm(%x, %w) : tensor<1x2xf32>
+  %y = npu.MaxSplat(%c) {splat=0.5} : tensor<1x2xf32>
+}
+)";
+  const Done done = RunJob(JobOf(net, "x:-1:1 c:-2:2 y:0.5:2", Like("cpu-int8", R"(, "ops": [
+      {"name": "MaxSplat", "domain": "npu", "quant": "free", "attributes": {"splat": "float"}}])")));
+  ExpectAllInIntegers(done);
+  EXPECT_THAT(done.text, HasSubstr("npu.MaxSplat"));
+  EXPECT_THAT(done.report["warnings"].dump(), HasSubstr("only target t knows what MaxSplat 'y'"));
+  EXPECT_THAT(done.report["numerics"]["outputs"], IsEmpty());
+}
+
+// Stopped before constants are rounded and taken up again, a job gives the bytes of one run.
+TEST(Targets, MergeThatIsDelayedGivesEqualBytes) {
+  const std::string targets[] = {
+      Like("cpu-int8"),
+      Like("onnxruntime"),
+      Like("tflite"),
+      Like("glow-interpreter"),
+      Like("pow2-npu"),
+      Like("pow2-npu", R"(, "integer_io": false, "bias_bits": 8)"),
+      Like("cpu-int8", R"(, "weights": {"symmetric": false, "per_channel": false})"),
+      Like("cpu-int8", R"(, "activations": ["i16"], "scales": "pow2")"),
+  };
+  constexpr std::string_view net = R"(graph(%x: tensor<2x3x4x4xf32>) -> (%y) {
+  const %w = random(1) : tensor<4x3x3x3xf32>
+  const %b = [3, -0.25, 0, 1] : tensor<4xf32>
+  const %v = random(2) : tensor<4x4x1x1xf32>
+  const %a = random(3) : tensor<4x1x1xf32>
+  %c = Conv(%x, %w, %b) : tensor<2x4x2x2xf32>
+  %r = Relu(%c) : tensor<2x4x2x2xf32>
+  %d = Conv(%r, %v, %b) : tensor<2x4x2x2xf32>
+  %y = Add(%d, %a) : tensor<2x4x2x2xf32>
+}
+)";
+  for (const std::string& target : targets) {
+    Request whole = JobOf(net, "x:-1:1 c:-4:4 r:0:4 d:-5:5 y:-6:6", target);
+    whole.options.emit = "qdq";
+    const auto once = job::Run(whole, {}, {});
+    ASSERT_TRUE(once) << target << ": " << once.error().message;
+    Request part = whole;
+    part.options.stop_before = "merge-constants";
+    const auto stopped = job::Run(part, {}, {});
+    ASSERT_TRUE(stopped) << target << ": " << stopped.error().message;
+    EXPECT_NE(stopped->model.bytes.text(), once->model.bytes.text()) << target;
+    Request rest = whole;
+    rest.profile.reset();
+    rest.model = {"part.onnx", stopped->model.bytes};
+    rest.options.no_quantize = true;
+    const auto resumed = job::Run(rest, {}, {});
+    ASSERT_TRUE(resumed) << target << ": " << resumed.error().message;
+    EXPECT_EQ(resumed->model.bytes.text(), once->model.bytes.text()) << target;
+  }
+}
+
+TEST(Names, GemmThatIsLoweredIsQuantizedByItsOwnProfile) {
+  const Done done =
+      RunJob(JobOf(kGemm, "x:-1:1 y:-2:2", Like("cpu-int8", R"(, "lower": ["Gemm"])")));
+  ExpectAllInIntegers(done);
+  EXPECT_THAT(done.text, HasSubstr("MatMul"));
+  EXPECT_EQ(done.text.find("Gemm"), std::string::npos) << done.text;
+}
+
+TEST(Names, GemmIsQuantizedByAProfileOfItsParts) {
+  const std::string profile = "x:-1:1 c3:-2:2 y:-2:2";
+  const Done together = RunJob(JobOf(kProduct, profile));
+  ExpectAllInIntegers(together);
+  EXPECT_THAT(together.text, HasSubstr("Gemm"));
+  const Done apart = RunJob(JobOf(kProduct, profile, Like("cpu-int8", R"(, "keep": ["MatMul"])")));
+  ExpectAllInIntegers(apart);
+  EXPECT_THAT(apart.text, HasSubstr("MatMul"));
+}
+
+// Glow's case: FullyConnected(C1, C2, bias) whose product a profile of the lowered form would name,
+// and one of the whole form cannot.
+TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
+  constexpr std::string_view net = R"(graph(%bias: tensor<2x2xf32>) -> (%y) {
+  const %c1 = random(1) : tensor<2x3xf32>
+  const %c2 = random(2) : tensor<3x2xf32>
+  %y = Gemm(%c1, %c2, %bias) : tensor<2x2xf32>
+}
+)";
+  for (const std::string more : {"", R"(, "lower": ["Gemm"])"}) {
+    ExpectAllInIntegers(RunJob(JobOf(net, "bias:-1:1 y:-3:3", Like("cpu-int8", more))));
+  }
+  // The profile of the lowered form serves the lowered graph.
+  constexpr std::string_view lowered = R"(graph(%bias: tensor<2x2xf32>) -> (%y) {
+  const %c1 = random(1) : tensor<2x3xf32>
+  const %c2 = random(2) : tensor<3x2xf32>
+  %c3 = MatMul(%c1, %c2) : tensor<2x2xf32>
+  %y = Add(%c3, %bias) : tensor<2x2xf32>
+}
+)";
+  ExpectAllInIntegers(RunJob(JobOf(lowered, "bias:-1:1 y:-3:3 c3:-2:2")));
+}
+
+TEST(Names, WeightsOfALoweredConvAreQuantizedRowByRow) {
+  constexpr std::string_view net = R"(graph(%x: tensor<1x3x2x2xf32>) -> (%y) {
+  const %w = [1, 0.5, 0.25, 0.1, 0.2, 0.3] : tensor<2x3x1x1xf32>
+  const %b = [1, 2] : tensor<2xf32>
+  %y = Conv(%x, %w, %b) : tensor<1x2x2x2xf32>
+}
+)";
+  const Done done = RunJob(JobOf(net, "x:-1:1 y:-4:4", Like("cpu-int8", R"(, "lower": ["Conv"])")));
+  ExpectAllInIntegers(done);
+  EXPECT_THAT(done.text, HasSubstr("Gemm"));
+  EXPECT_THAT(done.text, HasSubstr("tensor<2x3xi8, axis=0, scale=[0.007874016, 0.0023622047]"));
+}
+
+TEST(Names, WeightsBehindMovementAreQuantizedRowByRow) {
+  constexpr std::string_view net = R"(graph(%x: tensor<4x3xf32>) -> (%y) {
+  const %w = [1, 0.5, 0.25, 0.1, 0.2, 0.3] : tensor<2x3x1x1xf32>
+  const %shape = [2, 3] : tensor<2xi64>
+  %m = Reshape(%w, %shape) : tensor<2x3xf32>
+  %t = Transpose(%m) {perm=[1, 0]} : tensor<3x2xf32>
+  %y = Gemm(%x, %t) : tensor<4x2xf32>
+}
+)";
+  const Done done = RunJob(JobOf(net, "x:-1:1 y:-4:4"));
+  ExpectAllInIntegers(done);
+  EXPECT_THAT(done.text, HasSubstr("tensor<3x2xi8, axis=1, scale=[0.007874016, 0.0023622047]"));
+  EXPECT_EQ(done.text.find("Transpose"), std::string::npos);
+}
+
+TEST(Names, AProfileMayUseANameThatARewriteForwarded) {
+  constexpr std::string_view net = R"(graph(%x: tensor<4x3xf32>) -> (%y) {
+  const %w = random(1) : tensor<3x2xf32>
+  const %shape = [4, 2] : tensor<2xi64>
+  %g = Gemm(%x, %w) : tensor<4x2xf32>
+  %i = Identity(%g) : tensor<4x2xf32>
+  %r = Reshape(%i, %shape) : tensor<4x2xf32>
+  %y = Neg(%r) : tensor<4x2xf32>
+}
+)";
+  for (const std::string name : {"g", "i", "r"}) {
+    ExpectAllInIntegers(RunJob(JobOf(net, fmt::format("x:-1:1 {}:-2:2 y:-2:2", name))));
+  }
+}
+
+TEST(Names, OneProfileServesEveryBatch) {
+  onnx::ModelBuilder builder;
+  builder.Input("x", {onnx::kOpen, 3, 4, 4})
+      .Constant("w", ir::Tensor(ir::DType::kF32, {2, 3, 1, 1}));
+  builder.Node("Conv", {"x", "w"}, {"c"}).Node("Shape", {"c"}, {"s"});
+  builder.Constant("zero", ir::Tensor::Ints({0})).Constant("rest", ir::Tensor::Ints({-1}));
+  builder.Node("Gather", {"s", "zero"}, {"n"}).Node("Concat", {"n", "rest"}, {"shape"});
+  builder.Int("axis", 0)
+      .Node("Reshape", {"c", "shape"}, {"r"})
+      .Node("Relu", {"r"}, {"y"})
+      .Output("y");
+  std::map<std::string, std::optional<ir::Quant>> first;
+  for (const int64_t batch : {1, 8}) {
+    Request request = JobOf("", "x:-1:1 c:-2:2 r:-2:2 y:0:2");
+    request.model = {"m.onnx", builder.Build()};
+    request.options.batch = batch;
+    const Done done = RunJob(request);
+    ExpectAllInIntegers(done);
+    const auto graph = text::Parse(done.text, {.find_op = &ops::FindOp});
+    ASSERT_TRUE(graph) << graph.error().message;
+    std::map<std::string, std::optional<ir::Quant>> quants;
+    for (size_t i = 0; i < graph->value_bound(); ++i) {
+      const ir::ValueId id{static_cast<int32_t>(i)};
+      quants[graph->name(id)] = graph->type(id).quant;
+    }
+    EXPECT_EQ(graph->type(graph->inputs()[0]).shape[0], batch);
+    if (first.empty()) first = quants;
+    EXPECT_EQ(quants, first) << batch;
+  }
+}
+
+TEST(Names, ProfileOfAnotherPreparationIsRefused) {
+  Request request = JobOf(kGemm, "");
+  request.profile = NamedBlob{"p.json", Blob(std::string(R"({"octavo_profile": 1, "preparation": 0,
+      "values": [{"name": "x", "min": -1, "max": 1}]})"))};
+  const auto outcome = job::Run(request, {}, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kInvalidArgument);
+  EXPECT_EQ(outcome.error().field, "preparation");
+  EXPECT_THAT(outcome.error().message,
+              HasSubstr("made after preparation 0, but this version prepares as 1; profile again"));
+}
+
+}  // namespace
+}  // namespace octavo::job
