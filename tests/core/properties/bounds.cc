@@ -55,6 +55,34 @@ double GainOf(const Graph& graph, const Node& node, size_t input, const RunValue
   return at == kGains.end() ? 1.0 : at->second;
 }
 
+bool Chooses(const Node& node) { return node.op->name == "Max" || node.op->name == "Min"; }
+
+bool IsConstant(const Graph& graph, ValueId id) {
+  const Node* node = graph.Producer(id);
+  return graph.IsConstant(node != nullptr && node->inputs.size() == 1 ? node->inputs[0] : id);
+}
+
+// The operand that a node hands on but for rounding and clamping, or none.
+ValueId HandedOn(const Graph& graph, const Node& node) {
+  if (node.op->domain == "octavo" || node.op->clamps) return node.inputs[0];
+  const bool same_shape = graph.type(node.inputs[0]).shape == graph.type(node.result()).shape;
+  if (node.op->name == "Reshape" || node.op->name == "Flatten") {
+    return same_shape ? node.inputs[0] : ValueId{};
+  }
+  if (node.op->name == "AveragePool") {  // of windows of one element
+    const std::vector<int64_t> window = node.attributes.Ints("kernel_shape");
+    const bool one = std::all_of(window.begin(), window.end(), [](int64_t k) { return k == 1; });
+    return one && same_shape ? node.inputs[0] : ValueId{};
+  }
+  if (Chooses(node) && node.inputs.size() == 2) {  // with a constant: a clamp
+    for (const size_t i : {0, 1}) {
+      const bool all = graph.type(node.inputs[i]).shape == graph.type(node.result()).shape;
+      if (all && IsConstant(graph, node.inputs[1 - i])) return node.inputs[i];
+    }
+  }
+  return {};
+}
+
 // A value without the roundings and clamps that it went through last.
 struct Peeled {
   ValueId id = {};
@@ -63,10 +91,10 @@ struct Peeled {
 Peeled Peel(const Graph& graph, ValueId id) {
   Peeled peeled{.id = id};
   while (const Node* node = graph.Producer(peeled.id)) {
-    const bool own = node->op->domain == "octavo" && node->op->name != "Reinterpret";
-    if (!own && !node->op->clamps) break;
+    const ValueId operand = HandedOn(graph, *node);
+    if (!operand) break;
     peeled.slack += HalfStep(graph.type(peeled.id));
-    peeled.id = node->inputs[0];
+    peeled.id = operand;
   }
   return peeled;
 }
@@ -129,8 +157,10 @@ class Bounds {
       if (!std::isfinite(distance)) return Unmatched(from);
       bound.operands_equal = false;
       // A Rescale that was moved below movement clips there what it clipped above.
+      // What chooses among codes limits them to its own type.
       const bool clips_below = MovesCodes(before_, *old_node) && to.slack > 0;
-      if (!clips_below && after_.Resolve(before_.name(x)) != y) OCTAVO_CHECK(Check(x, y));
+      if (!clips_below && !Chooses(*old_node) && after_.Resolve(before_.name(x)) != y)
+        OCTAVO_CHECK(Check(x, y));
       bound.most += distance * std::max(GainOf(before_, *old_node, i, was_),
                                         GainOf(after_, *new_node, i, is_));
     }
@@ -191,7 +221,7 @@ bool IsRetyped(const Graph& before, ValueId b, const Graph& after, ValueId a) {
   const ir::Value& value = before.value(b);
   return value.output_uses == 0 && !SameCodes(value.type, after.type(a)) &&
          std::all_of(value.uses.begin(), value.uses.end(), [&](const ir::Use& use) {
-           return before.node(use.node).op->domain == "octavo";
+           return HandedOn(before, before.node(use.node)) == b;
          });
 }
 
