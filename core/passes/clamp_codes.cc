@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -24,21 +25,12 @@ struct Clamped {
   std::vector<float> reals = {}, clamped = {};
 };
 
-std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Type& type) {
-  if (!node.op->clamps || !type.quant->per_tensor() || ir::SizeOf(type.dtype) > 2) {
-    return std::nullopt;
-  }
-  const ir::CodeRange range = OccurringCodes(type, 0);
-  const int64_t count = range.max - range.min + 1;
-  Clamped all;
-  ir::Tensor reals(ir::DType::kF32, {count});
-  for (int64_t i = 0; i < count; ++i) {
-    all.codes.push_back(static_cast<int32_t>(range.min + i));
-    all.reals.push_back(
-        ops::DequantizeOne(all.codes.back(), type.quant->scale(), type.quant->zero_point()));
-  }
-  std::ranges::copy(all.reals, reals.mutable_values<float>().begin());
-  std::vector<const ir::Tensor*> inputs = {&reals};
+std::optional<std::vector<float>> ClampedReals(const Graph& graph, const Node& node,
+                                               const std::vector<float>& reals) {
+  const auto count = static_cast<int64_t>(reals.size());
+  ir::Tensor operand(ir::DType::kF32, {count});
+  std::ranges::copy(reals, operand.mutable_values<float>().begin());
+  std::vector<const ir::Tensor*> inputs = {&operand};
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] && !graph.IsConstant(node.inputs[i])) return std::nullopt;
     inputs.push_back(node.inputs[i] ? &graph.value(node.inputs[i]).constant->tensor : nullptr);
@@ -48,7 +40,23 @@ std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Typ
       reference::Evaluate(node, inputs, {Type{ir::DType::kF32, {count}, {}, {}}}, pool);
   if (!results) return std::nullopt;
   const auto clamped = (*results)[0].values<float>();
-  all.clamped.assign(clamped.begin(), clamped.end());
+  return std::vector<float>(clamped.begin(), clamped.end());
+}
+
+std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Type& type) {
+  if (!node.op->clamps || !type.quant->per_tensor() || ir::SizeOf(type.dtype) > 2) {
+    return std::nullopt;
+  }
+  const ir::CodeRange range = OccurringCodes(type, 0);
+  Clamped all;
+  for (int64_t code = range.min; code <= range.max; ++code) {
+    all.codes.push_back(static_cast<int32_t>(code));
+    all.reals.push_back(
+        ops::DequantizeOne(all.codes.back(), type.quant->scale(), type.quant->zero_point()));
+  }
+  auto clamped = ClampedReals(graph, node, all.reals);
+  if (!clamped) return std::nullopt;
+  all.clamped = *std::move(clamped);
   return all;
 }
 
@@ -63,6 +71,13 @@ bool Chooses(const Node& node) {
   static constexpr std::array<std::string_view, 2> kOfOperands = {"Max", "Min"};
   return node.op->clamps ||
          std::ranges::any_of(kOfOperands, [&](std::string_view op) { return Is(node, op); });
+}
+
+std::optional<Ends> ClampEnds(const Graph& graph, const Node& node) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const auto ends = ClampedReals(graph, node, {-infinity, infinity});
+  if (!node.op->clamps || !ends) return std::nullopt;
+  return Ends{(*ends)[0], (*ends)[1]};
 }
 
 bool ClampKeepsCodes(const Graph& graph, const Node& node, const Type& type) {

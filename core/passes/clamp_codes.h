@@ -2,6 +2,8 @@
 // enumeration.
 #pragma once
 
+#include <optional>
+
 #include "core/ir/graph.h"
 
 namespace octavo::passes {
@@ -9,6 +11,13 @@ namespace octavo::passes {
 // Whether the result is, element by element, the least or greatest of the data operands and of
 // constant bounds, so that it commutes with every monotone rounding: Relu, Clip, Max, Min.
 bool Chooses(const ir::Node& node);
+
+// The least and the greatest real that come out of a clamp; infinite without a bound.  Nothing
+// where a bound is computed.
+struct Ends {
+  float low = 0, high = 0;
+};
+std::optional<Ends> ClampEnds(const ir::Graph& graph, const ir::Node& node);
 
 // Of a clamp (OpDef::clamps) with constant bounds and the codes of `type` that occur (in the
 // operand).  False where they cannot be enumerated: per-channel, more than 16 bits, computed

@@ -2,10 +2,14 @@
 //
 //   identity   Clamp(x) : t(x)                 ->  x              exact
 //              where it maps every code of t to itself (proved by enumeration)
+//   clipped-by-type  Quantize(Clamp(x)) : t    ->  Quantize(x) : t   exact
+//              where its bounds are rounded to the ends of t
 //   combined   Clamp(Op(..) : t1) : t2         ->  Op(..) : t2    fewer roundings
 //              where the clamp is then an identity
+#include "core/ops/quantize_math.h"
 #include "core/passes/clamp_codes.h"
 #include "core/passes/passes.h"
+#include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
 
 namespace octavo::passes {
@@ -19,11 +23,16 @@ using ir::ValueId;
 
 constexpr Rule kIdentity = {"identity", "Clamp(x) : t(x) -> x", Effect::kExact,
                             "the clamp maps every code of the type to itself, by enumeration"};
+constexpr Rule kClippedByType = {"clipped-by-type", "Quantize(Clamp(x)) : t -> Quantize(x) : t",
+                                 Effect::kExact,
+                                 "Q(lo) = qmin and Q(hi) = qmax in every channel (beside the mode "
+                                 "onnx: the bounds are past the reals of these codes); nobody else "
+                                 "reads the clamp"};
 constexpr Rule kCombined = {"combined", "Clamp(Op(..) : t1) : t2 -> Op(..) : t2",
                             Effect::kFewerRoundings,
                             "Op's result parameters are free; one reader; the clamp is an identity "
                             "on t2; range(t2) inside range(t1), else fewer-clamps"};
-constexpr Rule kRules[] = {kIdentity, kCombined};
+constexpr Rule kRules[] = {kIdentity, kClippedByType, kCombined};
 
 Status Fuse(Graph& graph, NodeId id, Context& context) {
   const Node node = graph.node(id);
@@ -74,8 +83,48 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   return {};
 }
 
+// Whether the reals past which nothing comes out of the clamp are rounded to the ends of t.
+bool EndsAtCodes(const Ends& ends, const Type& type, ir::Numerics mode) {
+  const ir::CodeRange codes = ir::CodesOf(type.dtype);
+  const auto least = static_cast<int32_t>(codes.min), most = static_cast<int32_t>(codes.max);
+  for (size_t c = 0; c < type.quant->scales.size(); ++c) {
+    const float scale = type.quant->scales[c];
+    const int32_t zero = type.quant->zero_points[c];
+    const bool past = ends.low <= ops::DequantizeOne(least, scale, zero) &&
+                      ends.high >= ops::DequantizeOne(most, scale, zero);
+    if (past) continue;
+    if (mode != ir::Numerics::kOnnx) return false;
+    if (ops::QuantizeOne(ends.low, scale, zero, codes) != least) return false;
+    if (ops::QuantizeOne(ends.high, scale, zero, codes) != most) return false;
+  }
+  return true;
+}
+
+void DropBeforeQuantize(Graph& graph, NodeId id, Context& context) {
+  const Node& quantize = graph.node(id);
+  if (!IsOwn(quantize, "Quantize")) return;
+  const ValueId clamped = quantize.inputs[0];
+  const Node* clamp = graph.Producer(clamped);
+  if (clamp == nullptr || !clamp->op->clamps || graph.CountUses(clamped) != 1) return;
+  const auto ends = ClampEnds(graph, *clamp);
+  const ir::Numerics mode = context.settings().target.numerics;
+  if (!ends || !EndsAtCodes(*ends, graph.type(quantize.result()), mode)) {
+    context.Keep(clamp->name, "its bounds lie inside of the type that it is quantized to");
+    return;
+  }
+  const NodeId clamp_id = graph.value(clamped).producer;
+  context.Applied(kClippedByType, clamp->name,
+                  {graph.name(clamped), graph.name(quantize.result())});
+  graph.AddOrigin(id, clamp->origin);
+  graph.SetInput(id, 0, clamp->inputs[0]);
+  graph.Erase(clamp_id);
+}
+
 Status Run(Graph& graph, Context& context) {
-  for (const NodeId id : graph.nodes()) OCTAVO_CHECK(Fuse(graph, id, context));
+  for (const NodeId id : graph.nodes()) {
+    DropBeforeQuantize(graph, id, context);
+    OCTAVO_CHECK(Fuse(graph, id, context));
+  }
   return {};
 }
 

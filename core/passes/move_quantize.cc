@@ -1,13 +1,18 @@
 // Integers early, floats late: data movement runs on codes, which are a quarter of the bytes.
 //
-//   early   Quantize(move(x)) : t      ->  move(Quantize(x) : t)      exact
-//   late    move(Dequantize(x))        ->  Dequantize(move(x))        exact
-//   sunk    move(Quantize(x))          ->  Quantize(move(x))          exact
-//           with --sink-quantize instead of `early`, on the way to a Dequantize
+//   early       Quantize(move(x, ..)) : t    ->  move(Quantize(x) : t, ..)    exact
+//   late        move(Dequantize(x), ..)      ->  Dequantize(move(x, ..))      exact
+//   raised      Dequantize(move(x))          ->  move(Dequantize(x))          exact
+//               where the move repeats elements
+//   clamp-late  Clamp(Dequantize(x))         ->  Dequantize(Clamp(x) : t(x))  exact
+//   sunk        move(Quantize(x))            ->  Quantize(move(x))            exact
+//               with --sink-quantize instead of `early`, on the way to a Dequantize
 //   integer-input, integer-output      with --integer-io: integer_io.h
+#include <algorithm>
+#include <optional>
 #include <vector>
 
-#include "core/ops/op_table.h"
+#include "core/passes/clamp_codes.h"
 #include "core/passes/integer_io.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -21,84 +26,216 @@ using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
 
-constexpr Rule kEarly = {"early", "Quantize(move(x)) : t -> move(Quantize(x) : t)", Effect::kExact,
-                         "nobody else reads move(x); per-tensor t"};
-constexpr Rule kLate = {"late", "move(Dequantize(x)) -> Dequantize(move(x))", Effect::kExact,
-                        "nobody else reads the Dequantize; per-tensor x; not more elements; "
-                        "what the op itself brings (Pad's value) has a code"};
+constexpr Rule kEarly = {"early", "Quantize(move(x, ..)) : t -> move(Quantize(x) : t, ..)",
+                         Effect::kExact,
+                         "nobody else reads move(x); not more elements; a per-channel t that an "
+                         "axis of x says as well"};
+constexpr Rule kLate = {"late", "move(Dequantize(x), ..) -> Dequantize(move(x, ..))",
+                        Effect::kExact,
+                        "nobody else reads the Dequantizes, all of one type; a per-channel type "
+                        "that passes through; not more elements; what the op itself brings (Pad's "
+                        "value) has a code"};
+constexpr Rule kRaised = {"raised", "Dequantize(move(x)) -> move(Dequantize(x))", Effect::kExact,
+                          "nobody else reads move(x), which has at least twice the elements of x; "
+                          "not on a target that is fully quantized"};
+constexpr Rule kClampLate = {"clamp-late", "Clamp(Dequantize(x)) -> Dequantize(Clamp(x) : t(x))",
+                             Effect::kExact,
+                             "Relu or Clip; nobody else reads the Dequantize; what the clamp makes "
+                             "of each code has a code, by enumeration; neither the target nor the "
+                             "job keeps the op in float"};
 constexpr Rule kSunk = {"sunk", "move(Quantize(x)) -> Quantize(move(x))", Effect::kExact,
                         "--sink-quantize; only movement lies between it and a Dequantize, and "
                         "nobody else reads; per-tensor; not more elements; x does not come from a "
                         "graph input of a target that is fully quantized"};
-constexpr Rule kRules[] = {kEarly, kLate, kSunk, kIntegerInput, kIntegerOutput};
+constexpr Rule kRules[] = {kEarly, kLate,         kRaised,       kClampLate,
+                           kSunk,  kIntegerInput, kIntegerOutput};
 
-// An op of one data operand and one result that hands stored codes on unchanged.
+std::vector<size_t> DataInputs(const Node& node) {
+  std::vector<size_t> inputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] && node.op->RoleOf(i) == ir::Role::kData) inputs.push_back(i);
+  }
+  return inputs;
+}
+
+// An op of one result that hands stored codes on unchanged, all data operands and the result being
+// of one type.
+bool MovesAll(const Graph& graph, const Node& node) {
+  return node.results.size() == 1 && node.op->rescale.at_input == ir::RescaleRule::AtInput::kSunk &&
+         node.op->rescale.at_output == ir::RescaleRule::AtOutput::kRaised &&
+         node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameAsInput;
+}
+
+// The same of one data operand, the first.
 bool Moves(const Graph& graph, const Node& node) {
-  if (node.results.size() != 1 || node.op->rescale.at_input != ir::RescaleRule::AtInput::kSunk ||
-      node.op->rescale.at_output != ir::RescaleRule::AtOutput::kRaised ||
-      node.op->QuantOf(graph, node).kind != ir::QuantRule::Kind::kSameAsInput) {
-    return false;
+  return MovesAll(graph, node) && DataInputs(node) == std::vector<size_t>{0};
+}
+
+int64_t ElementsRead(const Graph& graph, const Node& node) {
+  int64_t elements = 0;
+  for (const size_t i : DataInputs(node)) elements += graph.type(node.inputs[i]).elements();
+  return elements;
+}
+
+// What codes read as `from` are read as after the move.
+std::optional<ir::Quant> QuantAfter(const Graph& graph, const Node& move, const ir::Quant& from) {
+  if (from.per_tensor()) return from;
+  if (!Moves(graph, move) || move.op->map_quant == nullptr) return std::nullopt;
+  return move.op->map_quant(graph, move, 0, from);
+}
+
+// What codes must be read as before the move to be read as `to` after it.  A per-channel vector is
+// looked for along each axis of the operand: the move's own rule says which it is.
+std::optional<ir::Quant> QuantBefore(const Graph& graph, const Node& move, const ir::Quant& to) {
+  if (to.per_tensor()) return to;
+  const ir::Shape& shape = graph.type(move.inputs[0]).shape;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] != static_cast<int64_t>(to.scales.size())) continue;
+    ir::Quant from = to;
+    from.axis = static_cast<int>(axis);
+    if (QuantAfter(graph, move, from) == to) return from;
   }
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    if (node.inputs[i] && node.op->RoleOf(i) == ir::Role::kData) return false;
-  }
-  return true;
+  return std::nullopt;
 }
 
 bool Early(Graph& graph, NodeId id, Context& context) {
   const Node& quantize = graph.node(id);
-  if (!IsOwn(&quantize, "Quantize") || !graph.type(quantize.result()).quant->per_tensor())
-    return false;
+  if (!IsOwn(&quantize, "Quantize")) return false;
   const ValueId moved = quantize.inputs[0];
   const Node* move = graph.Producer(moved);
-  if (move == nullptr || !Moves(graph, *move) || graph.CountUses(moved) != 1) return false;
-  const ValueId x = move->inputs[0];
-  if (graph.IsConstant(x) || graph.type(x).elements() > graph.type(moved).elements()) return false;
-
+  if (move == nullptr || !MovesAll(graph, *move) || graph.CountUses(moved) != 1) return false;
+  const std::vector<size_t> operands = DataInputs(*move);
+  const bool all_constant =
+      std::ranges::all_of(operands, [&](size_t i) { return graph.IsConstant(move->inputs[i]); });
+  if (all_constant || ElementsRead(graph, *move) > graph.type(moved).elements()) return false;
   Type type = graph.type(quantize.result());
-  type.shape = graph.type(x).shape;
+  type.range.reset();
+  const std::optional<ir::Quant> quant = QuantBefore(graph, *move, *type.quant);
+  if (!quant) {
+    context.Keep(quantize.name, fmt::format("no type of what {} '{}' reads says its channels",
+                                            move->op->name, move->name));
+    return false;
+  }
+  type.quant = quant;
+
   const NodeId move_id = graph.value(moved).producer;
+  const ir::OpDef* op = quantize.op;
   context.Applied(kEarly, move->name, {graph.name(moved), graph.name(quantize.result())});
-  const NodeId early =
-      graph.InsertBefore(move_id, {.op = quantize.op,
-                                   .inputs = {x},
-                                   .results = {{graph.UniqueName(graph.name(x) + ".q"), type}}});
-  std::vector<ValueId> inputs = graph.node(move_id).inputs;
-  inputs[0] = graph.node(early).result();
+  std::vector<ValueId> inputs = move->inputs;
+  for (const size_t i : operands) {
+    type.shape = graph.type(inputs[i]).shape;
+    const std::string name = graph.UniqueName(graph.name(inputs[i]) + ".q");
+    const NodeId early =
+        graph.InsertBefore(move_id, {.op = op, .inputs = {inputs[i]}, .results = {{name, type}}});
+    inputs[i] = graph.node(early).result();
+  }
   graph.Redefine(id, graph.node(move_id).op, std::move(inputs), graph.node(move_id).attributes);
   graph.AddOrigin(id, graph.node(move_id).origin);
   graph.Erase(move_id);
   return true;
 }
 
+// The type of the codes under the Dequantizes that alone feed the operands, where it is one.
+std::optional<Type> CodesUnder(const Graph& graph, const Node& node,
+                               const std::vector<size_t>& operands) {
+  std::optional<Type> common;
+  for (const size_t i : operands) {
+    const Node* dequantize = graph.Producer(node.inputs[i]);
+    if (!IsOwn(dequantize, "Dequantize") || graph.CountUses(node.inputs[i]) != 1) {
+      return std::nullopt;
+    }
+    const Type& type = graph.type(dequantize->inputs[0]);
+    if (common && (common->dtype != type.dtype || common->quant != type.quant)) {
+      return std::nullopt;
+    }
+    common = type;
+  }
+  return common;
+}
+
+// The node reads the codes and gives `type`, which one Dequantize below reads.
+void DequantizeBelow(Graph& graph, NodeId id, const std::vector<size_t>& operands, Type type) {
+  const ir::OpDef* op = nullptr;
+  for (const size_t i : operands) {
+    const NodeId dequantize = graph.value(graph.node(id).inputs[i]).producer;
+    op = graph.node(dequantize).op;
+    graph.SetInput(id, i, graph.node(dequantize).inputs[0]);
+    graph.Erase(dequantize);
+  }
+  const ValueId y = graph.node(id).result();
+  graph.Interpose(y, graph.UniqueName(graph.name(y) + ".q"), std::move(type), {.op = op});
+}
+
 bool Late(Graph& graph, NodeId id, Context& context) {
   const Node& move = graph.node(id);
-  if (!Moves(graph, move) || graph.type(move.result()).dtype != ir::DType::kF32) return false;
-  const ValueId floats = move.inputs[0];
-  const Node* dequantize = graph.Producer(floats);
-  if (!IsOwn(dequantize, "Dequantize") || graph.CountUses(floats) != 1) return false;
-  const ValueId x = dequantize->inputs[0];
+  if (!MovesAll(graph, move) || graph.type(move.result()).dtype != ir::DType::kF32) return false;
+  const std::vector<size_t> operands = DataInputs(move);
+  std::optional<Type> type = CodesUnder(graph, move, operands);
   const ValueId y = move.result();
-  if (!graph.type(x).quant->per_tensor()) return false;
-  if (graph.type(y).elements() > graph.type(floats).elements()) return false;
+  if (!type || graph.type(y).elements() > ElementsRead(graph, move)) return false;
+  const std::optional<ir::Quant> quant = QuantAfter(graph, move, *type->quant);
+  if (!quant) {
+    context.Keep(move.name, "its operand's channels do not pass through it");
+    return false;
+  }
   if (move.op->rescale.why_not) {
     // A float that the op brings itself (what Pad pads with) must have a code.
-    const std::string why = move.op->rescale.why_not(graph, move, graph.type(x), graph.type(x));
+    const std::string why = move.op->rescale.why_not(graph, move, *type, *type);
     if (!why.empty()) {
       context.Keep(move.name, why);
       return false;
     }
   }
+  context.Applied(kLate, move.name, {graph.name(move.inputs[operands[0]]), graph.name(y)});
+  type->quant = quant;
+  type->shape = graph.type(y).shape;
+  type->range.reset();
+  DequantizeBelow(graph, id, operands, *std::move(type));
+  return true;
+}
 
-  Type type = graph.type(x);
-  type.shape = graph.type(y).shape;
-  type.range.reset();
-  const NodeId dequantize_id = graph.value(floats).producer;
-  context.Applied(kLate, move.name, {graph.name(floats), graph.name(y)});
-  const ir::OpDef* op = dequantize->op;
-  graph.SetInput(id, 0, x);
-  graph.Interpose(y, graph.UniqueName(graph.name(y) + ".q"), type, {.op = op});
-  graph.Erase(dequantize_id);
+bool StaysFloat(const Graph& graph, const Settings& settings, const Node& node) {
+  return settings.target.QuantOf(graph, node).kind == ir::QuantRule::Kind::kFloatOnly ||
+         std::ranges::find(settings.keep_float, node.name) != settings.keep_float.end();
+}
+
+bool ClampLate(Graph& graph, NodeId id, Context& context) {
+  const Node& clamp = graph.node(id);
+  if (!clamp.op->clamps || graph.type(clamp.result()).dtype != ir::DType::kF32) return false;
+  std::optional<Type> type = CodesUnder(graph, clamp, {0});
+  if (!type || StaysFloat(graph, context.settings(), clamp)) return false;
+  if (!ClampGivesCodes(graph, clamp, *type)) return false;
+  context.Applied(kClampLate, clamp.name,
+                  {graph.name(clamp.inputs[0]), graph.name(clamp.result())});
+  DequantizeBelow(graph, id, {0}, *std::move(type));
+  return true;
+}
+
+// The way back, where the move repeats elements.
+bool Raise(Graph& graph, NodeId id, Context& context) {
+  const Node& dequantize = graph.node(id);
+  if (!IsOwn(&dequantize, "Dequantize") || context.settings().target.fully_quantized) return false;
+  const ValueId moved = dequantize.inputs[0];
+  const Node* move = graph.Producer(moved);
+  if (move == nullptr || !Moves(graph, *move) || graph.CountUses(moved) != 1) return false;
+  const ValueId x = move->inputs[0];
+  const Type& type = graph.type(x);
+  if (graph.type(moved).elements() / 2 < type.elements()) return false;
+  if (move->op->rescale.why_not && !move->op->rescale.why_not(graph, *move, type, type).empty()) {
+    return false;
+  }
+  const NodeId move_id = graph.value(moved).producer;
+  const ir::OpDef* op = dequantize.op;
+  context.Applied(kRaised, move->name, {graph.name(moved), graph.name(dequantize.result())});
+  const std::string name = graph.UniqueName(graph.name(x) + ".float");
+  const Type real{ir::DType::kF32, type.shape, {}, {}};
+  const NodeId raised =
+      graph.InsertBefore(move_id, {.op = op, .inputs = {x}, .results = {{name, real}}});
+  std::vector<ValueId> inputs = graph.node(move_id).inputs;
+  inputs[0] = graph.node(raised).result();
+  graph.Redefine(id, graph.node(move_id).op, std::move(inputs), graph.node(move_id).attributes);
+  graph.AddOrigin(id, graph.node(move_id).origin);
+  graph.Erase(move_id);
   return true;
 }
 
@@ -170,7 +307,10 @@ void RaiseQuantizes(Graph& graph, Context& context) {
 void RunOnce(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
   // Late goes down the graph in one walk, as sinking does.
-  for (const NodeId id : graph.nodes()) Late(graph, id, context);
+  for (const NodeId id : graph.nodes()) {
+    if (!Late(graph, id, context)) ClampLate(graph, id, context);
+  }
+  for (const NodeId id : graph.nodes()) Raise(graph, id, context);
   if (!settings.sink_quantize) RaiseQuantizes(graph, context);
   if (settings.integer_io) MakeInterfaceInteger(graph, context);
   if (!settings.sink_quantize) return;
