@@ -12,17 +12,19 @@ struct Arguments {
   ModelArguments input = {};
   std::string report = {};
   std::string html = {};
+  std::string numerics = "onnx", against = {};
 };
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
-  OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
+  OCTAVO_TRY(job::ModelInput input, ReadInput(invocation, arguments.input));
+  input.numerics = arguments.numerics;
   ModelArguments named = arguments.input;
   named.model = arguments.reference;
   named.data.clear();
   OCTAVO_TRY(const job::ModelInput reference, ReadInput(invocation, named));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   OCTAVO_TRY(const std::string report,
-             job::DiffModels(reference, input, invocation.host.stop,
+             job::DiffModels(reference, input, arguments.against, invocation.host.stop,
                              [&](const job::Progress& progress) { printer.Show(progress); }));
   if (!arguments.report.empty())
     OCTAVO_CHECK(WriteFile(arguments.report, std::string_view(report)));
@@ -45,6 +47,9 @@ void AddDiff(CLI::App& program, Invocation& invocation) {
   AddModelFlags(command, arguments->input, Data::kRequired);
   command.add_option("--report", arguments->report, "report as JSON; else it goes to stdout");
   command.add_option("--html", arguments->html, "report to look at");
+  command.add_option("--numerics", arguments->numerics, "numerics mode of the quantized model");
+  command.add_option("--against", arguments->against,
+                     "a second mode: the steps by which it differs, value by value");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

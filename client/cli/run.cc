@@ -12,10 +12,12 @@ struct Arguments {
   ModelArguments input = {};
   std::string out = {};
   std::string values = "outputs";
+  std::string numerics = "onnx";
 };
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
-  OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
+  OCTAVO_TRY(job::ModelInput input, ReadInput(invocation, arguments.input));
+  input.numerics = arguments.numerics;
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   OCTAVO_TRY(const std::vector<job::NamedBlob> files,
              job::RunModel(input, arguments.values == "all", invocation.host.stop,
@@ -37,6 +39,7 @@ void AddRun(CLI::App& program, Invocation& invocation) {
   command.add_option("-o,--output", arguments->out, "folder for one .npy per output")->required();
   command.add_option("--values", arguments->values, "outputs, or all intermediate values too")
       ->check(CLI::IsMember(std::vector<std::string>{"outputs", "all"}));
+  command.add_option("--numerics", arguments->numerics, "numerics mode of integers");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

@@ -8,7 +8,8 @@
 namespace octavo::job {
 
 Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& input,
-                               const StopToken& stop, const Observer& observer) {
+                               const std::string& against, const StopToken& stop,
+                               const Observer& observer) {
   if (input.samples.empty()) return Fail(Code::kUsage, "diff needs --data").Field("data");
   const auto load = [&](const ModelInput& model) {
     return Load({.model = model.model,
@@ -34,14 +35,19 @@ Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& in
   findings.samples_source = "data";
   OCTAVO_TRY(findings.numerics,
              report::Diff(real.model.graph, graph, quantized.samples.batches,
-                          {.numerics = "onnx",
+                          {.numerics = input.numerics,
                            .progress =
                                [&](int64_t done, int64_t total) {
                                  if (!observer) return;
                                  observer({.stage = "integer-run", .done = done, .total = total});
                                }},
                           pool, stop));
+  if (!against.empty()) {
+    OCTAVO_TRY(findings.against, report::CompareModes(graph, quantized.samples.batches,
+                                                      input.numerics, against, pool, stop));
+  }
   Request request;
+  request.options.numerics = input.numerics;
   request.options.no_quantize = true;
   request.options.deterministic = true;
   OCTAVO_TRY(const passes::Settings settings, SettingsOf(request));

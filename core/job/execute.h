@@ -16,7 +16,8 @@ struct ModelInput {
   std::vector<NamedBlob> samples = {};
   std::map<std::string, std::vector<int64_t>> shape = {};
   int64_t batch = 0;
-  int threads = 0;  // 0: one per core
+  int threads = 0;                // 0: one per core
+  std::string numerics = "onnx";  // how integers round: a numerics mode
 };
 
 // Ranges and histograms of all values over the samples, after the same preparation as in a job.
@@ -34,10 +35,12 @@ Result<std::string> GlowYamlOf(std::string_view profile);
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer);
 
-// The numerics report of a quantized model against a float one, as report JSON.  The samples are
-// those of `input`, which is the quantized model.
+// The numerics report of a quantized model against a float one, as report JSON.  The samples and
+// the numerics mode are those of `input`, which is the quantized model.  With a mode `against`, the
+// report has `against` too: by how many steps the two modes differ in every integer value.
 Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& input,
-                               const StopToken& stop, const Observer& observer);
+                               const std::string& against, const StopToken& stop,
+                               const Observer& observer);
 
 // Signature, op counts, quantization of every value, nodes in float: JSON; or the graph's text.
 Result<std::string> InspectModel(const ModelInput& input);

@@ -64,6 +64,26 @@ ordered_json NumericsJson(const Findings& findings) {
   return numerics;
 }
 
+ordered_json StepsJson(const report::StepCounts& counts) {
+  return {{"elements", counts.elements},
+          {"different", counts.different},
+          {"max_steps", counts.max_steps},
+          {"steps_histogram", counts.histogram}};
+}
+
+ordered_json AgainstJson(const report::ModeComparison& comparison) {
+  ordered_json values = ordered_json::array();
+  for (const report::ModeDifference& value : comparison.values) {
+    values.push_back({{"name", value.value},
+                      {"node", value.node},
+                      {"op", value.op},
+                      {"dtype", ir::Name(value.dtype)},
+                      {"accumulated", StepsJson(value.accumulated)},
+                      {"local", StepsJson(value.local)}});
+  }
+  return {{"numerics_mode", comparison.against}, {"values", std::move(values)}};
+}
+
 }  // namespace
 
 std::string ReportJson(const Options& options, const passes::Settings& settings,
@@ -77,7 +97,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
     warnings.push_back(
         {{"code", warning.code}, {"message", warning.message}, {"node", warning.node}});
   }
-  const ordered_json report = {
+  ordered_json report = {
       {"octavo_version", OCTAVO_VERSION},
       {"action_digest", findings.action_digest},
       {"numerics_mode", target::Name(settings.target.numerics)},
@@ -102,6 +122,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
       {"numerics", NumericsJson(findings)},
       {"warnings", std::move(warnings)},
   };
+  if (findings.against) report["against"] = AgainstJson(*findings.against);
   return report.dump(1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include "core/job/job.h"
 #include "core/passes/pass.h"
 #include "core/report/diff.h"
+#include "core/report/mode_diff.h"
 
 namespace octavo::job {
 
@@ -37,6 +38,7 @@ struct Findings {
   passes::Findings rewrites = {};
   std::vector<passes::FloatNode> float_nodes = {};
   std::vector<passes::Kept> kept_rescales = {};
+  std::optional<report::ModeComparison> against = {};
   std::optional<report::DiffResult> numerics = {};  // none: no integer run was made
   int64_t samples = 0;
   std::string samples_source = {};

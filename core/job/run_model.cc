@@ -71,9 +71,11 @@ class Runner {
     }
   }
 
-  Status Run(bool all_values, ThreadPool& pool, const StopToken& stop, const Observer& observer) {
-    OCTAVO_TRY(const runtime::Plan plan,
-               runtime::Plan::Create(graph_, {.keep_all_values = all_values}, pool));
+  Status Run(const std::string& numerics, bool all_values, ThreadPool& pool, const StopToken& stop,
+             const Observer& observer) {
+    OCTAVO_TRY(
+        const runtime::Plan plan,
+        runtime::Plan::Create(graph_, {.numerics = numerics, .keep_all_values = all_values}, pool));
     const auto total = static_cast<int64_t>(loaded_.samples.batches.size());
     int64_t done = 0;
     for (const std::vector<Tensor>& batch : loaded_.samples.batches) {
@@ -137,7 +139,7 @@ Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values
                                         .deciders = LoadRequest::Deciders::kFromSamples}));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
-  OCTAVO_CHECK(runner.Run(all_values, pool, stop, observer));
+  OCTAVO_CHECK(runner.Run(input.numerics, all_values, pool, stop, observer));
   return runner.Files();
 }
 

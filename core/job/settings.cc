@@ -17,6 +17,12 @@ constexpr std::array kLimits = {passes::Effect::kExact, passes::Effect::kFewerRo
                                 passes::Effect::kFewerClamps, passes::Effect::kNewParameters};
 constexpr std::array<std::string_view, 4> kForms = {"qdq", "qlinear", "native", "text"};
 
+std::string ModeNames() {
+  std::vector<std::string_view> names;
+  for (const auto& [mode, name] : ir::kNumericsNames) names.push_back(name);
+  return fmt::format("one of {}", fmt::join(names, ", "));
+}
+
 Status ApplyTypes(const Options& options, target::Target& target) {
   if (!options.schema.empty()) {
     const auto schema = target::ParseSchema(options.schema);
@@ -56,7 +62,7 @@ Status ApplyTypes(const Options& options, target::Target& target) {
   }
   if (!options.numerics.empty()) {
     const auto mode = target::ParseNumerics(options.numerics);
-    if (!mode) return Wrong("numerics", options.numerics, "a numerics mode");
+    if (!mode) return Wrong("numerics", options.numerics, ModeNames());
     target.numerics = *mode;
   }
   return {};
@@ -73,11 +79,6 @@ Result<passes::Settings> SettingsOf(const Request& request) {
     OCTAVO_TRY(settings.target, target::BuiltIn(options.target));
   }
   OCTAVO_CHECK(ApplyTypes(options, settings.target));
-  if (settings.target.numerics != target::Numerics::kOnnx) {
-    return Fail(Code::kUnimplemented, "numerics mode '{}' is not supported by a job; 'onnx' is",
-                target::Name(settings.target.numerics))
-        .Field("numerics");
-  }
   bool known = false;
   for (const passes::Effect limit : kLimits) {
     if (passes::Name(limit) != options.numerics_limit) continue;

@@ -9,7 +9,9 @@
 namespace octavo::job {
 
 std::vector<std::string> NumericsModes() {
-  return {std::string(target::Name(target::Numerics::kOnnx))};
+  std::vector<std::string> names;
+  for (const auto& [mode, name] : ir::kNumericsNames) names.emplace_back(name);
+  return names;
 }
 
 std::vector<std::string> PassNames() {

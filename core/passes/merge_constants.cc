@@ -6,7 +6,7 @@
 //            weights behind a Reshape or a Transpose lie then as the op reads them
 #include <algorithm>
 
-#include "core/ops/quantize_math.h"
+#include "core/ops/mode_quantize.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 #include "core/reference/run.h"
@@ -60,6 +60,7 @@ Status Moved(Graph& graph, NodeId id, Context& context) {
 }
 
 Status Run(Graph& graph, Context& context) {
+  const ir::Numerics mode = context.settings().target.numerics;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (!IsOwn(node, "Quantize")) continue;
@@ -67,7 +68,7 @@ Status Run(Graph& graph, Context& context) {
     if (!graph.IsConstant(payload)) continue;
     const ValueId value = node.result();
     const ir::Type type = graph.type(value);
-    ir::Tensor codes = ops::QuantizeTensor(graph.value(payload).constant->tensor, type);
+    ir::Tensor codes = ops::QuantizeTensorIn(mode, graph.value(payload).constant->tensor, type);
     context.Applied(kMerged, node.name, {graph.name(payload), graph.name(value)});
     graph.DefineAsConstant(value, ir::MakePayload(std::move(codes)), type);
     if (graph.CountUses(payload) == 0) {

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "core/ops/quantize_math.h"
+#include "core/ops/mode_quantize.h"
 #include "core/reference/run.h"
 #include "core/report/carriers.h"
 #include "core/report/local.h"
@@ -20,6 +20,7 @@ class Differ {
       : float_graph_(float_graph),
         quantized_(quantized),
         options_(options),
+        mode_(ir::ParseNumerics(options.numerics).value_or(ir::Numerics::kOnnx)),
         carriers_(FindCarriers(float_graph, quantized)) {
     for (const Carrier& carrier : carriers_) {
       wanted_[carrier.actual].push_back(stats_.size());
@@ -71,7 +72,7 @@ class Differ {
     for (size_t i = 0; i < batch.size() && i < ids.size(); ++i) {
       const ir::Type& type = quantized_.type(ids[i]);
       const bool codes = type.quantized() && batch[i].dtype() == ir::DType::kF32;
-      inputs.push_back(codes ? ops::QuantizeTensor(batch[i], type, &pool) : batch[i]);
+      inputs.push_back(codes ? ops::QuantizeTensorIn(mode_, batch[i], type, &pool) : batch[i]);
       Compare(ids[i], inputs.back(), pool);
     }
     const auto watch = [&](ValueId id, const Tensor& tensor) { Compare(id, tensor, pool); };
@@ -118,6 +119,7 @@ class Differ {
   const Graph& float_graph_;
   const Graph& quantized_;
   const DiffOptions& options_;
+  const ir::Numerics mode_;  // an unknown one is refused by the plan
   std::vector<Carrier> carriers_;
   std::vector<ValueStats> stats_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;

@@ -9,6 +9,7 @@
 
 #include "core/base/stop_token.h"
 #include "core/ir/graph.h"
+#include "core/ir/numerics.h"
 #include "core/report/metrics.h"
 #include "core/runtime/plan.h"
 

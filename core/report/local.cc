@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "core/ops/quantize_math.h"
+#include "core/ops/mode_quantize.h"
 #include "core/report/carriers.h"
 #include "core/report/pairs.h"
 
@@ -76,6 +76,7 @@ bool Computes(const Graph& graph, const Node& node) {
 Result<LocalRuns> LocalRuns::Create(const Graph& float_graph, const Graph& quantized,
                                     const std::string& numerics, ThreadPool& pool) {
   LocalRuns local;
+  local.mode_ = ir::ParseNumerics(numerics).value_or(ir::Numerics::kOnnx);
   for (const NodeId id : quantized.nodes()) {
     const Node& node = quantized.node(id);
     if (!Computes(quantized, node)) continue;
@@ -105,7 +106,8 @@ Status LocalRuns::Add(const RealOf& real, ThreadPool& pool, const StopToken& sto
       const Tensor* tensor = real(one->originals[i]);
       if (tensor == nullptr) break;
       const Type& type = one->graph.type(one->graph.inputs()[i]);
-      inputs.push_back(type.quantized() ? ops::QuantizeTensor(*tensor, type, &pool) : *tensor);
+      inputs.push_back(type.quantized() ? ops::QuantizeTensorIn(mode_, *tensor, type, &pool)
+                                        : *tensor);
     }
     const Tensor* reference = real(one->reference);
     if (inputs.size() != one->originals.size() || reference == nullptr) continue;

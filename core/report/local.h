@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/ir/numerics.h"
 #include "core/report/metrics.h"
 #include "core/runtime/plan.h"
 
@@ -24,6 +25,7 @@ class LocalRuns {
 
  private:
   struct One;
+  ir::Numerics mode_ = ir::Numerics::kOnnx;
   std::vector<std::shared_ptr<One>> runs_;
 };
 

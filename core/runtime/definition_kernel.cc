@@ -17,9 +17,26 @@ constexpr int64_t kAlignment = 64;
 
 int64_t Padded(int64_t bytes) { return (bytes + kAlignment) / kAlignment * kAlignment; }
 
+// Whether results are codes of the operands, found by their order alone: then a code becomes a real
+// and the same code again in every mode.
+bool ChoosesCodes(const NodeView& view) {
+  if (view.node.op->QuantOf(view.graph, view.node).kind != ir::QuantRule::Kind::kSameAsInput) {
+    return false;
+  }
+  for (size_t i = 0; i < view.node.inputs.size(); ++i) {
+    if (!view.Has(i)) continue;
+    const Type& type = view.in(i);
+    if (type.quantized() ? !SameCodes(type, view.out()) : type.dtype == ir::DType::kF32) {
+      return false;
+    }
+  }
+  return view.out().quantized() && view.out().quant->per_tensor() &&
+         ir::SizeOf(view.out().dtype) <= 2;
+}
+
 // Dequantizing has the same bits in every mode; what else rounds has them in mode `onnx` alone.
 bool MatchDefined(const NodeView& view) {
-  if (view.numerics == ir::Numerics::kOnnx) return true;
+  if (view.numerics == ir::Numerics::kOnnx || ChoosesCodes(view)) return true;
   return std::ranges::none_of(view.node.results,
                               [&](ir::ValueId id) { return view.graph.type(id).quantized(); });
 }
