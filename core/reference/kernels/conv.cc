@@ -4,10 +4,16 @@
 
 #include "core/reference/kernels/field.h"
 #include "core/reference/kernels/gemm.h"
+#include "core/reference/kernels/narrow.h"
 #include "core/reference/kernels/phases.h"
 
 namespace octavo::reference {
 namespace {
+
+// So many output channels of a group share what is read of its input, where there are as many
+// groups to share among the threads.
+constexpr int64_t kFewChannels = 8;
+constexpr int64_t kFewGroups = 8;
 
 // Up to so many output channels do not repay the packing of an input that can be read in place.
 constexpr int64_t kRowsInPlace = 128;
@@ -41,8 +47,22 @@ struct ConvDriver {
     conv.out_height_ = ConvOutHeight(shape);
     conv.out_width_ = ConvOutWidth(shape);
     conv.tiles_ = &internal::CurrentTiles();
-    conv.depthwise_ = shape.in_channels == shape.groups && shape.groups > 1;
+    conv.path_ = PathOf(conv);
     return conv;
+  }
+
+  static PackedConv::Path PathOf(const PackedConv& conv) {
+    const ConvShape& s = conv.shape_;
+    if (s.groups == 1) return PackedConv::Path::kDense;
+    if (s.in_channels == s.groups) return PackedConv::Path::kDepthwise;
+    // A row's last vector should be more full than empty.
+    const int64_t lanes = conv.tiles_->lanes;
+    const int64_t vectors = (conv.out_width_ + lanes - 1) / lanes;
+    const bool few = s.groups >= kFewGroups && s.out_channels / s.groups <= kFewChannels;
+    if (few && !IsProduct(conv) && 3 * conv.out_width_ >= 2 * vectors * lanes) {
+      return PackedConv::Path::kFewEach;
+    }
+    return PackedConv::Path::kDense;
   }
 
   static int64_t Taps(const ConvShape& s) {
@@ -53,7 +73,7 @@ struct ConvDriver {
   static void SetWeights(PackedConv& conv, const float* weights) {
     const ConvShape& s = conv.shape_;
     const int64_t taps = Taps(s), rows = s.out_channels / s.groups;
-    if (conv.depthwise_) {
+    if (conv.path_ != PackedConv::Path::kDense) {
       auto copy = internal::Memory(s.out_channels * taps);
       std::copy_n(weights, s.out_channels * taps, copy.get());
       conv.weights_ = std::move(copy);
@@ -137,6 +157,9 @@ struct ConvDriver {
   static void RunDepthwise(const PackedConv& conv, const float* x, const float* bias, float* y,
                            ThreadPool& pool) {
     const ConvShape& s = conv.shape_;
+    if (internal::IsNarrow(*conv.tiles_, s)) {
+      return internal::RunNarrow(*conv.tiles_, s, conv.weights_.get(), x, bias, y, pool);
+    }
     const Field field = FieldOf(conv);
     const internal::Placement placement = PlacementOf(conv);
     const internal::Interior interior = internal::InteriorOf(field, placement);
@@ -152,16 +175,55 @@ struct ConvDriver {
                             plane.get());
         for (int64_t o = i * multiple; o < (i + 1) * multiple; ++o) {
           const int64_t channel = o % s.out_channels;
-          conv.tiles_->row({.x = plane.get(),
-                            .x_stride = field.Pixel(1, 0),
-                            .offsets = offsets.data(),
-                            .weights = conv.weights_.get() + channel * taps,
-                            .taps = taps,
-                            .bias = bias == nullptr ? nullptr : bias + channel,
-                            .y = y + o * field.out_height * field.out_width,
-                            .y_stride = field.out_width,
-                            .width = field.out_width,
-                            .rows = field.out_height});
+          conv.tiles_->row[0]({.x = plane.get(),
+                               .x_stride = field.Pixel(1, 0),
+                               .offsets = offsets.data(),
+                               .weights = conv.weights_.get() + channel * taps,
+                               .taps = taps,
+                               .bias = bias == nullptr ? nullptr : bias + channel,
+                               .y = y + o * field.out_height * field.out_width,
+                               .y_stride = field.out_width,
+                               .width = field.out_width,
+                               .rows = field.out_height});
+        }
+      }
+    });
+  }
+
+  // Groups of few output channels: no input is packed, and each vector of it serves all of them.
+  static void RunFewEach(const PackedConv& conv, const float* x, const float* bias, float* y,
+                         ThreadPool& pool) {
+    const ConvShape& s = conv.shape_;
+    const Field field = FieldOf(conv);
+    const internal::Placement placement = PlacementOf(conv);
+    const internal::Interior interior = internal::InteriorOf(field, placement);
+    const std::vector<int64_t> offsets = TapOffsets(conv, field);
+    const int64_t taps = Taps(s), outs = s.out_channels / s.groups, ins = s.in_channels / s.groups;
+    const int64_t pixels = field.out_height * field.out_width;
+    pool.For(s.batch * s.groups, 1, [&](int64_t begin, int64_t end) {
+      const int64_t size = ins * field.plane() + internal::kFieldSlack;
+      const Scratch planes(size);
+      std::fill_n(planes.get(), size, 0.0f);
+      for (int64_t i = begin; i < end; ++i) {
+        for (int64_t c = 0; c < ins; ++c) {
+          internal::FillPlane(*conv.tiles_, field, placement, interior,
+                              x + (i * ins + c) * s.in_height * s.in_width,
+                              internal::Border::kCleared, planes.get() + c * field.plane());
+        }
+        for (int64_t o = 0; o < outs; o += internal::kMaxRowChannels) {
+          const int64_t channels = std::min<int64_t>(internal::kMaxRowChannels, outs - o);
+          const int64_t channel = i % s.groups * outs + o;
+          conv.tiles_->row[channels - 1]({.x = planes.get(),
+                                          .x_stride = field.Pixel(1, 0),
+                                          .offsets = offsets.data(),
+                                          .weights = conv.weights_.get() + channel * taps,
+                                          .taps = taps,
+                                          .bias = bias == nullptr ? nullptr : bias + channel,
+                                          .y = y + (i * outs + o) * pixels,
+                                          .y_stride = field.out_width,
+                                          .y_channel_stride = pixels,
+                                          .width = field.out_width,
+                                          .rows = field.out_height});
         }
       }
     });
@@ -214,8 +276,14 @@ struct ConvDriver {
   static void Run(const PackedConv& conv, const float* x, const float* bias, float* y,
                   ThreadPool& pool) {
     if (conv.phases_ != nullptr) return internal::RunPhases(conv, x, bias, y, pool);
-    if (conv.depthwise_) return RunDepthwise(conv, x, bias, y, pool);
-    RunDense(conv, x, bias, y, pool);
+    switch (conv.path_) {
+      case PackedConv::Path::kDepthwise:
+        return RunDepthwise(conv, x, bias, y, pool);
+      case PackedConv::Path::kFewEach:
+        return RunFewEach(conv, x, bias, y, pool);
+      case PackedConv::Path::kDense:
+        return RunDense(conv, x, bias, y, pool);
+    }
   }
 };
 

@@ -20,22 +20,52 @@ struct TileCall {
 };
 using TileFunction = void (*)(const TileCall&);
 
-// For each of `rows` rows r: y[r][i] = bias + chain over t ascending of weights[t] *
-// x[r][offsets[t] + i] for i < width.  Without a bias nothing is added.  Reads up to one vector
-// beyond what it needs.
+// For each of `rows` rows r and of some channels c: y[c][r][i] = bias[c] + chain over t ascending
+// of weights[c][t] * x[r][offsets[t] + i] for i < width.  Without a bias nothing is added.  Reads
+// up to one vector beyond what it needs.
 struct RowCall {
   const float* x = nullptr;
   int64_t x_stride = 0;
   const int64_t* offsets = nullptr;
-  const float* weights = nullptr;
+  const float* weights = nullptr;  // [channels][taps]
   int64_t taps = 0;
   const float* bias = nullptr;
   float* y = nullptr;
   int64_t y_stride = 0;
+  int64_t y_channel_stride = 0;
   int64_t width = 0;
   int64_t rows = 1;
 };
 using RowFunction = void (*)(const RowCall&);
+inline constexpr int kMaxRowChannels = 4;
+
+// A depthwise convolution of planes whose rows are no longer than two vectors, see narrow.h.  Each
+// row of a plane first becomes a vector for each column of the kernel, at
+// spread + column * column_stride + row * lanes: lane i is the float columns[column * lanes + i]
+// of the row, 0 where that is negative.  With `pairs`, two planes have a half of the vectors each,
+// and the floats of the second count from `lanes` on.
+struct NarrowCall {
+  struct Phase {  // rows that lie x_stride apart
+    int64_t x = 0, spread = 0, rows = 0;
+  };
+  const float* x = nullptr;
+  int64_t x_plane = 0, x_stride = 0, x_width = 0;
+  const int32_t* columns = nullptr;
+  int64_t kernel_width = 0, column_stride = 0;
+  const Phase* phases = nullptr;
+  int64_t phase_count = 0;
+  float* spread = nullptr;
+  // Row r of tap t is the vector at spread + offsets[t] + r * lanes.
+  const int64_t* offsets = nullptr;
+  const float* weights = nullptr;  // [channels][taps]
+  int64_t taps = 0, channels = 0;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  int64_t y_height = 0, y_width = 0;
+  bool pairs = false;
+  int64_t begin = 0, end = 0;  // the planes to compute, of all images
+};
+using NarrowFunction = void (*)(const NarrowCall&);
 
 // Rows of `count` elements copied to `to`, or their even and odd elements to `even` and `odd`.
 struct CopyCall {
@@ -57,7 +87,8 @@ struct Tiles {
   int rows = 0;                                           // of a full tile
   int lanes = 0;                                          // floats in a vector
   TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};  // [rows - 1][vectors - 1]
-  RowFunction row = nullptr;
+  RowFunction row[kMaxRowChannels] = {};                  // [channels - 1]
+  NarrowFunction narrow = nullptr;                        // may be absent
   CopyFunction copy = nullptr, split = nullptr;
 
   int panel() const { return lanes * kMaxTileVectors; }

@@ -11,6 +11,7 @@ struct Avx512 {
   using Reg = __m512;
   static constexpr int kLanes = 16;
   static constexpr int kRows = 8;
+  static constexpr bool kPicks = true;
   static Reg Zero() { return _mm512_setzero_ps(); }
   static Reg Load(const float* p) { return _mm512_loadu_ps(p); }
   static void Store(float* p, Reg x) { _mm512_storeu_ps(p, x); }
@@ -27,6 +28,26 @@ struct Avx512 {
   static Reg Odd(Reg a, Reg b) {
     const __m512i at = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     return _mm512_permutex2var_ps(a, at, b);
+  }
+  // Lane i is the float columns[i] of both, 0 where that is negative.
+  struct Picker {
+    __m512i columns;
+    __mmask16 some;
+  };
+  static Picker PickerOf(const int32_t* columns) {
+    const __m512i at = _mm512_loadu_si512(columns);
+    return {at, _mm512_cmpge_epi32_mask(at, _mm512_setzero_si512())};
+  }
+  static Reg Pick(Reg low, Reg high, const Picker& picker) {
+    return _mm512_maskz_permutex2var_ps(picker.some, low, picker.columns, high);
+  }
+  static Reg Halves(float low, float high) {
+    return _mm512_mask_broadcastss_ps(_mm512_set1_ps(low), 0xff00, _mm_set_ss(high));
+  }
+  static void StoreHalves(float* low, float* high, Reg x, int count) {
+    const auto first = static_cast<__mmask8>((1u << count) - 1);
+    _mm256_mask_storeu_ps(low, first, _mm512_castps512_ps256(x));
+    _mm256_mask_storeu_ps(high, first, _mm512_maskz_extractf32x8_ps(0xff, x, 1));
   }
   static Reg Broadcast(float x) { return _mm512_set1_ps(x); }
   static Reg Add(Reg a, Reg b) { return _mm512_add_ps(a, b); }

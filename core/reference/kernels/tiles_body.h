@@ -1,7 +1,7 @@
 // The body of tiles.h for any vector type V: Reg, kLanes, kRows, Zero, Load, Store,
-// LoadFirst, StoreFirst, Broadcast, Add, Fma, Even and Odd.  Included by the tiles_*.cc files
-// alone; all of it has internal linkage, because each of them is compiled for another instruction
-// set.
+// LoadFirst, StoreFirst, Broadcast, Add, Fma, Even and Odd; where kPicks, also Picker, PickerOf,
+// Pick, Halves and StoreHalves.  Included by the tiles_*.cc files alone; all of it has internal
+// linkage, because each of them is compiled for another instruction set.
 #pragma once
 
 #include "core/reference/kernels/tiles.h"
@@ -50,56 +50,192 @@ void Tile(const TileCall& call) {
   }
 }
 
-// kRows rows from `row` on, and kVectors vectors from column `begin` on.
-template <class V, int kRows, int kVectors>
+// kRows rows from `row` on, and kVectors vectors from column `begin` on, of kChannels channels.
+template <class V, int kChannels, int kRows, int kVectors>
 void RowPart(const RowCall& call, int64_t row, int64_t begin) {
-  typename V::Reg acc[kRows][kVectors];
-  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) acc[r][v] = V::Zero();
+  typename V::Reg acc[kChannels][kRows][kVectors];
+  OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) {
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) acc[c][r][v] = V::Zero();
+    }
   }
   const float* from = call.x + row * call.x_stride + begin;
+  const float* weights[kChannels];
+  OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) weights[c] = call.weights + c * call.taps;
   for (int64_t t = 0; t < call.taps; ++t) {
-    const typename V::Reg weight = V::Broadcast(call.weights[t]);
     const float* x = from + call.offsets[t];
+    typename V::Reg weight[kChannels];
+    OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) weight[c] = V::Broadcast(weights[c][t]);
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
       OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-        acc[r][v] = V::Fma(weight, V::Load(x + r * call.x_stride + v * V::kLanes), acc[r][v]);
+        const typename V::Reg value = V::Load(x + r * call.x_stride + v * V::kLanes);
+        OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) {
+          acc[c][r][v] = V::Fma(weight[c], value, acc[c][r][v]);
+        }
       }
     }
   }
   const int64_t room = call.width - begin - (kVectors - 1) * V::kLanes;  // of the last vector
-  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-    float* y = call.y + (row + r) * call.y_stride + begin;
-    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-      if (call.bias != nullptr) acc[r][v] = V::Add(acc[r][v], V::Broadcast(*call.bias));
-      if (v + 1 < kVectors || room >= V::kLanes) {
-        V::Store(y + v * V::kLanes, acc[r][v]);
-      } else {
-        V::StoreFirst(y + v * V::kLanes, acc[r][v], static_cast<int>(room));
+  OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) {
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+      float* y = call.y + c * call.y_channel_stride + (row + r) * call.y_stride + begin;
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+        typename V::Reg sum = acc[c][r][v];
+        if (call.bias != nullptr) sum = V::Add(sum, V::Broadcast(call.bias[c]));
+        if (v + 1 < kVectors || room >= V::kLanes) {
+          V::Store(y + v * V::kLanes, sum);
+        } else {
+          V::StoreFirst(y + v * V::kLanes, sum, static_cast<int>(room));
+        }
       }
     }
   }
 }
 
-template <class V, int kVectors>
+// About as many chains as hide the latency of one, and as there are registers for.
+template <class V>
+constexpr int RowsAtOnce(int channels, int vectors) {
+  if (channels == 1) return vectors == 1 ? 6 : vectors == 2 ? 4 : 2;
+  const int chains = V::kLanes == 16 ? 24 : V::kLanes == 8 ? 12 : 8;
+  const int rows = chains / (channels * vectors);
+  return rows < 1 ? 1 : rows > 6 ? 6 : rows;
+}
+
+template <class V, int kChannels, int kVectors>
 void RowColumns(const RowCall& call, int64_t begin) {
-  // About as many chains as hide the latency of one.
-  constexpr int kRows = kVectors == 1 ? 6 : kVectors == 2 ? 4 : 2;
+  constexpr int kRows = RowsAtOnce<V>(kChannels, kVectors);
   int64_t row = 0;
-  for (; row + kRows <= call.rows; row += kRows) RowPart<V, kRows, kVectors>(call, row, begin);
-  for (; row + 2 <= call.rows; row += 2) RowPart<V, 2, kVectors>(call, row, begin);
-  if (row < call.rows) RowPart<V, 1, kVectors>(call, row, begin);
+  for (; row + kRows <= call.rows; row += kRows) {
+    RowPart<V, kChannels, kRows, kVectors>(call, row, begin);
+  }
+  if constexpr (kRows > 2) {
+    for (; row + 2 <= call.rows; row += 2) RowPart<V, kChannels, 2, kVectors>(call, row, begin);
+  }
+  for (; row < call.rows; ++row) RowPart<V, kChannels, 1, kVectors>(call, row, begin);
+}
+
+template <class V, int kChannels>
+void Row(const RowCall& call) {
+  int64_t i = 0;
+  for (; i + 4 * V::kLanes <= call.width; i += 4 * V::kLanes) RowColumns<V, kChannels, 4>(call, i);
+  const int64_t rest = (call.width - i + V::kLanes - 1) / V::kLanes;
+  if (rest == 4) RowColumns<V, kChannels, 4>(call, i);
+  if (rest == 3) RowColumns<V, kChannels, 3>(call, i);
+  if (rest == 2) RowColumns<V, kChannels, 2>(call, i);
+  if (rest == 1) RowColumns<V, kChannels, 1>(call, i);
+}
+
+// Spreads the planes at `low` and `high`; kColumns columns of the kernel from `first` on.
+template <class V, int kColumns>
+inline void SpreadColumns(const NarrowCall& call, const float* low, int low_count,
+                          const float* high, int high_count, int64_t first) {
+  typename V::Picker pickers[kColumns];
+  OCTAVO_UNROLL for (int j = 0; j < kColumns; ++j) {
+    pickers[j] = V::PickerOf(call.columns + (first + j) * V::kLanes);
+  }
+  // In variables of their own: for all the compiler knows, the stores below change `call`.
+  const int64_t x_stride = call.x_stride, column_stride = call.column_stride;
+  const NarrowCall::Phase* const end = call.phases + call.phase_count;
+  float* const spread = call.spread + first * column_stride;
+  for (const NarrowCall::Phase* phase = call.phases; phase != end; ++phase) {
+    const float *low_at = low + phase->x, *high_at = high + phase->x;
+    float* to = spread + phase->spread;
+    for (int64_t rows = phase->rows; rows > 0; --rows) {
+      const typename V::Reg low_row = V::LoadFirst(low_at, low_count);
+      const typename V::Reg high_row = V::LoadFirst(high_at, high_count);
+      OCTAVO_UNROLL for (int j = 0; j < kColumns; ++j) {
+        V::Store(to + j * column_stride, V::Pick(low_row, high_row, pickers[j]));
+      }
+      low_at += x_stride, high_at += x_stride, to += V::kLanes;
+    }
+  }
+}
+
+// One number for all lanes, or one for each half.
+template <class V, bool kTwo>
+inline typename V::Reg Both(const float* first, const float* second) {
+  if constexpr (kTwo) {
+    return V::Halves(*first, *second);
+  } else {
+    return V::Broadcast(*first);
+  }
+}
+
+// kRows rows from `row` on, of one plane or of two whose channels and results are apart.
+template <class V, int kRows, bool kTwo>
+inline void NarrowRows(const NarrowCall& call, const int64_t (&channels)[2], float* const (&y)[2],
+                       int64_t row) {
+  typename V::Reg acc[kRows];
+  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) acc[r] = V::Zero();
+  const float* from = call.spread + row * V::kLanes;
+  const float* first = call.weights + channels[0] * call.taps;
+  const float* second = call.weights + channels[1] * call.taps;
+  for (int64_t t = 0; t < call.taps; ++t) {
+    const typename V::Reg weight = Both<V, kTwo>(first + t, second + t);
+    const float* x = from + call.offsets[t];
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+      acc[r] = V::Fma(weight, V::Load(x + r * V::kLanes), acc[r]);
+    }
+  }
+  if (call.bias != nullptr) {
+    const typename V::Reg bias = Both<V, kTwo>(call.bias + channels[0], call.bias + channels[1]);
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) acc[r] = V::Add(acc[r], bias);
+  }
+  const int64_t stride = call.y_width;
+  const auto width = static_cast<int>(stride);
+  float *low = y[0] + row * stride, *high = y[1] + row * stride;
+  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+    if constexpr (kTwo) {
+      V::StoreHalves(low, high, acc[r], width);
+    } else {
+      V::StoreFirst(low, acc[r], width);
+    }
+    low += stride, high += stride;
+  }
+}
+
+template <class V, bool kTwo>
+inline void NarrowPlane(const NarrowCall& call, const int64_t (&channels)[2],
+                        float* const (&y)[2]) {
+  const int64_t rows = call.y_height;
+  int64_t row = 0;
+  for (; rows - row >= 15; row += 8) NarrowRows<V, 8, kTwo>(call, channels, y, row);
+  for (; rows - row >= 7; row += 7) NarrowRows<V, 7, kTwo>(call, channels, y, row);
+  for (; rows - row >= 4; row += 4) NarrowRows<V, 4, kTwo>(call, channels, y, row);
+  for (; row < rows; ++row) NarrowRows<V, 1, kTwo>(call, channels, y, row);
 }
 
 template <class V>
-void Row(const RowCall& call) {
-  int64_t i = 0;
-  for (; i + 4 * V::kLanes <= call.width; i += 4 * V::kLanes) RowColumns<V, 4>(call, i);
-  const int64_t rest = (call.width - i + V::kLanes - 1) / V::kLanes;
-  if (rest == 4) RowColumns<V, 4>(call, i);
-  if (rest == 3) RowColumns<V, 3>(call, i);
-  if (rest == 2) RowColumns<V, 2>(call, i);
-  if (rest == 1) RowColumns<V, 1>(call, i);
+void Narrow(const NarrowCall& given) {
+  const NarrowCall call = given;
+  const int64_t y_plane = call.y_height * call.y_width;
+  const auto width = static_cast<int>(call.x_width);
+  int64_t channel = call.begin % call.channels;
+  for (int64_t i = call.begin; i < call.end;) {
+    const bool two = call.pairs && i + 1 < call.end;
+    const float* low = call.x + i * call.x_plane;
+    const int low_count = width < V::kLanes ? width : V::kLanes;
+    const float* high = two ? low + call.x_plane : low + low_count;
+    const int high_count = two ? low_count : width - low_count;
+    int64_t column = 0;
+    for (; column + 3 <= call.kernel_width; column += 3) {
+      SpreadColumns<V, 3>(call, low, low_count, high, high_count, column);
+    }
+    for (; column < call.kernel_width; ++column) {
+      SpreadColumns<V, 1>(call, low, low_count, high, high_count, column);
+    }
+    const int64_t next = channel + 1 == call.channels ? 0 : channel + 1;
+    float* y = call.y + i * y_plane;
+    if (two) {
+      NarrowPlane<V, true>(call, {channel, next}, {y, y + y_plane});
+      channel = next + 1 == call.channels ? 0 : next + 1;
+      i += 2;
+    } else {
+      NarrowPlane<V, false>(call, {channel, channel}, {y, y});
+      channel = next;
+      ++i;
+    }
+  }
 }
 
 template <class V>
@@ -150,7 +286,11 @@ constexpr Tiles MakeTiles() {
   Tiles tiles;
   tiles.rows = V::kRows;
   tiles.lanes = V::kLanes;
-  tiles.row = &Row<V>;
+  tiles.row[0] = &Row<V, 1>;
+  tiles.row[1] = &Row<V, 2>;
+  tiles.row[2] = &Row<V, 3>;
+  tiles.row[3] = &Row<V, 4>;
+  if constexpr (V::kPicks) tiles.narrow = &Narrow<V>;
   tiles.copy = &Copy<V>;
   tiles.split = &Split<V>;
   FillRows<V, V::kRows>(tiles);

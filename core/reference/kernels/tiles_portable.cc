@@ -10,6 +10,7 @@ namespace {
 struct Portable {
   static constexpr int kLanes = 4;
   static constexpr int kRows = 2;
+  static constexpr bool kPicks = false;
   struct Reg {
     float x[kLanes];
   };
