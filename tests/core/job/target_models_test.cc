@@ -1,5 +1,6 @@
 // Every built-in target's demands hold in the graphs that are made of the trained models, and in
-// what an exported model says when it is read again.  One sample gives the ranges.
+// what an exported model says when it is read again; the target's numerics mode runs them.  One
+// sample gives the ranges.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "core/onnx/export.h"
 #include "core/passes/quantize_plan.h"
 #include "core/profile/collect.h"
+#include "core/runtime/plan.h"
 
 namespace octavo::job {
 namespace {
@@ -150,12 +152,17 @@ void CheckTarget(const Model& model, const std::string& name) {
     return;
   }
   CheckDemands(graph, settings.target);
-  const auto exported = onnx::ExportModel(graph);
-  ASSERT_TRUE(exported) << exported.error().message;
-  const NamedBlob file{"q.onnx", Blob(exported->model)};
-  const auto again = Load({.model = file, .external_data = {}, .samples = {}});
-  ASSERT_TRUE(again) << again.error().message;
-  CheckDemands(again->model.graph, settings.target);
+  const std::string mode(target::Name(settings.target.numerics));
+  const auto plan = runtime::Plan::Create(graph, {.numerics = mode}, pool);
+  EXPECT_TRUE(plan) << plan.error().message;
+  for (const onnx::Form form : {onnx::Form::kQdq, onnx::Form::kQLinear}) {
+    const auto exported = onnx::ExportModel(graph, {.form = form});
+    ASSERT_TRUE(exported) << exported.error().message;
+    const NamedBlob file{"q.onnx", Blob(exported->model)};
+    const auto again = Load({.model = file, .external_data = {}, .samples = {}});
+    ASSERT_TRUE(again) << again.error().message;
+    CheckDemands(again->model.graph, settings.target);
+  }
 }
 
 class TargetModels : public ::testing::TestWithParam<std::string> {};

@@ -40,9 +40,9 @@ Request JobOf(std::string_view model, const std::string& entries, const std::str
   return request;
 }
 
-// A built-in target's demands under the numerics of the default.
+// A built-in target with changes.
 std::string Like(const std::string& base, const std::string& more = {}) {
-  return fmt::format(R"({{"name": "t", "base": "{}", "numerics": "onnx"{}}})", base, more);
+  return fmt::format(R"({{"name": "t", "base": "{}"{}}})", base, more);
 }
 
 struct Done {
@@ -149,6 +149,7 @@ TEST(Targets, MergeThatIsDelayedGivesEqualBytes) {
       Like("onnxruntime"),
       Like("tflite"),
       Like("glow-interpreter"),
+      Like("glow-cpu"),
       Like("pow2-npu"),
       Like("pow2-npu", R"(, "integer_io": false, "bias_bits": 8)"),
       Like("cpu-int8", R"(, "weights": {"symmetric": false, "per_channel": false})"),
@@ -224,6 +225,22 @@ TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
 }
 )";
   ExpectAllInIntegers(RunJob(JobOf(lowered, "bias:-1:1 y:-3:3 c3:-2:2")));
+}
+
+TEST(Names, WhatLoweringMakesHasARange) {
+  constexpr std::string_view net = R"(graph(%x: tensor<1x2x2x2xf32>) -> (%y) {
+  const %scale = [1, 2] : tensor<2xf32>
+  const %b = [0.5, -0.25] : tensor<2xf32>
+  const %v = [1, 1] : tensor<2xf32>
+  %r = Relu(%x) : tensor<1x2x2x2xf32>
+  %n = BatchNormalization(%r, %scale, %b, %b, %v) : tensor<1x2x2x2xf32>
+  %s = Sum(%x, %r, %n) : tensor<1x2x2x2xf32>
+  %y = Mean(%s, %r, %n) : tensor<1x2x2x2xf32>
+}
+)";
+  const Done done = RunJob(JobOf(net, "x:-1:1 r:0:1 n:-1:3 s:-2:4 y:-1:3"));
+  ExpectAllInIntegers(done);
+  EXPECT_EQ(done.text.find("Sum("), std::string::npos) << done.text;
 }
 
 TEST(Names, WeightsOfALoweredConvAreQuantizedRowByRow) {
