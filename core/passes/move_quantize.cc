@@ -98,6 +98,12 @@ std::optional<ir::Quant> QuantBefore(const Graph& graph, const Node& move, const
   return std::nullopt;
 }
 
+// Glow's Interpreter makes a zero of a window that holds no element, where floats have the least.
+bool MakesZeros(const Graph& graph, const Node& move, const Type& type, const Context& context) {
+  return context.settings().target.numerics == ir::Numerics::kGlowInterpreter &&
+         move.op->rescale.why_not && !move.op->rescale.why_not(graph, move, type, type).empty();
+}
+
 bool Early(Graph& graph, NodeId id, Context& context) {
   const Node& quantize = graph.node(id);
   if (!IsOwn(&quantize, "Quantize")) return false;
@@ -109,6 +115,7 @@ bool Early(Graph& graph, NodeId id, Context& context) {
       std::ranges::all_of(operands, [&](size_t i) { return graph.IsConstant(move->inputs[i]); });
   if (all_constant || ElementsRead(graph, *move) > graph.type(moved).elements()) return false;
   Type type = graph.type(quantize.result());
+  if (MakesZeros(graph, *move, type, context)) return false;
   type.range.reset();
   const std::optional<ir::Quant> quant = QuantBefore(graph, *move, *type.quant);
   if (!quant) {
@@ -270,6 +277,7 @@ bool Sink(Graph& graph, NodeId id, Context& context) {
   const ValueId q = quantize.result(), x = quantize.inputs[0];
   const NodeId move_id = SoleMove(graph, q);
   if (!move_id || !graph.type(q).quant->per_tensor() || graph.IsConstant(x)) return false;
+  if (MakesZeros(graph, graph.node(move_id), graph.type(q), context)) return false;
   const ValueId y = graph.node(move_id).result();
   if (!MeetsDequantize(graph, q) || graph.type(y).elements() > graph.type(q).elements()) {
     return false;

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/ops/quantize_math.h"
+#include "core/ops/mode_quantize.h"
 #include "core/passes/pass.h"
+#include "core/runtime/plan.h"
 #include "tests/support/random_inputs.h"
 #include "tests/support/run_graph.h"
 
@@ -91,22 +92,49 @@ Status CheckAll(const ir::Graph& graph, const ValuesByName& before, const Values
   return {};
 }
 
+Result<runtime::Plan> PlanIn(ir::Numerics mode, const ir::Graph& graph, ThreadPool& pool) {
+  return runtime::Plan::Create(
+      graph, {.numerics = std::string(ir::Name(mode)), .keep_all_values = true}, pool);
+}
+
+// Mode `onnx` by definition, others by the runtime, which is theirs.
+Result<ValuesByName> RunIn(ir::Numerics mode, const ir::Graph& graph,
+                           const std::vector<ir::Tensor>& inputs) {
+  if (mode == ir::Numerics::kOnnx) return test::RunGraph(graph, inputs);
+  ThreadPool pool(1);
+  OCTAVO_TRY(const runtime::Plan plan, PlanIn(mode, graph, pool));
+  ValuesByName values;
+  const auto keep = [&](ir::ValueId id, const ir::Tensor& tensor) {
+    values.insert_or_assign(graph.name(id), KeptValue{graph.type(id), tensor.Clone()});
+  };
+  OCTAVO_TRY(const std::vector<ir::Tensor> outputs, plan.Run(inputs, pool, {}, keep));
+  for (size_t i = 0; i < outputs.size(); ++i) keep(graph.outputs()[i], outputs[i]);
+  return values;
+}
+
 }  // namespace
 
+bool IsDefined(const ir::Graph& graph, ir::Numerics mode) {
+  ThreadPool pool(1);
+  return PlanIn(mode, graph, pool).has_value();
+}
+
 Status CheckNumbers(const ir::Graph& before, const ir::Graph& after,
-                    std::span<const passes::LedgerEntry> ledger, std::optional<double> steps) {
+                    std::span<const passes::LedgerEntry> ledger, ir::Numerics mode,
+                    std::optional<double> steps) {
   const Effect effect = WeakestOf(ledger);
+  if (!IsDefined(before, mode) || !IsDefined(after, mode)) mode = ir::Numerics::kOnnx;
   for (int run = 1; run <= kRuns; ++run) {
     const std::vector<ir::Tensor> inputs = test::RandomInputs(before, run);
-    OCTAVO_TRY(const ValuesByName was, test::RunGraph(before, inputs));
+    OCTAVO_TRY(const ValuesByName was, RunIn(mode, before, inputs));
     std::vector<ir::Tensor> codes = inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
       // With --integer-io an input becomes the codes of what it was.
       const ir::Type& type = after.type(after.inputs()[i]);
       if (SameType(before.type(before.inputs()[i]), type)) continue;
-      codes[i] = ops::QuantizeTensor(inputs[i], type);
+      codes[i] = ops::QuantizeTensorIn(mode, inputs[i], type);
     }
-    OCTAVO_TRY(const ValuesByName is, test::RunGraph(after, codes));
+    OCTAVO_TRY(const ValuesByName is, RunIn(mode, after, codes));
     OCTAVO_CHECK(CheckAll(before, was, is, effect, steps));
   }
   return {};
