@@ -11,8 +11,8 @@
 //
 // `gemm` is for targets that list Gemm under `lower` and for a bias that is computed, which no
 // integer Gemm takes; `conv` for targets that list Conv.  `keep` holds back the others by the name
-// of the op on the left.  No profile can know the values that are made here: what their ranges
-// are follows from those around them.
+// of the op on the left, and so does --keep-float, which means the ops of the model.  No profile
+// can know the values that are made here: what their ranges are follows from those around them.
 #include <algorithm>
 
 #include "core/ir/infer.h"
@@ -38,7 +38,7 @@ constexpr Rule kMean = {"mean", "Mean(a, b) -> Mul(Add(a, b), 1/n)", Effect::kRe
 constexpr Rule kMatmulBias = {"matmul-bias", "Add(MatMul(a, w), b) -> Gemm(a, w, b)",
                               Effect::kRealExact,
                               "a and w are matrices, b a constant row; nobody else reads the "
-                              "MatMul; the target does not lower Gemm"};
+                              "MatMul; the target does not lower Gemm; nothing is kept in float"};
 constexpr Rule kGemmTransA = {"gemm-trans-a", "Gemm{transA}(a, w, b) -> Gemm(Transpose(a), w, b)",
                               Effect::kExact, ""};
 constexpr Rule kGemmFactors = {"gemm-factors",
@@ -150,6 +150,7 @@ bool MatmulBias(Graph& graph, NodeId id, Context& context) {
       bias->size() != shape[1] || bias->rank() == 0 || bias->shape().back() != shape[1]) {
     return false;
   }
+  if (KeptInFloat(graph, *matmul, context.settings())) return false;
   if (graph.CountUses(node.input(0)) != 1) {
     context.Keep(node.name, fmt::format("'{}' has other readers, so '{}' would be computed twice",
                                         graph.name(node.input(0)), matmul->name));
@@ -231,7 +232,7 @@ Tensor Turned(const Tensor& matrix) {
 bool MustGo(const Graph& graph, const Node& node, const Settings& settings) {
   if (settings.target.Lowers("Gemm")) return true;
   return node.input(2) && !graph.IsConstant(node.input(2)) && !settings.no_quantize &&
-         settings.profile != nullptr && !KeptInFloat(graph, node, settings);
+         settings.profile != nullptr;
 }
 
 bool Gemm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
@@ -283,6 +284,7 @@ Status Run(Graph& graph, Context& context) {
   const ValueRanges ranges(graph, context.settings(), context.findings());
   for (const NodeId id : graph.nodes()) LowerConv(graph, id, context, ranges);
   for (const NodeId id : graph.nodes()) {
+    if (KeptInFloat(graph, graph.node(id), context.settings())) continue;
     Batchnorm(graph, id, context, ranges);
     SumOrMean(graph, id, context, ranges);
     MatmulBias(graph, id, context);

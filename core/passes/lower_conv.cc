@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/passes/quantize_plan.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -74,7 +75,7 @@ class Mover {
 void LowerConv(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
   const Node& node = graph.node(id);
   if (!Is(node, "Conv") || !context.settings().target.Lowers("Conv") ||
-      !context.Allows(kConvIsGemm.effect)) {
+      !context.Allows(kConvIsGemm.effect) || KeptInFloat(graph, node, context.settings())) {
     return;
   }
   if (const std::string why = WhyNot(graph, node); !why.empty()) {
