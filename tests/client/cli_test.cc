@@ -92,6 +92,36 @@ TEST_F(Cli, OptimizeWritesModelReportAndHtml) {
   EXPECT_NE(err_.str().find("octavo: passes quantize\n"), std::string::npos);
 }
 
+TEST_F(Cli, RunAndDiffTakeANumericsMode) {
+  Write("f.graph", R"(graph(%x: tensor<1x4xf32>) -> (%y) {
+  %y = Relu(%x) : tensor<1x4xf32>
+}
+)");
+  Write("q.graph", R"(graph(%x: tensor<1x4xf32>) -> (%y) {
+  %x.q = Quantize(%x) : tensor<1x4xi8, scale=0.02, zp=1>
+  %y.q = Relu(%x.q) : tensor<1x4xi8, scale=0.01, zp=-128>
+  %y = Dequantize(%y.q) : tensor<1x4xf32>
+}
+)");
+  const std::vector<std::string> data = {"--data", "random:1:2"};
+  const auto with = [&](std::vector<std::string> args) {
+    args.insert(args.end(), data.begin(), data.end());
+    return Run(args);
+  };
+  EXPECT_EQ(with({"run", Path("q.graph"), "-o", Path("out"), "--numerics", "tflite"}), 0)
+      << err_.str();
+  EXPECT_EQ(with({"diff", Path("f.graph"), Path("q.graph"), "--numerics", "tflite", "--against",
+                  "glow-cpu"}),
+            0)
+      << err_.str();
+  const auto report = nlohmann::json::parse(out_.str());
+  EXPECT_EQ(report["numerics_mode"], "tflite");
+  EXPECT_EQ(report["against"]["numerics_mode"], "glow-cpu");
+  EXPECT_EQ(report["against"]["values"][1]["node"], "y.q");
+  EXPECT_EQ(with({"run", Path("q.graph"), "-o", Path("out"), "--numerics", "abacus"}), 2);
+  EXPECT_EQ(with({"run", Path("q.graph"), "-o", Path("out"), "--numerics", "pow2"}), 4);
+}
+
 TEST_F(Cli, QuietPrintsNothing) {
   EXPECT_EQ(Optimize({"--data", "random:1:4", "--quiet"}), 0);
   EXPECT_EQ(err_.str() + out_.str(), "");
