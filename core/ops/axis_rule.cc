@@ -83,4 +83,9 @@ std::optional<Quant> ReshapeQuant(const Quant& quant, const Shape& from, const S
   return std::nullopt;
 }
 
+std::optional<Quant> IfUniform(const Quant& from) {
+  if (from.scales.empty() || !from.Uniform()) return std::nullopt;
+  return Quant::PerTensor(from.scales[0], from.zero_points[0]);
+}
+
 }  // namespace octavo::ops

@@ -19,4 +19,7 @@ namespace octavo::ops {
 std::optional<ir::Quant> ReshapeQuant(const ir::Quant& quant, const ir::Shape& from,
                                       const ir::Shape& to);
 
+// R0 alone: all channels alike are per-tensor; else nothing.
+std::optional<ir::Quant> IfUniform(const ir::Quant& from);
+
 }  // namespace octavo::ops

@@ -1,4 +1,5 @@
 // Concat(inputs...) {axis}: the inputs one after another along an axis.
+#include "core/ops/axis_rule.h"
 #include "core/ops/data_op.h"
 #include "core/ops/strided_copy.h"
 
@@ -46,28 +47,32 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// Along the axis the channels of all inputs follow one another; off it they must agree.
+// Along the axis the channels of all inputs follow one another; off it they must agree, unless each
+// input's are alike and so are the same along the axis.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int input,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
   const int rank = static_cast<int>(graph.type(node.input(0)).shape.size());
   const int axis = FrontAxis(node.attributes.Int("axis", 0), rank);
   ir::Quant joined{{}, {}, axis, 0};
+  bool equal = true, joins = true;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const std::optional<ir::Quant>& own = graph.type(node.inputs[i]).quant;
-    const ir::Quant* quant = static_cast<int>(i) == input ? &from : own ? &*own : nullptr;
+    const ir::Type& type = graph.type(node.inputs[i]);
+    const ir::Quant* quant = static_cast<int>(i) == input ? &from
+                             : type.quant                 ? &*type.quant
+                                                          : nullptr;
     if (quant == nullptr) return std::nullopt;
-    if (from.axis != axis) {
-      if (*quant != from) return std::nullopt;
-      continue;
-    }
-    if (!quant->per_tensor() && quant->axis != axis) return std::nullopt;
-    for (int64_t c = 0; c < graph.type(node.inputs[i]).shape[axis]; ++c) {
-      joined.scales.push_back(quant->scale(c));
-      joined.zero_points.push_back(quant->zero_point(c));
+    equal &= *quant == from;
+    const std::optional<ir::Quant> alike = IfUniform(*quant);
+    joins &= alike || quant->axis == axis;
+    for (int64_t c = 0; joins && c < type.shape[axis]; ++c) {
+      const ir::Quant& own = alike ? *alike : *quant;
+      joined.scales.push_back(own.scale(c));
+      joined.zero_points.push_back(own.zero_point(c));
     }
   }
-  return from.axis == axis ? joined : from;
+  if (equal && from.axis != axis) return from;
+  return joins ? std::optional(joined) : std::nullopt;
 }
 
 }  // namespace

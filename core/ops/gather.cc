@@ -51,7 +51,7 @@ Status Reference(const ir::EvalContext& context) {
 
 // Before the axis the channel axis stays, behind it it moves with the indices' rank; on it the
 // parameters are gathered as well, where the indices are constant and of rank 0 or 1 (or a reshape
-// of such).
+// of such), or all rows alike.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -63,7 +63,7 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
     return OnAxis(from, *from.axis - 1 + static_cast<int>(indices.size()));
   }
   auto picked = ConstantInts(graph, node.input(1));
-  if (!picked || picked->empty()) return std::nullopt;
+  if (!picked || picked->empty()) return IfUniform(from);
   for (int64_t& index : *picked) {
     if (index < -data[axis] || index >= data[axis]) return std::nullopt;
     if (index < 0) index += data[axis];

@@ -1,5 +1,6 @@
 // Split(input, split?) {axis, num_outputs}: consecutive parts along an axis; without `split` equal
 // ones, the last smaller where it does not come out even.
+#include "core/ops/axis_rule.h"
 #include "core/ops/data_op.h"
 #include "core/ops/strided_copy.h"
 
@@ -56,7 +57,8 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// One answer serves all results, so along the axis all parts must have equal parameters.
+// One answer serves all results, so along the axis all parts must have equal parameters, or
+// all channels alike.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -71,7 +73,7 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
       part.scales.push_back(from.scale(begin));
       part.zero_points.push_back(from.zero_point(begin));
     }
-    if (first && part != *first) return std::nullopt;
+    if (first && part != *first) return IfUniform(from);
     first = std::move(part);
   }
   return first;
