@@ -42,7 +42,7 @@ Status Download::Add(const v1::Chunk& chunk) {
   return {};
 }
 
-Result<job::Outcome> Download::Finish(const v1::Finished& finished) && {
+Result<job::Outcome> Download::Finish(const v1::Finished& finished) {
   job::Outcome outcome{.gate_failed = finished.gate_failed(), .message = finished.message()};
   bool has_model = false;
   for (Item& item : items_) {

@@ -85,7 +85,6 @@ Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Obs
         break;
       }
       case v1::OptimizeEvent::kResult:
-        // NOLINTNEXTLINE(bugprone-use-after-move): not reached once there is an outcome.
         OCTAVO_CHECK(download.Begin(event.result()));
         break;
       case v1::OptimizeEvent::kChunk:
@@ -95,7 +94,7 @@ Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Obs
                   .total = static_cast<int64_t>(download.announced())});
         break;
       case v1::OptimizeEvent::kFinished: {
-        OCTAVO_TRY(outcome, std::move(download).Finish(event.finished()));
+        OCTAVO_TRY(outcome, download.Finish(event.finished()));
         break;
       }
       case v1::OptimizeEvent::kAccepted:

@@ -111,7 +111,7 @@ ir::AttrMap GraphWriter::AxisOf(const ir::Type& type) const {
 }
 
 std::string GraphWriter::Reals(ValueId value) {
-  const std::string name = names_.Of(value).reals;
+  std::string name = names_.Of(value).reals;
   if (!has_reals_.insert(value).second) return name;
   if (IsPendingBias(value)) {
     const ValueId real = graph_.Producer(value)->input(0);

@@ -19,6 +19,7 @@ T Power(T x, int64_t y) {
     if (y < 0 && !unit) return T(0);
     auto left = y < 0 ? uint64_t{0} - static_cast<uint64_t>(y) : static_cast<uint64_t>(y);
     uint64_t power = 1;
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is extended, as for any other T.
     for (auto square = static_cast<uint64_t>(x); left != 0; left >>= 1, square *= square) {
       if (left & 1) power *= square;
     }
