@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/ops/mode_quantize.h"
 #include "core/ops/quantize_math.h"
 #include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
@@ -60,9 +61,9 @@ std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Typ
   return all;
 }
 
-int32_t CodeOf(float real, const Type& type) {
-  return ops::QuantizeOne(real, type.quant->scale(), type.quant->zero_point(),
-                          ir::CodesOf(type.dtype));
+int32_t CodeOf(float real, const Type& type, ir::Numerics mode = ir::Numerics::kOnnx) {
+  return ops::QuantizeOneIn(mode, real, type.quant->scale(), type.quant->zero_point(),
+                            ir::CodesOf(type.dtype));
 }
 
 }  // namespace
@@ -80,14 +81,14 @@ std::optional<Ends> ClampEnds(const Graph& graph, const Node& node) {
   return Ends{(*ends)[0], (*ends)[1]};
 }
 
-bool ClampKeepsCodes(const Graph& graph, const Node& node, const Type& type) {
+bool ClampKeepsCodes(const Graph& graph, const Node& node, const Type& type, ir::Numerics mode) {
   // The clamp itself may be what proves the type's range.
   Type whole = type;
   whole.range.reset();
   const auto all = ClampedOf(graph, node, whole);
   if (!all) return false;
   for (size_t i = 0; i < all->codes.size(); ++i) {
-    if (CodeOf(all->clamped[i], type) != all->codes[i]) return false;
+    if (CodeOf(all->clamped[i], type, mode) != all->codes[i]) return false;
   }
   return true;
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/ir/graph.h"
+#include "core/ir/numerics.h"
 
 namespace octavo::passes {
 
@@ -23,9 +24,10 @@ std::optional<Ends> ClampEnds(const ir::Graph& graph, const ir::Node& node);
 // operand).  False where they cannot be enumerated: per-channel, more than 16 bits, computed
 // bounds.
 //
-// Each code's real, clamped and rounded into the type again, is the code: of all codes of the
-// dtype, since the type may be the result's own.
-bool ClampKeepsCodes(const ir::Graph& graph, const ir::Node& node, const ir::Type& type);
+// Each code's real, clamped and rounded into the type again as the mode does, is the code: of all
+// codes of the dtype, since the type may be the result's own.
+bool ClampKeepsCodes(const ir::Graph& graph, const ir::Node& node, const ir::Type& type,
+                     ir::Numerics mode);
 // Each code's real is left as it is, bit for bit.
 bool ClampKeepsReals(const ir::Graph& graph, const ir::Node& node, const ir::Type& type);
 // Each code's real, clamped, is a real that the type has a code for.

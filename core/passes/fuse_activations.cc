@@ -42,7 +42,7 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   const Type in = graph.type(x);
   const Type out = graph.type(y);
   if (!in.quantized() || !out.quantized()) return {};
-  if (!ClampKeepsCodes(graph, node, out)) return {};
+  if (!ClampKeepsCodes(graph, node, out, context.settings().target.numerics)) return {};
   const bool same = in.dtype == out.dtype && in.quant == out.quant;
   const NodeId producer = graph.value(x).producer;
   const bool sole_reader = graph.CountUses(x) == 1;
