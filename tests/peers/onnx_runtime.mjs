@@ -1,4 +1,4 @@
-// Runs models in ONNX Runtime on the CPU: one thread, so that a run is repeatable.
+// Runs models in ONNX Runtime on the CPU: one thread unless asked, so that a run is repeatable.
 import {readFileSync} from 'node:fs';
 import ort from 'onnxruntime-node';
 
@@ -26,14 +26,14 @@ export function withOutputs(model, names) {
 // Runtime would otherwise merge two roundings into one.  `values`: further values to give out;
 // what is given out cannot be fused away, so it may change the program that runs.
 export async function openModel(path, {optimizations = 'all', doubleQdqRemover = true,
-                                       values = []} = {}) {
+                                       values = [], threads = 1} = {}) {
   const known = {all: 'all', none: 'disabled'};
   if (!known[optimizations]) throw new Error(`optimizations are all or none, not ${optimizations}`);
   const model = values.length ? withOutputs(readFileSync(path), values) : path;
   return ort.InferenceSession.create(model, {
     executionProviders: ['cpu'],
     graphOptimizationLevel: known[optimizations],
-    intraOpNumThreads: 1,
+    intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
     extra: {session: {disable_double_qdq_remover: doubleQdqRemover ? '0' : '1'}},
