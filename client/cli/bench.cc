@@ -1,9 +1,12 @@
 // octavo bench: latency of the built-in runtime.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
+#include "core/base/blob.h"
 
 namespace octavo::cli {
 namespace {
@@ -11,17 +14,20 @@ namespace {
 struct Arguments {
   ModelArguments input = {};
   job::BenchOptions options = {};
+  std::string trace = {};
 };
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
-  OCTAVO_TRY(const std::string answer,
-             job::BenchModel(input, arguments.options, invocation.host.stop));
+  job::BenchOptions options = arguments.options;
+  options.trace = !arguments.trace.empty();
+  OCTAVO_TRY(const job::BenchResult result, job::BenchModel(input, options, invocation.host.stop));
+  if (options.trace) OCTAVO_CHECK(WriteFile(arguments.trace, result.trace));
   if (invocation.json) {
-    invocation.host.out << answer;
+    invocation.host.out << result.figures;
     return kExitDone;
   }
-  const auto figures = nlohmann::json::parse(answer);
+  const auto figures = nlohmann::json::parse(result.figures);
   invocation.host.out << fmt::format(
       "{}: median {:.3f} ms (p10 {:.3f}, p90 {:.3f}) over {} runs, {} threads, {}, {:.1f} GOPS\n",
       figures["model"].get<std::string>(), figures["median_ms"].get<double>(),
@@ -47,6 +53,8 @@ void AddBench(CLI::App& program, Invocation& invocation) {
   command.add_option("--runs", arguments->options.runs, "20 by default")
       ->check(CLI::PositiveNumber);
   command.add_flag("--profile-ops", arguments->options.profile_ops, "time of each node and kernel");
+  command.add_option("--trace", arguments->trace,
+                     "file for a few runs in Chrome's trace event format");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

@@ -17,9 +17,69 @@ double Percentile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
+using Steps = std::vector<runtime::StepProfile>;
+
+// Runs whose steps are timed; the clock's own time would disturb those that are measured whole.
+constexpr int kProfiledRuns = 5;
+
+ordered_json OpsOf(const std::vector<Steps>& runs) {
+  ordered_json ops = ordered_json::array();
+  for (size_t i = 0; i < runs[0].size(); ++i) {
+    std::vector<double> times;
+    for (const Steps& steps : runs) times.push_back(steps[i].seconds);
+    std::ranges::sort(times);
+    const double seconds = Percentile(times, 0.5);
+    const runtime::StepProfile& step = runs[0][i];
+    ops.push_back({{"node", step.node},
+                   {"op", step.op},
+                   {"kernel", step.kernel},
+                   {"isa", step.isa},
+                   {"ms", seconds * 1e3},
+                   {"gops", seconds > 0 ? step.operations / seconds * 1e-9 : 0}});
+  }
+  return ops;
+}
+
+// One row of the viewer for the steps and one for the runs around them; times in microseconds.
+std::string TraceOf(const std::string& model, const std::vector<Steps>& runs) {
+  const auto name_row = [](int row, std::string_view name) {
+    return ordered_json{{"name", row == 0 ? "process_name" : "thread_name"},
+                        {"ph", "M"},
+                        {"pid", 1},
+                        {"tid", row},
+                        {"args", {{"name", name}}}};
+  };
+  ordered_json events = {name_row(0, "octavo bench " + model), name_row(1, "runs"),
+                         name_row(2, "steps")};
+  const auto add = [&](int row, std::string_view name, std::string_view category, double begin,
+                       double seconds, ordered_json args) {
+    events.push_back({{"name", name},
+                      {"cat", category},
+                      {"ph", "X"},
+                      {"ts", begin * 1e6},
+                      {"dur", seconds * 1e6},
+                      {"pid", 1},
+                      {"tid", row},
+                      {"args", std::move(args)}});
+  };
+  double begin = 0;
+  for (size_t run = 0; run < runs.size(); ++run) {
+    const Steps& steps = runs[run];
+    const double end = steps.empty() ? 0 : steps.back().begin + steps.back().seconds;
+    add(1, "run " + std::to_string(run), "run", begin, end, {{"steps", steps.size()}});
+    for (const runtime::StepProfile& step : steps) {
+      const double gops = step.seconds > 0 ? step.operations / step.seconds * 1e-9 : 0;
+      add(2, step.node, step.op, begin + step.begin, step.seconds,
+          {{"op", step.op}, {"kernel", step.kernel}, {"isa", step.isa}, {"gops", gops}});
+    }
+    begin += end;
+  }
+  return ordered_json{{"traceEvents", std::move(events)}, {"displayTimeUnit", "ms"}}.dump() + "\n";
+}
+
 }  // namespace
 
-Result<std::string> BenchModel(const ModelInput& input, const BenchOptions& options,
+Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& options,
                                const StopToken& stop) {
   const std::vector<NamedBlob> random = {{.name = "random:0:1"}};
   OCTAVO_TRY(const Loaded loaded, Load({.model = input.model,
@@ -33,7 +93,7 @@ Result<std::string> BenchModel(const ModelInput& input, const BenchOptions& opti
   ThreadPool pool(input.threads);
   OCTAVO_TRY(const runtime::Plan plan, runtime::Plan::Create(loaded.model.graph, {}, pool));
   const std::vector<ir::Tensor>& batch = loaded.samples.batches[0];
-  std::vector<runtime::StepProfile> steps;
+  Steps steps;
   OCTAVO_CHECK(plan.Run(batch, pool, stop, {}, &steps));  // warms caches, counts operations
   double operations = 0;
   for (const runtime::StepProfile& step : steps) operations += step.operations;
@@ -56,19 +116,15 @@ Result<std::string> BenchModel(const ModelInput& input, const BenchOptions& opti
                        {"p90_ms", Percentile(times, 0.9)},
                        {"gops", operations / (median * 1e6)},
                        {"isa", IsaName(CurrentIsa())}};
-  if (options.profile_ops) {
-    json["ops"] = ordered_json::array();
-    for (const runtime::StepProfile& step : steps) {
-      json["ops"].push_back(
-          {{"node", step.node},
-           {"op", step.op},
-           {"kernel", step.kernel},
-           {"isa", step.isa},
-           {"ms", step.seconds * 1e3},
-           {"gops", step.seconds > 0 ? step.operations / step.seconds * 1e-9 : 0}});
-    }
+  BenchResult result;
+  if (options.profile_ops || options.trace) {
+    std::vector<Steps> profiled(kProfiledRuns);
+    for (Steps& run : profiled) OCTAVO_CHECK(plan.Run(batch, pool, stop, {}, &run));
+    if (options.profile_ops) json["ops"] = OpsOf(profiled);
+    if (options.trace) result.trace = TraceOf(input.model.name, profiled);
   }
-  return json.dump() + "\n";
+  result.figures = json.dump() + "\n";
+  return result;
 }
 
 }  // namespace octavo::job

@@ -46,13 +46,20 @@ Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& in
 Result<std::string> InspectModel(const ModelInput& input);
 Result<std::string> GraphText(const ModelInput& input);
 
-// Latency of the built-in runtime: {model, threads, runs, median_ms, p10_ms, p90_ms, gops, isa},
-// and with `profile_ops` the time of each node and kernel.  Without samples the inputs are random.
+// Latency of the built-in runtime.  Without samples the inputs are random.
 struct BenchOptions {
   int runs = 20;
   bool profile_ops = false;
+  bool trace = false;
 };
-Result<std::string> BenchModel(const ModelInput& input, const BenchOptions& options,
+struct BenchResult {
+  // JSON: {model, threads, runs, median_ms, p10_ms, p90_ms, gops, isa}, and with `profile_ops`
+  // `ops`, the median time of each node in the order of execution, its kernel and its speed.
+  std::string figures = {};
+  // With `trace`, a few runs in Chrome's trace event format (chrome://tracing, ui.perfetto.dev).
+  std::string trace = {};
+};
+Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& options,
                                const StopToken& stop);
 
 // The tables of laws, ops and targets: one JSON object a line.

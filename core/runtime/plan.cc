@@ -152,6 +152,10 @@ void Plan::State::Watch(const Step& step, const Workspace& workspace, ThreadPool
 Status Plan::State::RunSteps(Workspace& workspace, ThreadPool& pool, const StopToken& stop,
                              const Watcher& watch, std::vector<StepProfile>* profile) const {
   using Clock = std::chrono::steady_clock;
+  const auto seconds = [](Clock::duration time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  const Clock::time_point first = profile ? Clock::now() : Clock::time_point();
   for (const Step& step : program.steps) {
     OCTAVO_CHECK(stop.Check());
     if (step.prepared.run) {
@@ -162,7 +166,8 @@ Status Plan::State::RunSteps(Workspace& workspace, ThreadPool& pool, const StopT
                             .op = std::string(step.op),
                             .kernel = std::string(step.kernel),
                             .isa = std::string(step.isa),
-                            .seconds = std::chrono::duration<double>(Clock::now() - start).count(),
+                            .begin = seconds(start - first),
+                            .seconds = seconds(Clock::now() - start),
                             .operations = step.prepared.operations});
       }
     }

@@ -24,6 +24,7 @@ struct PlanOptions {
 
 struct StepProfile {
   std::string node = {}, op = {}, kernel = {}, isa = {};
+  double begin = 0;  // seconds since the run's first step began
   double seconds = 0;
   double operations = 0;  // a multiply-add is two
 };
