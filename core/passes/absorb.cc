@@ -10,6 +10,7 @@
 //   combined-down    Op(Rescale(x), ..)               ->  Op(x, ..)                fewer roundings
 //   clamp-absorbed   Clamp(Rescale(x) : t) : t        ->  Clamp(x) : t             exact
 //   order-kept       ArgMax(Rescale(x))               ->  ArgMax(x)                exact
+//   order-sunk       TopK(Rescale(x))                 ->  Rescale(TopK(x))         exact
 //   constant-rescaled  Rescale(constant)              ->  constant                 exact
 //   disguised        Op(x) : t                        ->  Rescale(x) : t           exact
 // Each loses a clamp where the omitted type is too narrow for the reals that matter, and then
@@ -68,7 +69,8 @@ constexpr Rule kOrderKept = {"order-kept", "ArgMax(Rescale(x)) -> ArgMax(x)", Ef
                              "codes that occur, by enumeration"};
 constexpr Rule kRules[] = {kCancelled,    kPairMerged,     kReturned,         kMerged,
                            kIntoQuantize, kIntoDequantize, kConstantRescaled, kDisguised,
-                           kCombinedUp,   kCombinedDown,   kClampAbsorbed,    kOrderKept};
+                           kCombinedUp,   kCombinedDown,   kClampAbsorbed,    kOrderKept,
+                           kOrderSunk};
 
 // Modes whose Rescale is Quantize(Dequantize(q)).
 bool IsPair(ir::Numerics mode) {
@@ -98,7 +100,7 @@ class Absorber {
     const Node& node = graph_.node(id);
     if (IsOwn(node, "Quantize")) return MergePair(id);
     if (IsOwn(node, "Dequantize")) return IntoDequantize(id);
-    if (Disguise(graph_, id, context_)) return 1;
+    if (Disguise(graph_, id, context_) || SinkBelowOrder(graph_, id, context_)) return 1;
     if (!IsRescale(node)) return 0;
     why_[id] = {};
     return Cancel(id) || Return(id) || Merge(id) || CombineUp(id) ||

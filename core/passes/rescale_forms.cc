@@ -1,10 +1,13 @@
 #include "core/passes/rescale_forms.h"
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "core/ops/op_table.h"
 #include "core/ops/quantize_math.h"
 #include "core/passes/clamp_codes.h"
+#include "core/passes/code_map.h"
 #include "core/passes/noop.h"
 #include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
@@ -95,6 +98,41 @@ bool Disguise(Graph& graph, NodeId id, Context& context) {
   if (graph.type(x).shape != graph.type(y).shape) return false;
   context.Applied(kDisguised, node.name, {graph.name(x), graph.name(y)});
   graph.Redefine(id, ops::FindOp("Rescale", "octavo"), {x}, {});
+  return true;
+}
+
+bool SinkBelowOrder(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (!Is(node, "TopK")) return false;
+  const ValueId r = node.inputs[0], y = node.results[0];
+  const Node* rescale = graph.Producer(r);
+  if (!IsOwn(rescale, "Rescale") || graph.CountUses(r) != 1) return false;
+  const ValueId x = rescale->inputs[0];
+  const Type from = graph.type(x), to = graph.type(y);
+  if (!from.quant->per_tensor() || !to.quant->per_tensor() ||
+      !IsInjective(from, to, context.settings().target.numerics)) {
+    context.Keep(node.name, "it would see that the Rescale makes codes equal");
+    return false;
+  }
+  if (graph.IsOutput(y)) {
+    context.Keep(node.name, "its values are a graph output of the Rescale's type");
+    return false;
+  }
+  context.Applied(kOrderSunk, node.name, {graph.name(r), graph.name(y)});
+  const NodeId old = graph.value(r).producer;
+  const ir::OpDef* op = graph.node(old).op;
+  graph.SetInput(id, 0, x);
+  graph.Erase(old);
+  Type chosen = from;
+  chosen.shape = to.shape;
+  graph.SetType(y, std::move(chosen));
+  const std::vector<ir::Use> uses = graph.value(y).uses;
+  if (uses.empty()) return true;
+  const std::string name = graph.UniqueName(graph.name(y) + ".r");
+  const NodeId below = graph.InsertAfter(id, {.op = op, .inputs = {y}, .results = {{name, to}}});
+  for (const ir::Use& use : uses) {
+    graph.SetInput(use.node, use.input, graph.node(below).result());
+  }
   return true;
 }
 

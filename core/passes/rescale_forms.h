@@ -16,10 +16,18 @@ inline constexpr Rule kDisguised = {
     "Max with what is below every code, a clamp that no code reaches; beside the modes onnx and "
     "glow-interpreter only Relu"};
 
+inline constexpr Rule kOrderSunk = {
+    "order-sunk", "TopK(Rescale(x)) -> Rescale(TopK(x))", Effect::kExact,
+    "the Rescale gives different codes for different codes that occur, by enumeration, so that the "
+    "indices stay; nobody else reads it"};
+
 // Makes a constant of what the Rescale `id` of a constant gives.
 bool RescaleConstant(ir::Graph& graph, ir::NodeId id, Context& context);
 
 // Makes a Rescale of a node that is one.
 bool Disguise(ir::Graph& graph, ir::NodeId id, Context& context);
+
+// Lets TopK choose among the codes under its Rescale, and rescales what it has chosen.
+bool SinkBelowOrder(ir::Graph& graph, ir::NodeId id, Context& context);
 
 }  // namespace octavo::passes
