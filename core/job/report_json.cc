@@ -1,5 +1,7 @@
 #include "core/job/report_json.h"
 
+#include <algorithm>
+
 #include "core/job/settings.h"
 #include "core/report/render_json.h"
 
@@ -38,12 +40,19 @@ ordered_json RescalesJson(const Findings& findings) {
   for (const passes::Kept& entry : findings.kept_rescales) {
     kept.push_back({{"node", entry.node}, {"reason", entry.reason}});
   }
-  return {{"before", findings.rescales_before.count},
-          {"after", findings.rescales_after.count},
-          // Placement is greedy as yet, so both figures are the same.
-          {"greedy_after", findings.rescales_after.count},
-          {"elements_before", findings.rescales_before.elements},
-          {"elements_after", findings.rescales_after.elements},
+  // Later passes do to a greedy placement what they do to the one made.
+  const passes::PlacementFigures& placement = findings.rewrites.placement;
+  const auto greedy = [](int64_t after, int64_t greedily, int64_t placed) {
+    return std::max<int64_t>(0, after + greedily - placed);
+  };
+  const RescaleFigures &before = findings.rescales_before, &after = findings.rescales_after;
+  return {{"before", before.count},
+          {"after", after.count},
+          {"greedy_after", greedy(after.count, placement.greedy.count, placement.after.count)},
+          {"elements_before", before.elements},
+          {"elements_after", after.elements},
+          {"greedy_elements_after",
+           greedy(after.elements, placement.greedy.elements, placement.after.elements)},
           {"kept", std::move(kept)}};
 }
 

@@ -89,7 +89,7 @@ extern constexpr ir::OpDef kSplit{
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
     .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kKept},
+                .at_output = ir::RescaleRule::AtOutput::kRaised},
     .map_quant = &MapQuant,
     .infer = &Infer,
     .reference = &Reference,

@@ -44,6 +44,19 @@ struct Settings {
   StopToken stop = {};
 };
 
+// Rescales and the elements that they convert; fewer elements are less, then fewer Rescales.
+struct RescaleTotal {
+  int64_t elements = 0;
+  int64_t count = 0;
+
+  auto operator<=>(const RescaleTotal&) const = default;
+};
+
+// What place-rescales was given, what it left, and what single moves would have left instead.
+struct PlacementFigures {
+  RescaleTotal before = {}, after = {}, greedy = {};
+};
+
 // What the passes say about the job, beside the graph.
 struct Findings {
   std::vector<LedgerEntry> ledger = {};
@@ -54,6 +67,7 @@ struct Findings {
   // Ranges of values that lowering made, which no profile can know.
   std::map<std::string, ir::Range, std::less<>> derived_ranges = {};
   std::vector<std::string> missing_values = {};
+  PlacementFigures placement = {};
   int64_t ranges_from_payload = 0;
   int64_t folded_bytes = 0;  // growth of constants so far, against the fold budget
 };

@@ -1,100 +1,122 @@
-// Moves Rescales through ops that carry any type, where fewer elements are then rescaled or a
-// neighbour takes the Rescale for good.
+// Chooses where Rescales stand such that the fewest elements are converted.
 //
-//   sunk   Move(Rescale(x), Rescale(y), ..)  ->  Rescale(Move(x, y, ..))    exact
-//          where all Rescales are alike and nobody else reads them
-#include "core/ops/op_table.h"
+//   sunk     Move(Rescale(x), ..)  ->  Rescale(Move(x, ..))    exact
+//   raised   Rescale(Move(x, ..))  ->  Move(Rescale(x), ..)    exact
+//
+// The two are not applied one by one until nothing changes, which ends in whatever lies nearest,
+// but to where placement/solve.h finds the least total; what then stands beside an op that takes
+// it, or beside another Rescale, goes by the laws of absorb.h.
+#include <algorithm>
+#include <cstdlib>
+
 #include "core/passes/absorb.h"
+#include "core/passes/greedy_placement.h"
 #include "core/passes/passes.h"
+#include "core/passes/placement/graph_region.h"
 
 namespace octavo::passes {
 namespace {
 
 using ir::Graph;
-using ir::Node;
 using ir::NodeId;
-using ir::Type;
-using ir::ValueId;
-using AtInput = ir::RescaleRule::AtInput;
+using placement::Cost;
 
-constexpr Rule kSunk = {"sunk", "Move(Rescale(x), ..) -> Rescale(Move(x, ..))", Effect::kExact,
-                        "all operands' Rescales are alike and read by nobody else; fewer elements "
-                        "are rescaled, or every reader of the result takes the Rescale"};
-constexpr Rule kRules[] = {kSunk};
+constexpr Rule kRaised = {"raised", "Rescale(Move(x, ..)) -> Move(Rescale(x), ..)", Effect::kExact,
+                          "all readers of Move want the same Rescale, and the placement converts "
+                          "fewer elements by it"};
 
-// The type below the Rescales on all data operands, or nothing where they differ.
-std::optional<Type> CommonSource(const Graph& graph, const Node& node, int64_t& elements) {
-  std::optional<Type> common;
-  elements = 0;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
-    const Node* rescale = graph.Producer(node.inputs[i]);
-    if (rescale == nullptr || !IsRescale(*rescale)) return std::nullopt;
-    if (graph.CountUses(node.inputs[i]) != 1) return std::nullopt;
-    Type type = graph.type(rescale->inputs[0]);
-    if (!type.quant->per_tensor()) return std::nullopt;
-    elements += type.elements();
-    type.shape = graph.type(node.result()).shape;
-    type.range.reset();
-    if (common && *common != type) return std::nullopt;
-    common = type;
-  }
-  return common;
+// Merging may leave Rescales that can move on; each round but the last makes the total less.
+constexpr int kMaxRounds = 4;
+
+std::span<const Rule> Rules() {
+  static const Rule rules[] = {kSunkRule, kRaised};
+  return rules;
 }
 
-bool EveryReaderAbsorbs(const Graph& graph, ValueId value) {
-  if (graph.IsOutput(value)) return false;
-  for (const ir::Use& use : graph.value(value).uses) {
-    if (graph.node(use.node).op->rescale.at_input != AtInput::kAbsorbed) return false;
+RescaleTotal TotalOf(const Graph& graph) {
+  RescaleTotal total;
+  for (const NodeId id : graph.nodes()) {
+    if (!IsRescale(graph.node(id))) continue;
+    ++total.count;
+    total.elements += graph.type(graph.node(id).result()).elements();
   }
-  return true;
+  return total;
 }
 
-bool Sink(Graph& graph, NodeId id, Context& context) {
-  const Node& node = graph.node(id);
-  if (node.op->rescale.at_input != AtInput::kSunk || node.results.size() != 1) return false;
-  const ValueId y = node.result();
-  if (!graph.type(y).quantized() || graph.IsOutput(y) || !graph.type(y).quant->per_tensor()) {
-    return false;
+// A part that is too large to be solved exactly is said so, by the first op in it that moves.
+void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
+                       const placement::Solution& solution, Context& context) {
+  for (const placement::Part& part : solution.parts) {
+    if (IsExact(part.method)) continue;
+    const auto mover =
+        std::ranges::find_if(part.sites, [&](int site) { return bool{region.movers[site]}; });
+    const std::string_view node =
+        mover == part.sites.end() ? "" : std::string_view(graph.node(region.movers[*mover]).name);
+    context.Warn(
+        "placement_not_exact",
+        fmt::format("a region of {} ops and ends around '{}' is too entangled to place its "
+                    "Rescales at the optimum: the best answer found is used",
+                    part.sites.size(), node),
+        node);
   }
-  int64_t elements = 0;
-  const std::optional<Type> source = CommonSource(graph, node, elements);
-  if (!source) return false;
-  if (node.op->rescale.why_not) {
-    const std::string why = node.op->rescale.why_not(graph, node, *source, graph.type(y));
-    if (!why.empty()) {
-      context.Keep(node.name, why);
-      return false;
+}
+
+// One round.  False where standing still is as good.
+Result<bool> Place(Graph& graph, Context& context) {
+  const placement::GraphRegion region = placement::RegionOf(graph);
+  const auto none = [](const auto& standing) { return standing.empty(); };
+  if (std::ranges::all_of(region.standing, none)) return false;
+  const placement::Built built =
+      placement::BuildProblem(region.region, placement::LawsOf(graph, context.settings(), region));
+  const placement::Solution solution = placement::Solve(built.problem);
+  SayWhatIsNotExact(graph, region, solution, context);
+  if (std::ranges::count(solution.positions, 0) == std::ssize(solution.positions)) return false;
+  OCTAVO_TRY(const std::vector<placement::Move> moves,
+             placement::Write(graph, region, built, solution.positions));
+  for (const placement::Move& move : moves) {
+    const ir::Node& node = graph.node(move.node);
+    for (int step = 0; step < std::abs(move.position); ++step) {
+      context.Applied(move.position < 0 ? kSunkRule : kRaised, node.name,
+                      {graph.name(node.result())});
     }
   }
-  if (graph.type(y).elements() >= elements && !EveryReaderAbsorbs(graph, y)) return false;
-
-  const Type old_type = graph.type(y);
-  for (size_t i = 0; i < graph.node(id).inputs.size(); ++i) {
-    const ValueId input = graph.node(id).inputs[i];
-    if (!input || graph.node(id).op->RoleOf(i) != ir::Role::kData) continue;
-    const NodeId rescale = graph.value(input).producer;
-    graph.SetInput(id, i, graph.node(rescale).inputs[0]);
-    graph.Erase(rescale);
-  }
-  graph.SetType(y, *source);
-  const std::vector<ir::Use> uses = graph.value(y).uses;
-  const std::string name = graph.UniqueName(graph.name(y) + ".r");
-  const NodeId moved = graph.InsertAfter(
-      id, {.op = ops::FindOp("Rescale", "octavo"), .inputs = {y}, .results = {{name, old_type}}});
-  for (const ir::Use& use : uses) {
-    graph.SetInput(use.node, use.input, graph.node(moved).result());
-  }
-  context.Applied(kSunk, graph.node(id).name, {graph.name(y), name});
+  AbsorbRescales(graph, context);
   return true;
+}
+
+Status PlaceBest(Graph& graph, Context& context) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    OCTAVO_CHECK(context.settings().stop.Check());
+    OCTAVO_TRY(const bool changed, Place(graph, context));
+    if (!changed) break;
+  }
+  return {};
 }
 
 Status Run(Graph& graph, Context& context) {
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (const NodeId id : graph.nodes()) changed |= Sink(graph, id, context);
-    if (changed) AbsorbRescales(graph, context);
-    OCTAVO_CHECK(context.settings().stop.Check());
+  PlacementFigures& figures = context.findings().placement;
+  figures.before = TotalOf(graph);
+  figures.greedy = figures.after = figures.before;
+  if (figures.before.count == 0) return {};
+  const Graph original = graph;
+  Graph greedy = graph;
+  Findings aside;
+  Context aside_context(context.settings(), aside, "place-rescales");
+  OCTAVO_CHECK(PlaceGreedily(greedy, aside_context));
+  figures.greedy = TotalOf(greedy);
+
+  Findings& findings = context.findings();
+  const size_t entries = findings.ledger.size(), kept = findings.kept.size();
+  OCTAVO_CHECK(PlaceBest(graph, context));
+  figures.after = TotalOf(graph);
+  if (figures.greedy < figures.after) {
+    // Merges made by single moves can open ways that the paths as they stood did not have.
+    graph = original;
+    findings.ledger.resize(entries);
+    findings.kept.resize(kept);
+    OCTAVO_CHECK(PlaceGreedily(graph, context));
+    OCTAVO_CHECK(PlaceBest(graph, context));
+    figures.after = TotalOf(graph);
   }
   return {};
 }
@@ -103,8 +125,8 @@ Status Run(Graph& graph, Context& context) {
 
 const Pass kPlaceRescalesPass = {
     .name = "place-rescales",
-    .promise = "no Rescale can be moved down to where fewer elements pass or a reader takes it",
-    .rules = kRules,
+    .promise = "no placement of the Rescales along their paths converts fewer elements",
+    .rules = Rules(),
     .run = &Run,
 };
 

@@ -35,8 +35,18 @@ class Builder {
 
   Built Run() {
     const int actors = static_cast<int>(region_.actors.size());
-    for (int a = 0; a < actors; ++a) back_[a] = Back(a);
-    for (int a = actors; a-- > 0;) ahead_[a] = Ahead(a);
+    // Movers first: what the ends see of them is then known.
+    const auto moves = [&](int a) { return region_.actors[a].kind == Kind::kMover; };
+    for (int a = 0; a < actors; ++a) {
+      if (moves(a)) back_[a] = Back(a);
+    }
+    for (int a = actors; a-- > 0;) {
+      if (moves(a)) ahead_[a] = Ahead(a);
+    }
+    for (int a = 0; a < actors; ++a) {
+      if (region_.actors[a].kind == Kind::kReader) back_[a] = Back(a);
+      if (region_.actors[a].kind == Kind::kProducer) ahead_[a] = Ahead(a);
+    }
     Built built;
     for (int a = 0; a < actors; ++a) {
       built.problem.sites.push_back(

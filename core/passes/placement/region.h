@@ -31,8 +31,7 @@ struct Item {
   std::vector<Way> ways = {};
 };
 
-// Actors that pass codes on stand in topological order: a mover after the producers of what it
-// reads.
+// Movers stand in topological order among each other.
 struct Region {
   std::vector<Actor> actors = {};
   std::vector<Item> items = {};

@@ -106,6 +106,7 @@ TEST(Job, ReportHasEveryKeyOfTheInterface) {
                           "/rescales/greedy_after",
                           "/rescales/elements_before",
                           "/rescales/elements_after",
+                          "/rescales/greedy_elements_after",
                           "/rescales/kept",
                           "/passes/0/name",
                           "/passes/0/changed",

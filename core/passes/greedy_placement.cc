@@ -1,0 +1,99 @@
+#include "core/passes/greedy_placement.h"
+
+#include "core/ops/op_table.h"
+#include "core/passes/absorb.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+using AtInput = ir::RescaleRule::AtInput;
+
+// The type below the Rescales on all data operands, or nothing where they differ.
+std::optional<Type> CommonSource(const Graph& graph, const Node& node, int64_t& elements) {
+  std::optional<Type> common;
+  elements = 0;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
+    const Node* rescale = graph.Producer(node.inputs[i]);
+    if (rescale == nullptr || !IsRescale(*rescale)) return std::nullopt;
+    if (graph.CountUses(node.inputs[i]) != 1) return std::nullopt;
+    Type type = graph.type(rescale->inputs[0]);
+    if (!type.quant->per_tensor()) return std::nullopt;
+    elements += type.elements();
+    type.shape = graph.type(node.result()).shape;
+    type.range.reset();
+    if (common && *common != type) return std::nullopt;
+    common = type;
+  }
+  return common;
+}
+
+bool EveryReaderAbsorbs(const Graph& graph, ValueId value) {
+  if (graph.IsOutput(value)) return false;
+  for (const ir::Use& use : graph.value(value).uses) {
+    if (graph.node(use.node).op->rescale.at_input != AtInput::kAbsorbed) return false;
+  }
+  return true;
+}
+
+bool Sink(Graph& graph, NodeId id, Context& context) {
+  const Node& node = graph.node(id);
+  if (node.op->rescale.at_input != AtInput::kSunk || node.results.size() != 1) return false;
+  const ValueId y = node.result();
+  if (!graph.type(y).quantized() || graph.IsOutput(y) || !graph.type(y).quant->per_tensor()) {
+    return false;
+  }
+  int64_t elements = 0;
+  const std::optional<Type> source = CommonSource(graph, node, elements);
+  if (!source) return false;
+  if (node.op->rescale.why_not) {
+    const std::string why = node.op->rescale.why_not(graph, node, *source, graph.type(y));
+    if (!why.empty()) {
+      context.Keep(node.name, why);
+      return false;
+    }
+  }
+  if (graph.type(y).elements() >= elements && !EveryReaderAbsorbs(graph, y)) return false;
+
+  const Type old_type = graph.type(y);
+  for (size_t i = 0; i < graph.node(id).inputs.size(); ++i) {
+    const ValueId input = graph.node(id).inputs[i];
+    if (!input || graph.node(id).op->RoleOf(i) != ir::Role::kData) continue;
+    const NodeId rescale = graph.value(input).producer;
+    graph.SetInput(id, i, graph.node(rescale).inputs[0]);
+    graph.Erase(rescale);
+  }
+  graph.SetType(y, *source);
+  const std::vector<ir::Use> uses = graph.value(y).uses;
+  const std::string name = graph.UniqueName(graph.name(y) + ".r");
+  const NodeId moved = graph.InsertAfter(
+      id, {.op = ops::FindOp("Rescale", "octavo"), .inputs = {y}, .results = {{name, old_type}}});
+  for (const ir::Use& use : uses) {
+    graph.SetInput(use.node, use.input, graph.node(moved).result());
+  }
+  context.Applied(kSunkRule, graph.node(id).name, {graph.name(y), name});
+  return true;
+}
+
+}  // namespace
+
+const Rule kSunkRule = {"sunk", "Move(Rescale(x), ..) -> Rescale(Move(x, ..))", Effect::kExact,
+                        "all operands' Rescales are alike, and the placement converts fewer "
+                        "elements by it"};
+
+Status PlaceGreedily(Graph& graph, Context& context) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const NodeId id : graph.nodes()) changed |= Sink(graph, id, context);
+    if (changed) AbsorbRescales(graph, context);
+    OCTAVO_CHECK(context.settings().stop.Check());
+  }
+  return {};
+}
+
+}  // namespace octavo::passes

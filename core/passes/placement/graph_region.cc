@@ -1,0 +1,223 @@
+#include "core/passes/placement/graph_region.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "core/passes/absorb.h"
+#include "core/passes/bias_rescale.h"
+#include "core/passes/border.h"
+
+namespace octavo::passes::placement {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+using AtInput = ir::RescaleRule::AtInput;
+using AtOutput = ir::RescaleRule::AtOutput;
+
+bool IsPlain(const Type& type) { return type.quantized() && type.quant->per_tensor(); }
+
+class Extractor {
+ public:
+  explicit Extractor(const Graph& graph) : graph_(graph) {}
+
+  GraphRegion Run() {
+    mover_of_.assign(graph_.node_bound(), -1);
+    depth_of_.assign(graph_.value_bound(), 0);
+    for (const NodeId id : graph_.nodes()) {
+      const Node& node = graph_.node(id);
+      if (IsRescale(node)) {
+        FindDepth(node);
+      } else if (IsMover(node)) {
+        mover_of_[id.index] = AddActor(Actor::Kind::kMover, graph_.type(node.result()), id, {});
+      }
+    }
+    for (const ValueId input : graph_.inputs()) AddItem(input);
+    // A constant stands before its readers; it is met at the first of them.
+    std::vector<bool> met(graph_.value_bound(), false);
+    for (const NodeId id : graph_.nodes()) {
+      const Node& node = graph_.node(id);
+      for (const ValueId input : node.inputs) {
+        if (!input || !graph_.IsConstant(input) || met[input.index]) continue;
+        met[input.index] = true;
+        AddItem(input);
+      }
+      for (const ValueId result : node.results) AddItem(result);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // A Rescale that may move has its place in a row of such, counted from 1; another one is the end
+  // of one way and the beginning of others.
+  void FindDepth(const Node& rescale) {
+    const ValueId x = rescale.inputs[0], r = rescale.result();
+    if (!IsPlain(graph_.type(x)) || !IsPlain(graph_.type(r)) || graph_.IsOutput(r)) return;
+    if (depth_of_[x.index] < kMaxSteps) depth_of_[r.index] = depth_of_[x.index] + 1;
+  }
+  bool Moves(ValueId rescaled) const { return depth_of_[rescaled.index] > 0; }
+
+  bool IsMover(const Node& node) const {
+    const ir::RescaleRule& rule = node.op->rescale;
+    if (rule.at_input != AtInput::kSunk && rule.at_output != AtOutput::kRaised) return false;
+    if (node.op->QuantOf(graph_, node).kind != ir::QuantRule::Kind::kSameAsInput) return false;
+    for (const ValueId result : node.results) {
+      if (!IsPlain(graph_.type(result)) || graph_.IsOutput(result)) return false;
+    }
+    const Type& type = graph_.type(node.result());
+    const auto alike = [&](ValueId value) {
+      return graph_.type(value).dtype == type.dtype && graph_.type(value).quant == type.quant;
+    };
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
+      if (!alike(node.inputs[i])) return false;
+    }
+    return std::ranges::all_of(node.results, alike);
+  }
+
+  int LabelOf(const Type& type) {
+    const auto key = std::make_tuple(type.dtype, type.quant->scale(), type.quant->zero_point());
+    const auto [at, added] = labels_.emplace(key, static_cast<int>(out_.labels.size()));
+    if (added) out_.labels.push_back({type.dtype, {}, type.quant, {}});
+    return at->second;
+  }
+
+  int AddActor(Actor::Kind kind, const Type& type, NodeId node, ir::Use use) {
+    out_.region.actors.push_back({kind, LabelOf(type)});
+    out_.movers.push_back(node);
+    out_.uses.push_back(use);
+    return static_cast<int>(out_.region.actors.size()) - 1;
+  }
+
+  // Whether a Rescale that moves, or an op that passes codes on, reads the value.
+  bool Matters(ValueId value) const {
+    return std::ranges::any_of(graph_.value(value).uses, [&](const ir::Use& use) {
+      const Node& reader = graph_.node(use.node);
+      return mover_of_[use.node.index] >= 0 || (IsRescale(reader) && Moves(reader.result()));
+    });
+  }
+
+  void AddItem(ValueId value) {
+    const Type& type = graph_.type(value);
+    if (!IsPlain(type) || Moves(value)) return;
+    const NodeId node = graph_.value(value).producer;
+    int producer = node ? mover_of_[node.index] : -1;
+    if (producer < 0 && !Matters(value)) return;
+    if (producer < 0) producer = AddActor(Actor::Kind::kProducer, type, {}, {});
+    out_.region.items.push_back({type.elements(), producer, {}});
+    out_.values.push_back(value);
+    out_.ways.emplace_back();
+    out_.standing.emplace_back();
+    AddWays(value, {});
+    if (graph_.IsOutput(value)) AddWay({AddActor(Actor::Kind::kReader, type, {}, {}), {}}, {});
+  }
+
+  void AddWays(ValueId value, const std::vector<int>& labels) {
+    for (const ir::Use& use : graph_.value(value).uses) {
+      const Node& reader = graph_.node(use.node);
+      if (IsRescale(reader) && Moves(reader.result())) {
+        std::vector<int> further = labels;
+        further.push_back(LabelOf(graph_.type(reader.result())));
+        out_.standing.back().push_back({use.node, further});
+        AddWays(reader.result(), further);
+        continue;
+      }
+      int actor = mover_of_[use.node.index];
+      if (actor < 0) actor = AddActor(Actor::Kind::kReader, graph_.type(value), {}, use);
+      AddWay({actor, labels}, use);
+    }
+  }
+
+  void AddWay(Way way, ir::Use use) {
+    out_.region.items.back().ways.push_back(std::move(way));
+    out_.ways.back().push_back(use);
+  }
+
+  const Graph& graph_;
+  GraphRegion out_;
+  std::vector<int> mover_of_;  // by node: its actor, or -1
+  std::vector<int> depth_of_;  // by value
+  std::map<std::tuple<ir::DType, float, int32_t>, int> labels_;
+};
+
+// Answers from a graph, some of which are remembered: merging may enumerate all codes.
+class GraphLaws {
+ public:
+  GraphLaws(const Graph& graph, const Settings& settings, const GraphRegion& region)
+      : graph_(graph), settings_(settings), region_(region) {
+    for (size_t i = 0; i < region.values.size(); ++i) {
+      given_by_.emplace(region.region.items[i].producer, region.values[i]);
+    }
+  }
+
+  bool MaySink(int actor, int from, int to) const {
+    const Node& node = graph_.node(region_.movers[actor]);
+    return node.op->rescale.at_input == AtInput::kSunk && MayPass(node, from, to, from);
+  }
+  bool MayRaise(int actor, int from, int to) const {
+    const Node& node = graph_.node(region_.movers[actor]);
+    return node.op->rescale.at_output == AtOutput::kRaised && MayPass(node, from, to, to);
+  }
+
+  bool MayRead(int actor, int from, int to) const {
+    const ir::Use& use = region_.uses[actor];
+    if (!use.node) return false;
+    const Offer offer = OfferToRead(graph_, settings_.target, use, type(from), type(to));
+    return Allows(offer) && WhyBiasStays(graph_, use.node, type(from)).empty();
+  }
+  bool MayGive(int actor, int from, int to) const {
+    return Allows(OfferToGive(graph_, settings_.target, given_by_.at(actor), type(from), type(to)));
+  }
+
+  bool MayMerge(int a, int b, int c) {
+    const auto [at, added] = merges_.emplace(std::make_tuple(a, b, c), false);
+    if (added) {
+      const Effect effect = EffectOfMerging(type(a), type(b), type(c), settings_.target.numerics);
+      at->second = effect <= settings_.limit;
+    }
+    return at->second;
+  }
+
+ private:
+  const Type& type(int label) const { return region_.labels[label]; }
+
+  bool MayPass(const Node& node, int from, int to, int at) const {
+    if (!HasActivations(settings_.target, type(at).dtype)) return false;
+    if (node.op->rescale.why_not == nullptr) return true;
+    const auto shaped = [&](int label) {
+      Type shaped_type = type(label);
+      shaped_type.shape = graph_.type(node.result()).shape;
+      return shaped_type;
+    };
+    return node.op->rescale.why_not(graph_, node, shaped(from), shaped(to)).empty();
+  }
+
+  bool Allows(const Offer& offer) const { return offer.effect && *offer.effect <= settings_.limit; }
+
+  const Graph& graph_;
+  const Settings& settings_;
+  const GraphRegion& region_;
+  std::map<int, ValueId> given_by_;
+  std::map<std::tuple<int, int, int>, bool> merges_;
+};
+
+}  // namespace
+
+GraphRegion RegionOf(const Graph& graph) { return Extractor(graph).Run(); }
+
+Laws LawsOf(const Graph& graph, const Settings& settings, const GraphRegion& region) {
+  const auto laws = std::make_shared<GraphLaws>(graph, settings, region);
+  return {
+      .may_sink = [laws](int actor, int a, int b) { return laws->MaySink(actor, a, b); },
+      .may_raise = [laws](int actor, int a, int b) { return laws->MayRaise(actor, a, b); },
+      .may_read = [laws](int actor, int a, int b) { return laws->MayRead(actor, a, b); },
+      .may_give = [laws](int actor, int a, int b) { return laws->MayGive(actor, a, b); },
+      .may_merge = [laws](int a, int b, int c) { return laws->MayMerge(a, b, c); },
+  };
+}
+
+}  // namespace octavo::passes::placement

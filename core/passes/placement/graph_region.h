@@ -1,0 +1,49 @@
+// The region of a graph in which Rescales may move, and how an answer is written back.  Only exact
+// moves are written: Rescales that ends are to take, or that merge, come to stand beside each
+// other for the laws of absorb.h.
+#pragma once
+
+#include <vector>
+
+#include "core/passes/pass.h"
+#include "core/passes/placement/region.h"
+#include "core/passes/placement/solve.h"
+
+namespace octavo::passes::placement {
+
+// A region whose actors and items are a graph's nodes and values.
+struct GraphRegion {
+  Region region = {};
+  // A label's dtype and parameters; shape and range are not set.
+  std::vector<ir::Type> labels = {};
+  // By actor: the node that moves, the use that reads, or nothing.
+  std::vector<ir::NodeId> movers = {};
+  std::vector<ir::Use> uses = {};
+  // By item: the value, and by way the use that reads it.
+  std::vector<ir::ValueId> values = {};
+  std::vector<std::vector<ir::Use>> ways = {};
+  // By item: the Rescales of the value, each after that which it reads, with its labels.
+  struct Standing {
+    ir::NodeId rescale = {};
+    std::vector<int> labels = {};
+  };
+  std::vector<std::vector<Standing>> standing = {};
+};
+
+// Values of one pair of parameters alone; a Rescale to or from a per-channel type, one whose result
+// is a graph output, and one after kMaxSteps others stay where they are.
+GraphRegion RegionOf(const ir::Graph& graph);
+
+// The laws of moving and of the ends, within the job's limit.  Refers to all arguments.
+Laws LawsOf(const ir::Graph& graph, const Settings& settings, const GraphRegion& region);
+
+// Puts the ops that moved, and with them the Rescales, where `positions` say.  Returns the nodes
+// that moved with their positions.
+struct Move {
+  ir::NodeId node = {};
+  int position = 0;
+};
+Result<std::vector<Move>> Write(ir::Graph& graph, const GraphRegion& region, const Built& built,
+                                Positions positions);
+
+}  // namespace octavo::passes::placement

@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <map>
+
+#include "core/ops/op_table.h"
+#include "core/passes/placement/graph_region.h"
+
+namespace octavo::passes::placement {
+namespace {
+
+using ir::Graph;
+using ir::NodeId;
+using ir::ValueId;
+
+class Writer {
+ public:
+  Writer(Graph& graph, const GraphRegion& region, const Built& built, const Positions& positions)
+      : graph_(graph), region_(region), built_(built), positions_(positions) {}
+
+  Result<std::vector<Move>> Run() {
+    std::vector<Move> moves;
+    for (size_t a = 0; a < positions_.size(); ++a) {
+      if (positions_[a] != 0) moves.push_back({region_.movers[a], positions_[a]});
+    }
+    for (size_t i = 0; i < region_.values.size(); ++i) {
+      if (Touched(i)) WriteItem(i);
+    }
+    for (auto node = unread_.rbegin(); node != unread_.rend(); ++node) {
+      if (graph_.CountUses(graph_.node(*node).result()) == 0) graph_.Erase(*node);
+    }
+    OCTAVO_CHECK(graph_.Sort());
+    return moves;
+  }
+
+ private:
+  bool Touched(size_t item) const {
+    const Item& own = region_.region.items[item];
+    return positions_[own.producer] != 0 || std::ranges::any_of(own.ways, [&](const Way& way) {
+             return positions_[way.reader] != 0;
+           });
+  }
+
+  // Stages as values: what the producer gives, a Rescale that stands already, or a new one.
+  void WriteItem(size_t item) {
+    const Value& value = built_.problem.values[item];
+    const int from =
+        StageAt(built_.problem, value, value.producer, positions_[value.producer.site]);
+    const ValueId own = region_.values[item];
+    if (positions_[value.producer.site] != 0) {
+      graph_.SetType(own, TypeAt(item, from));
+    }
+    values_.assign(value.stages.size(), ValueId{});
+    values_[from] = own;
+    standing_.assign(value.stages.size(), NodeId{});
+    const int origin = StageAt(built_.problem, value, value.producer, 0);
+    for (const GraphRegion::Standing& standing : region_.standing[item]) {
+      unread_.push_back(standing.rescale);
+      NodeId& place = standing_[StageBelow(item, origin, standing.labels)];
+      if (!place) place = standing.rescale;
+    }
+    for (size_t w = 0; w < value.readers.size(); ++w) {
+      const ir::Use& use = region_.ways[item][w];
+      if (!use.node) continue;  // a graph output reads the value itself
+      const End& reader = value.readers[w];
+      const int stage = StageAt(built_.problem, value, reader, positions_[reader.site]);
+      graph_.SetInput(use.node, static_cast<size_t>(use.input), ValueAt(item, stage));
+    }
+  }
+
+  int StageBelow(size_t item, int from, const std::vector<int>& labels) const {
+    const Value& value = built_.problem.values[item];
+    for (const int label : labels) {
+      int next = from + 1;
+      while (value.stages[next].parent != from || built_.labels[item][next] != label) ++next;
+      from = next;
+    }
+    return from;
+  }
+
+  ir::Type TypeAt(size_t item, int stage) const {
+    ir::Type type = region_.labels[built_.labels[item][stage]];
+    type.shape = graph_.type(region_.values[item]).shape;
+    return type;
+  }
+
+  ValueId ValueAt(size_t item, int stage) {
+    if (values_[stage]) return values_[stage];
+    const ValueId source = ValueAt(item, built_.problem.values[item].stages[stage].parent);
+    if (const NodeId rescale = standing_[stage]) {
+      graph_.SetInput(rescale, 0, source);
+      return values_[stage] = graph_.node(rescale).result();
+    }
+    const std::string name = graph_.UniqueName(graph_.name(region_.values[item]) + ".r");
+    Graph::Definition definition{.op = ops::FindOp("Rescale", "octavo"),
+                                 .inputs = {source},
+                                 .results = {{name, TypeAt(item, stage)}}};
+    const NodeId producer = graph_.value(source).producer;
+    const NodeId made = producer ? graph_.InsertAfter(producer, std::move(definition))
+                                 : graph_.InsertBefore(graph_.first(), std::move(definition));
+    return values_[stage] = graph_.node(made).result();
+  }
+
+  Graph& graph_;
+  const GraphRegion& region_;
+  const Built& built_;
+  const Positions& positions_;
+  std::vector<ValueId> values_;   // by stage of the item at hand
+  std::vector<NodeId> standing_;  // likewise: a Rescale that gives it already
+  std::vector<NodeId> unread_;    // Rescales that may have lost their readers
+};
+
+}  // namespace
+
+Result<std::vector<Move>> Write(Graph& graph, const GraphRegion& region, const Built& built,
+                                Positions positions) {
+  // An end takes a Rescale by its own law, once that stands beside it.
+  for (size_t a = 0; a < positions.size(); ++a) {
+    if (region.region.actors[a].kind != Actor::Kind::kMover) positions[a] = 0;
+  }
+  return Writer(graph, region, built, positions).Run();
+}
+
+}  // namespace octavo::passes::placement
