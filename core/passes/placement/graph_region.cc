@@ -167,7 +167,8 @@ class GraphLaws {
     const ir::Use& use = region_.uses[actor];
     if (!use.node) return false;
     const Offer offer = OfferToRead(graph_, settings_.target, use, type(from), type(to));
-    return Allows(offer) && WhyBiasStays(graph_, use.node, type(from)).empty();
+    const int bits = settings_.target.bias_bits;
+    return Allows(offer) && WhyBiasStays(graph_, use.node, type(from), bits).empty();
   }
   bool MayGive(int actor, int from, int to) const {
     return Allows(OfferToGive(graph_, settings_.target, given_by_.at(actor), type(from), type(to)));

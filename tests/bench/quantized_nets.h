@@ -1,0 +1,20 @@
+// Networks as a quantizing framework exports them: every value has parameters of its own, and an
+// op that carries codes on has a Rescale at each operand of another type.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/ir/graph.h"
+
+namespace octavo::bench {
+
+struct Net {
+  std::string name = {};
+  ir::Graph graph = {};
+};
+
+// DenseNet-, Inception-, ShuffleNet- and U-Net-like, the same on every machine.
+std::vector<Net> QuantizedNets();
+
+}  // namespace octavo::bench
