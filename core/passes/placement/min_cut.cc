@@ -92,6 +92,7 @@ class Cutter {
   }
 
   void AddValue(const Value& value) {
+    if (value.readers.empty()) return;
     const Cost price{value.elements, 1, 0};
     const size_t first = boost::num_vertices(network_);
     for (size_t s = 1; s < value.stages.size(); ++s) {

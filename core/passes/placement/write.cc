@@ -54,8 +54,8 @@ class Writer {
     const int origin = StageAt(built_.problem, value, value.producer, 0);
     for (const GraphRegion::Standing& standing : region_.standing[item]) {
       unread_.push_back(standing.rescale);
-      NodeId& place = standing_[StageBelow(item, origin, standing.labels)];
-      if (!place) place = standing.rescale;
+      const int stage = StageBelow(item, origin, standing.labels);
+      if (stage >= 0 && !standing_[stage]) standing_[stage] = standing.rescale;
     }
     for (size_t w = 0; w < value.readers.size(); ++w) {
       const ir::Use& use = region_.ways[item][w];
@@ -66,11 +66,17 @@ class Writer {
     }
   }
 
+  // Where the labels lead; -1 for a Rescale to which no reader's way leads.
   int StageBelow(size_t item, int from, const std::vector<int>& labels) const {
     const Value& value = built_.problem.values[item];
+    const int stages = static_cast<int>(value.stages.size());
     for (const int label : labels) {
       int next = from + 1;
-      while (value.stages[next].parent != from || built_.labels[item][next] != label) ++next;
+      while (next < stages &&
+             (value.stages[next].parent != from || built_.labels[item][next] != label)) {
+        ++next;
+      }
+      if (next == stages) return -1;
       from = next;
     }
     return from;

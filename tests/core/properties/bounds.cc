@@ -156,11 +156,12 @@ class Bounds {
       if (distance == 0) continue;
       if (!std::isfinite(distance)) return Unmatched(from);
       bound.operands_equal = false;
-      // A Rescale that was moved below movement clips there what it clipped above.
+      // A Rescale that was moved past movement clips on one side what it clipped on the other.
       // What chooses among codes limits them to its own type.
-      const bool clips_below = MovesCodes(before_, *old_node) && to.slack > 0;
-      if (!clips_below && !Chooses(*old_node) && after_.Resolve(before_.name(x)) != y)
+      const bool clips_beyond = MovesCodes(before_, *old_node) && (to.slack > 0 || from.slack > 0);
+      if (!clips_beyond && !Chooses(*old_node) && after_.Resolve(before_.name(x)) != y) {
         OCTAVO_CHECK(Check(x, y));
+      }
       bound.most += distance * std::max(GainOf(before_, *old_node, i, was_),
                                         GainOf(after_, *new_node, i, is_));
     }
@@ -202,8 +203,8 @@ Status ForEachShared(const Graph& before, const Graph& after, Movement movement,
     for (const ValueId b : before.node(id).results) {
       const ValueId a = after.Resolve(before.name(b));
       if (!a || !alive[b.index]) continue;
-      const bool above =
-          movement == Movement::kMayStandAboveARescale && (IsMoved(before, b) || IsMoved(after, a));
+      const bool above = movement == Movement::kMayStandBeyondARescale &&
+                         (IsMoved(before, b) || IsMoved(after, a));
       if (above) continue;
       if (before.type(b).shape != after.type(a).shape) {
         return Fail(Code::kInternal, "the name '{}' now leads to '{}' of another shape",
@@ -216,12 +217,14 @@ Status ForEachShared(const Graph& before, const Graph& after, Movement movement,
 }
 
 // Whether nobody reads the value but to give it another type, and now it has another: a producer
-// may take the type that its reader asks for.
-bool IsRetyped(const Graph& before, ValueId b, const Graph& after, ValueId a) {
+// may take the type that its reader asks for, at once or behind movement.
+bool IsRetyped(const Graph& before, ValueId b, const Graph& after, ValueId a, Movement movement) {
   const ir::Value& value = before.value(b);
   return value.output_uses == 0 && !SameCodes(value.type, after.type(a)) &&
          std::all_of(value.uses.begin(), value.uses.end(), [&](const ir::Use& use) {
-           return HandedOn(before, before.node(use.node)) == b;
+           const Node& reader = before.node(use.node);
+           return HandedOn(before, reader) == b ||
+                  (movement == Movement::kMayStandBeyondARescale && MovesCodes(before, reader));
          });
 }
 
@@ -232,7 +235,7 @@ Status CheckBounds(const Graph& before, const RunValues& was, const Graph& after
   const Bounds bounds(before, was, after, is);
   return ForEachShared(before, after, movement, [&](ValueId b, ValueId a) -> Status {
     const bool real = before.type(b).quantized() || ir::IsFloat(before.type(b).dtype);
-    return real && !IsRetyped(before, b, after, a) ? bounds.Check(b, a) : Status{};
+    return real && !IsRetyped(before, b, after, a, movement) ? bounds.Check(b, a) : Status{};
   });
 }
 

@@ -8,9 +8,9 @@
 
 namespace octavo::test {
 
-// Where a Rescale moves below data movement, the name of what is moved may stay above it, on codes
-// that are not yet rescaled.  Such values are compared where they are read.
-enum class Movement { kGivesTheSame, kMayStandAboveARescale };
+// Where a Rescale moves past data movement, the name of what is moved may come to stand on its
+// other side, on codes of another type.  Such values are compared where they are read.
+enum class Movement { kGivesTheSame, kMayStandBeyondARescale };
 
 // Holds every value that both graphs carry under one name against its bound; values whose
 // computations cannot be matched fail as well.

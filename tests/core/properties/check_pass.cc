@@ -149,7 +149,7 @@ Status CheckPass(const passes::Pass& pass, const passes::Settings& settings, uin
   OCTAVO_CHECK(CheckSecondRun(pass, settings, graph));
   if (!changed) return {};
   const Movement movement =
-      pass.name == "place-rescales" ? Movement::kMayStandAboveARescale : Movement::kGivesTheSame;
+      pass.name == "place-rescales" ? Movement::kMayStandBeyondARescale : Movement::kGivesTheSame;
   return CheckNumbers(before, graph, EffectOf(pass, findings), movement, seed);
 }
 
