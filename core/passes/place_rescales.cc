@@ -2,6 +2,7 @@
 //
 //   sunk     Move(Rescale(x), ..)  ->  Rescale(Move(x, ..))    exact
 //   raised   Rescale(Move(x, ..))  ->  Move(Rescale(x), ..)    exact
+//   shared   Rescale(x) : t, twice ->  once                    exact
 //
 // The two are not applied one by one until nothing changes, which ends in whatever lies nearest,
 // but to where placement/solve.h finds the least total; what then stands beside an op that takes
@@ -25,11 +26,14 @@ constexpr Rule kRaised = {"raised", "Rescale(Move(x, ..)) -> Move(Rescale(x), ..
                           "all readers of Move want the same Rescale, and the placement converts "
                           "fewer elements by it"};
 
+constexpr Rule kShared = {
+    "shared", "Rescale(x) : t, Rescale(x) : t -> one of them", Effect::kExact, {}};
+
 // Merging may leave Rescales that can move on; each round but the last makes the total less.
 constexpr int kMaxRounds = 4;
 
 std::span<const Rule> Rules() {
-  static const Rule rules[] = {kSunkRule, kRaised};
+  static const Rule rules[] = {kSunkRule, kRaised, kShared};
   return rules;
 }
 
@@ -70,7 +74,14 @@ Result<bool> Place(Graph& graph, Context& context) {
       placement::BuildProblem(region.region, placement::LawsOf(graph, context.settings(), region));
   const placement::Solution solution = placement::Solve(built.problem);
   SayWhatIsNotExact(graph, region, solution, context);
-  if (std::ranges::count(solution.positions, 0) == std::ssize(solution.positions)) return false;
+  bool changes = std::ranges::count(solution.positions, 0) != std::ssize(solution.positions);
+  for (size_t i = 0; i < region.values.size(); ++i) {
+    if (!placement::HasAlike(region.standing[i])) continue;
+    changes = true;
+    const std::string& value = graph.name(region.values[i]);
+    context.Applied(kShared, graph.node(region.standing[i].front().rescale).name, {value});
+  }
+  if (!changes) return false;
   OCTAVO_TRY(const std::vector<placement::Move> moves,
              placement::Write(graph, region, built, solution.positions));
   for (const placement::Move& move : moves) {
@@ -93,6 +104,20 @@ Status PlaceBest(Graph& graph, Context& context) {
   return {};
 }
 
+// Lets single moves and the whole placement take turns until neither gains.
+Status Settle(Graph& graph, Context& context) {
+  for (int round = 0; round < kMaxRounds; ++round) {
+    Graph copy = graph;
+    Findings aside;
+    Context aside_context(context.settings(), aside, "place-rescales");
+    OCTAVO_CHECK(PlaceGreedily(copy, aside_context));
+    if (!(TotalOf(copy) < TotalOf(graph))) break;
+    OCTAVO_CHECK(PlaceGreedily(graph, context));
+    OCTAVO_CHECK(PlaceBest(graph, context));
+  }
+  return {};
+}
+
 Status Run(Graph& graph, Context& context) {
   PlacementFigures& figures = context.findings().placement;
   figures.before = TotalOf(graph);
@@ -108,16 +133,14 @@ Status Run(Graph& graph, Context& context) {
   Findings& findings = context.findings();
   const size_t entries = findings.ledger.size(), kept = findings.kept.size();
   OCTAVO_CHECK(PlaceBest(graph, context));
-  figures.after = TotalOf(graph);
-  if (figures.greedy < figures.after) {
+  if (figures.greedy < TotalOf(graph)) {
     // Merges made by single moves can open ways that the paths as they stood did not have.
     graph = original;
     findings.ledger.resize(entries);
     findings.kept.resize(kept);
-    OCTAVO_CHECK(PlaceGreedily(graph, context));
-    OCTAVO_CHECK(PlaceBest(graph, context));
-    figures.after = TotalOf(graph);
   }
+  OCTAVO_CHECK(Settle(graph, context));
+  figures.after = TotalOf(graph);
   return {};
 }
 

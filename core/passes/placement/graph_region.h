@@ -37,6 +37,9 @@ GraphRegion RegionOf(const ir::Graph& graph);
 // The laws of moving and of the ends, within the job's limit.  Refers to all arguments.
 Laws LawsOf(const ir::Graph& graph, const Settings& settings, const GraphRegion& region);
 
+// Whether two Rescales of a value convert it in the same way; Write leaves one of them.
+bool HasAlike(const std::vector<GraphRegion::Standing>& standing);
+
 // Puts the ops that moved, and with them the Rescales, where `positions` say.  Returns the nodes
 // that moved with their positions.
 struct Move {

@@ -22,7 +22,10 @@ class Writer {
       if (positions_[a] != 0) moves.push_back({region_.movers[a], positions_[a]});
     }
     for (size_t i = 0; i < region_.values.size(); ++i) {
-      if (Touched(i)) WriteItem(i);
+      if (Touched(i) || HasAlike(region_.standing[i])) WriteItem(i);
+    }
+    for (const auto& [alike, first] : alike_) {
+      if (graph_.CountUses(first) > 0) graph_.Forward(alike, first);
     }
     for (auto node = unread_.rbegin(); node != unread_.rend(); ++node) {
       if (graph_.CountUses(graph_.node(*node).result()) == 0) graph_.Erase(*node);
@@ -55,7 +58,13 @@ class Writer {
     for (const GraphRegion::Standing& standing : region_.standing[item]) {
       unread_.push_back(standing.rescale);
       const int stage = StageBelow(item, origin, standing.labels);
-      if (stage >= 0 && !standing_[stage]) standing_[stage] = standing.rescale;
+      if (stage < 0) continue;
+      NodeId& place = standing_[stage];
+      if (place) {
+        alike_.emplace_back(graph_.node(standing.rescale).result(), graph_.node(place).result());
+      } else {
+        place = standing.rescale;
+      }
     }
     for (size_t w = 0; w < value.readers.size(); ++w) {
       const ir::Use& use = region_.ways[item][w];
@@ -109,12 +118,22 @@ class Writer {
   const GraphRegion& region_;
   const Built& built_;
   const Positions& positions_;
-  std::vector<ValueId> values_;   // by stage of the item at hand
-  std::vector<NodeId> standing_;  // likewise: a Rescale that gives it already
-  std::vector<NodeId> unread_;    // Rescales that may have lost their readers
+  std::vector<ValueId> values_;                     // by stage of the item at hand
+  std::vector<NodeId> standing_;                    // likewise: a Rescale that gives it already
+  std::vector<std::pair<ValueId, ValueId>> alike_;  // results of like Rescales, and of the first
+  std::vector<NodeId> unread_;                      // Rescales that may have lost their readers
 };
 
 }  // namespace
+
+bool HasAlike(const std::vector<GraphRegion::Standing>& standing) {
+  for (size_t i = 0; i < standing.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (standing[i].labels == standing[j].labels) return true;
+    }
+  }
+  return false;
+}
 
 Result<std::vector<Move>> Write(Graph& graph, const GraphRegion& region, const Built& built,
                                 Positions positions) {
