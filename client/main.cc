@@ -9,6 +9,7 @@
 #include "client/cli/external_files.h"
 #include "client/cli/program.h"
 #include "core/job/job.h"
+#include "core/job/model_form.h"
 #include "core/onnx/external_data.h"
 #include "core/report/render_html.h"
 
@@ -31,8 +32,9 @@ std::optional<std::string> Environment(const std::string& name) {
 }
 
 Result<std::vector<cli::ExternalFile>> ListExternal(const job::NamedBlob& model) {
-  if (model.name.ends_with(".graph")) return cli::PayloadFiles(model);
-  if (model.name.ends_with(".octavo")) return std::vector<cli::ExternalFile>{};
+  const job::ModelForm form = job::FormOf(model);
+  if (form == job::ModelForm::kText) return cli::PayloadFiles(model);
+  if (form == job::ModelForm::kNative) return std::vector<cli::ExternalFile>{};
   OCTAVO_TRY(const auto locations, onnx::ListExternalData(model.bytes));
   std::vector<cli::ExternalFile> files;
   for (const std::string& location : locations) files.push_back({location, location});

@@ -83,6 +83,7 @@ v1::Options OptionsToWire(const job::Options& options) {
   wire.set_deterministic(options.deterministic);
   wire.set_threads(options.threads);
   wire.set_output_name(options.output_name);
+  wire.set_external_over(options.external_over);
   return wire;
 }
 

@@ -63,6 +63,10 @@ void AddFormFlags(CLI::App& command, OptimizeFlags& flags) {
                    "movement on the way from a Quantize to a Dequantize runs on floats");
   command.add_flag("--leave-integers", options.leave_integers,
                    "a Dequantize of a Quantize goes, and a clamp with it");
+  command
+      .add_option("--external-over", options.external_over,
+                  "weights of more bytes than this in all lie beside the model, in OUT.data")
+      ->check(CLI::Range(int64_t{0}, job::kMostInline));
   command.add_option("--opset", options.opset, "opset of the result")->check(CLI::PositiveNumber);
   command.add_option("--shape", flags.shapes, "NAME=1,3,224,224 for a dynamic input");
   command.add_option("--batch", options.batch, "a dynamic batch becomes N")

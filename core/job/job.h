@@ -25,7 +25,7 @@ struct NamedBlob {
 
 struct Request {
   Options options = {};
-  NamedBlob model = {};  // .onnx, .octavo or .graph by its name's ending; ONNX without one
+  NamedBlob model = {};                       // ONNX, native or text: model_form.h
   std::vector<NamedBlob> external_data = {};  // also the payloads of a text graph
   std::optional<NamedBlob> profile = {};
   // One .npz or .npy; a directory of samples as blobs named "0/input_0.pb"; or the single name

@@ -1,6 +1,7 @@
 #include "core/job/load.h"
 
 #include "core/base/sha256.h"
+#include "core/job/model_form.h"
 #include "core/native/native.h"
 #include "core/onnx/list_inputs.h"
 #include "core/onnx/tensor_proto.h"
@@ -50,8 +51,6 @@ Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   }
   return imported;
 }
-
-bool IsNative(const NamedBlob& model) { return model.name.ends_with(".octavo"); }
 
 Result<onnx::Imported> LoadText(const LoadRequest& request) {
   const text::ParseOptions options{
@@ -104,7 +103,7 @@ Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
 // Why samples cannot be read: where the model takes what no sample can be (a sequence, strings),
 // that is the reason.
 Failure SamplesOrModel(const LoadRequest& request, Error error) {
-  if (!request.model.name.ends_with(".graph") && !IsNative(request.model)) {
+  if (FormOf(request.model) == ModelForm::kOnnx) {
     std::optional<data::SampleSource> none;
     auto imported = LoadOnnx(request, none);
     if (!imported && imported.error().code == Code::kUnimplemented) {
@@ -124,15 +123,22 @@ Result<Loaded> Load(const LoadRequest& request) {
     if (!opened) return SamplesOrModel(request, std::move(opened).error());
     source.emplace(std::move(*opened));
   }
-  if (IsNative(request.model)) {
-    OCTAVO_TRY(ir::Graph graph, native::Read(request.model.bytes, FinderFor(request.target)));
-    OCTAVO_TRY(loaded.model, Describe(std::move(graph), request));
-  } else if (request.model.name.ends_with(".graph")) {
-    OCTAVO_TRY(loaded.model, LoadText(request));
-  } else {
-    OCTAVO_TRY(loaded.model, LoadOnnx(request, source));
+  switch (FormOf(request.model)) {
+    case ModelForm::kNative: {
+      OCTAVO_TRY(ir::Graph graph, native::Read(request.model.bytes, FinderFor(request.target)));
+      OCTAVO_TRY(loaded.model, Describe(std::move(graph), request));
+      break;
+    }
+    case ModelForm::kText: {
+      OCTAVO_TRY(loaded.model, LoadText(request));
+      break;
+    }
+    case ModelForm::kOnnx: {
+      OCTAVO_TRY(loaded.model, LoadOnnx(request, source));
+      break;
+    }
   }
-  if (source) {
+  if (source && request.use == LoadRequest::Use::kRun) {
     std::vector<data::SampleInput> inputs;
     for (size_t i = 0; i < loaded.model.graph.inputs().size(); ++i) {
       const ir::ValueId id = loaded.model.graph.inputs()[i];

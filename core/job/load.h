@@ -25,6 +25,9 @@ struct LoadRequest {
   // for this run: with kFromSamples a constant of what all samples agree in.
   enum class Deciders { kRefused, kFromSamples };
   Deciders deciders = Deciders::kRefused;
+  // What the samples are for: to be cut into this model's inputs, or to bind its shapes alone.
+  enum class Use { kRun, kShapes };
+  Use use = Use::kRun;
 };
 
 struct Loaded {
@@ -32,7 +35,7 @@ struct Loaded {
   data::Samples samples = {};
 };
 
-// ONNX by default, text for names that end in .graph, native for .octavo.
+// A model of any form of model_form.h.
 Result<Loaded> Load(const LoadRequest& request);
 
 // `count` samples drawn from the inputs' entries in a profile, or evenly where it has none; the

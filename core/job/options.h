@@ -10,6 +10,9 @@
 
 namespace octavo::job {
 
+// A message of 2 GiB is the most that readers of ONNX take; a model is more than its weights.
+inline constexpr int64_t kMostInline = 1'800'000'000;
+
 struct Options {
   std::string target = "cpu-int8";     // a built-in name; a target file comes as Request::target
   std::string emit = "qdq";            // qdq | qlinear | native | text
@@ -38,8 +41,9 @@ struct Options {
   double require_cosine = 0;  // 0: no gate
   // The file name of the model that is written; external data is "NAME.data" beside it.
   std::string output_name = "model.onnx";
-  bool deterministic = false;  // leave seconds out of the report
-  int threads = 0;             // 0: one per core; never changes a byte
+  int64_t external_over = kMostInline;  // bytes of weights up to which they lie in the model
+  bool deterministic = false;           // leave seconds out of the report
+  int threads = 0;                      // 0: one per core; never changes a byte
 };
 
 }  // namespace octavo::job

@@ -24,14 +24,6 @@ using ir::Graph;
 constexpr std::string_view kFirstIntegerPass = "quantize";
 constexpr int64_t kSyntheticSamples = 8;
 
-bool HasQuantizedValues(const Graph& graph) {
-  for (size_t i = 0; i < graph.value_bound(); ++i) {
-    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
-    if (!value.erased && value.type.quantized()) return true;
-  }
-  return false;
-}
-
 class Job {
  public:
   Job(const Request& request, const StopToken& stop, const Observer& observer)
@@ -92,7 +84,7 @@ class Job {
                                            .values = {changed.value}});
     }
     quantized_model_ = HasQuantizedValues(graph_);
-    const bool wants_profile = !options_.no_quantize && !quantized_model_;
+    const bool wants_profile = !options_.no_quantize && !quantized_model_ && ComputesReals(graph_);
     if (wants_profile && !request_.profile && samples_.batches.empty()) {
       return Fail(Code::kUsage, "a float model needs --data or --profile to be quantized")
           .Field("data");
@@ -144,6 +136,13 @@ class Job {
   }
 
   Status MakeProfile() {
+    const bool quantizes = !options_.no_quantize && !quantized_model_;
+    const bool wanted = quantizes && ComputesReals(graph_);
+    if (quantizes && !wanted) {
+      Warn("nothing_to_quantize",
+           "no value of the model is float32, which is what is quantized: only laws that hold for "
+           "its types were applied");
+    }
     std::vector<std::string> unmatched;  // Glow's names that mean no value
     if (request_.profile) {
       OCTAVO_TRY(profile_, profile::Parse(request_.profile->bytes.text()));
@@ -153,7 +152,7 @@ class Job {
         profile_ = std::move(matched.profile);
         unmatched = std::move(matched.unmatched);
       }
-    } else if (!samples_.batches.empty() && !options_.no_quantize && !quantized_model_) {
+    } else if (!samples_.batches.empty() && wanted) {
       OCTAVO_TRY(
           profile_,
           profile::Collect(
@@ -244,7 +243,8 @@ class Job {
           onnx::ExportModel(
               graph_, {.form = options_.emit == "qlinear" ? onnx::Form::kQLinear : onnx::Form::kQdq,
                        .opset = options_.opset,
-                       .external_name = ExternalName()}));
+                       .external_name = ExternalName(),
+                       .external_limit = options_.external_over}));
       outcome_.model = {"model.onnx", Blob(std::move(exported.model))};
       if (!exported.external.empty()) {
         outcome_.external.push_back({ExternalName(), Blob(std::move(exported.external))});

@@ -92,6 +92,10 @@ Result<passes::Settings> SettingsOf(const Request& request) {
   if (std::find(kForms.begin(), kForms.end(), options.emit) == kForms.end()) {
     return Wrong("emit", options.emit, "qdq, qlinear, native or text");
   }
+  if (options.external_over < 0 || options.external_over > kMostInline) {
+    return Wrong("external-over", std::to_string(options.external_over),
+                 fmt::format("from 0 to {} bytes", kMostInline));
+  }
   OCTAVO_CHECK(profile::CheckCalibration(options.calibration));
   settings.calibration = options.calibration;
   settings.keep_float = options.keep_float;
@@ -124,6 +128,7 @@ nlohmann::ordered_json OptionsJson(const Options& options, const passes::Setting
       {"sink_quantize", options.sink_quantize},
       {"leave_integers", options.leave_integers},
       {"fold_budget", options.fold_budget},
+      {"external_over", options.external_over},
       {"opset", options.opset},
       {"shape", options.shape},
       {"batch", options.batch},

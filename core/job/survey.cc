@@ -89,4 +89,20 @@ ProfileFigures MatchProfile(const Graph& graph, const profile::Profile& profile)
   return figures;
 }
 
+bool HasQuantizedValues(const ir::Graph& graph) {
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (!value.erased && value.type.quantized()) return true;
+  }
+  return false;
+}
+
+bool ComputesReals(const ir::Graph& graph) {
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (!value.erased && !value.constant && value.type.dtype == ir::DType::kF32) return true;
+  }
+  return false;
+}
+
 }  // namespace octavo::job

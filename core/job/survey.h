@@ -17,4 +17,8 @@ void WarnOfDoubleQdq(const ir::Graph& graph, std::vector<passes::Warning>& warni
 // Which entries of a profile the graph knows; constants and fused values count.
 ProfileFigures MatchProfile(const ir::Graph& graph, const profile::Profile& profile);
 
+bool HasQuantizedValues(const ir::Graph& graph);
+// Whether any value that samples decide is f32: only of those a profile holds ranges.
+bool ComputesReals(const ir::Graph& graph);
+
 }  // namespace octavo::job

@@ -15,6 +15,10 @@ namespace octavo::native {
 // The row of an op, null if there is none.  The domain is "" for ONNX's own.
 using OpLookup = std::function<const ir::OpDef*(std::string_view name, std::string_view domain)>;
 
+// Whether the bytes are a graph of this form: an ONNX model, the only other message that a model
+// comes as, has a number where a graph has the names of its outputs.
+bool IsGraph(const Blob& bytes);
+
 // A graph whose declared types are those that its ops infer and that ir::Verify accepts.
 // kInvalidArgument naming the field, value or node; kUnimplemented for an op that the lookup does
 // not know; kTooLarge for a graph without its payloads of more than 1 GiB.

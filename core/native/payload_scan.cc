@@ -3,6 +3,7 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/wire_format_lite.h>
 
+#include "core/native/native.h"
 #include "octavo/v1/graph.pb.h"
 
 namespace octavo::native {
@@ -100,6 +101,19 @@ Result<Split> SplitPayloads(const Blob& bytes) {
     split.skeleton += bytes.text().substr(begin, walk.at() - begin);
   }
   return split;
+}
+
+bool IsGraph(const Blob& bytes) {
+  constexpr uint32_t kOutputsTag = WireFormatLite::MakeTag(
+      v1::Graph::kOutputsFieldNumber, WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
+  Walk walk(bytes.bytes());
+  while (!walk.done()) {
+    const Result<uint64_t> tag = walk.Varint();
+    if (!tag) return false;
+    if (*tag == kOutputsTag) return true;
+    if (!walk.SkipField(static_cast<uint32_t>(*tag))) return false;
+  }
+  return false;
 }
 
 void AppendPayload(std::string& bytes, std::span<const std::byte> payload) {

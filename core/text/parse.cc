@@ -11,6 +11,11 @@ constexpr std::string_view kOnnxDomain = "ai.onnx";  // "" in the IR
 
 }  // namespace
 
+bool IsGraph(std::string_view text) {
+  const Token first = Lexer(text).Next();
+  return first.kind == TokenKind::kWord && first.text == "graph";
+}
+
 Result<ir::Graph> Parse(std::string_view text, const ParseOptions& options) {
   return Parser(text, options).Run();
 }

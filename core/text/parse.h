@@ -23,6 +23,9 @@ struct ParseOptions {
   int64_t max_bytes = int64_t{1} << 30;
 };
 
+// Whether a text begins as a graph does, after comments.  No ONNX model and no native graph does.
+bool IsGraph(std::string_view text);
+
 // A graph whose declared types are those that its ops infer and that ir::Verify accepts.
 // kInvalidArgument for a wrong text, kUnimplemented for an op that the lookup does not know,
 // kTooLarge past max_bytes.

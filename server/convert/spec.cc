@@ -97,6 +97,7 @@ Result<job::Options> OptionsFromWire(const v1::Options& wire) {
   options.deterministic = wire.deterministic();
   options.threads = wire.threads();
   SetIfGiven(options.output_name, wire.output_name());
+  if (wire.has_external_over()) options.external_over = wire.external_over();
   return options;
 }
 

@@ -154,7 +154,7 @@ TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
       "--data random:0 --stop-before lower --skip canonicalize recognize --passes lower,quantize "
       "--integer-io --sink-quantize --leave-integers --fold-budget 17 --opset 13 "
       "--shape x=1,3,8,8 --shape a=b=2 --batch 4 --require-sqnr 20 --require-cosine 0.9 "
-      "--threads 2 --deterministic");
+      "--external-over 9 --threads 2 --deterministic");
   ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
   const job::Options& options = request_.options;
   EXPECT_EQ(options.stop_before, "lower");
@@ -162,6 +162,7 @@ TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
   EXPECT_EQ(options.passes, (std::vector<std::string>{"lower", "quantize"}));
   EXPECT_TRUE(options.integer_io && options.sink_quantize && options.leave_integers);
   EXPECT_EQ(options.fold_budget, 17);
+  EXPECT_EQ(options.external_over, 9);
   EXPECT_EQ(options.opset, 13);
   EXPECT_EQ(options.shape.at("x"), (std::vector<int64_t>{1, 3, 8, 8}));
   EXPECT_EQ(options.shape.at("a=b"), (std::vector<int64_t>{2}));

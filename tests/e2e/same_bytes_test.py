@@ -113,6 +113,25 @@ class SameBytes(Case):
             self.assertEqual(whole, self.files_of(f"{stop}-remote", half, *rest,
                                                   server=self.server.address)["out.onnx"], stop)
 
+        # What it is stands in it, whatever it is called.
+        other = half.rename(self.folder / "half.bin")
+        self.assertEqual(whole, self.files_of("renamed", other, "--no-quantize")["out.onnx"])
+        self.assertEqual(whole, self.files_of("renamed-remote", other, "--no-quantize",
+                                              server=self.server.address)["out.onnx"])
+
+    def test_with_weights_beside_the_model(self):
+        files = self.assert_all_same(DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
+                                     "--external-over", 0)
+        self.assertEqual({"out.onnx", "out.onnx.data", "report.json", "report.html"}, set(files))
+        model = onnx.load(str(self.folder / "one" / "out.onnx"))
+        onnx.checker.check_model(model)
+        whole = self.files_of("whole", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz")
+        inside = onnx.load_from_string(whole["out.onnx"])
+        self.assertLess(len(files["out.onnx"]), len(whole["out.onnx"]) // 2)
+        for beside, expected in zip(model.graph.initializer, inside.graph.initializer):
+            np.testing.assert_array_equal(onnx.numpy_helper.to_array(beside),
+                                          onnx.numpy_helper.to_array(expected), beside.name)
+
     def test_of_an_integer_interface(self):
         data = ["--data", DIGITS / "calibration.npz"]
         integer = self.assert_all_same(DIGITS / "model.onnx", *data, "--integer-io")
@@ -122,6 +141,12 @@ class SameBytes(Case):
         self.assertEqual(rules["integer-output"], "exact")
         self.assertEqual({"integer_input", "integer_output"},
                          {warning["code"] for warning in report["warnings"]})
+        said = octavo("diff", DIGITS / "model.onnx", self.folder / "one" / "out.onnx", *data)
+        self.assertEqual(said.returncode, 0, said.stderr)
+        told, wanted = json.loads(said.stdout)["numerics"], report["numerics"]
+        self.assertEqual([each["name"] for each in told["outputs"]],
+                         [each["name"] for each in wanted["outputs"]])
+        self.assertEqual(told["outputs"][0]["sqnr_db"], wanted["outputs"][0]["sqnr_db"])
 
     def test_integer_samples_give_the_codes_of_the_float_interface(self):
         data = ["--data", DIGITS / "calibration.npz"]

@@ -10,6 +10,7 @@ fi
 work=$OCTAVO_RESULTS/models
 node models_table.mjs --work "$work"
 node node_by_node.mjs "$work/digits/digits.int8.onnx" ../data/digits/heldout.npz
+node external_data.mjs "$OCTAVO_RESULTS/external"
 cases=$OCTAVO_RESULTS/cases
 /usr/bin/python3 -B newer_cases.py "$cases"
 node answer_cases.mjs "$cases"

@@ -159,6 +159,7 @@ TEST(Job, OptionsThatChangeBytesReachTheReport) {
   options.numerics_limit = "exact";
   options.skip = {"lower"};
   options.fold_budget = 12345;
+  options.external_over = 54321;
   options.require_sqnr = 1;
   options.integer_io = true;
   const json told = ReportOf(request)["options"];
@@ -170,6 +171,7 @@ TEST(Job, OptionsThatChangeBytesReachTheReport) {
   EXPECT_EQ(told["numerics_limit"], "exact");
   EXPECT_EQ(told["skip"], json({"lower"}));
   EXPECT_EQ(told["fold_budget"], 12345);
+  EXPECT_EQ(told["external_over"], 54321);
   EXPECT_EQ(told["require_sqnr"], 1);
   EXPECT_EQ(told["integer_io"], true);
   EXPECT_FALSE(told.contains("threads"));
