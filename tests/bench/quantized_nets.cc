@@ -87,7 +87,7 @@ class Builder {
   ir::Graph Finish() { return std::move(graph_); }
 
  private:
-  const Shape& ShapeOf(ValueId x) const { return graph_.type(x).shape; }
+  Shape ShapeOf(ValueId x) const { return graph_.type(x).shape; }
   std::string Name(const std::string& base) { return base + std::to_string(++names_); }
   ValueId Ints(const std::vector<int64_t>& values) {
     return graph_.AddConstant(Name("c"), ir::Tensor::Ints(values));
