@@ -13,7 +13,23 @@ struct Arguments {
   std::string report = {};
   std::string html = {};
   std::string numerics = "onnx", against = {};
+  bool by_rule = false;
+  std::string options_from = {};
+  std::string profile = {};
 };
+
+Result<job::ByRule> ReadByRule(const Arguments& arguments) {
+  job::ByRule by_rule;
+  const auto read = [](const std::string& path, std::optional<job::NamedBlob>& blob) -> Status {
+    if (path.empty()) return {};
+    OCTAVO_TRY(Blob bytes, Blob::MapFile(path));
+    blob = job::NamedBlob{path, std::move(bytes)};
+    return {};
+  };
+  OCTAVO_CHECK(read(arguments.options_from, by_rule.options_from));
+  OCTAVO_CHECK(read(arguments.profile, by_rule.profile));
+  return by_rule;
+}
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(job::ModelInput input, ReadInput(invocation, arguments.input));
@@ -23,9 +39,14 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   named.data.clear();
   OCTAVO_TRY(const job::ModelInput reference, ReadInput(invocation, named));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
-  OCTAVO_TRY(const std::string report,
-             job::DiffModels(reference, input, arguments.against, invocation.host.stop,
-                             [&](const job::Progress& progress) { printer.Show(progress); }));
+  const auto show = [&](const job::Progress& progress) { printer.Show(progress); };
+  OCTAVO_TRY(std::string report,
+             job::DiffModels(reference, input, arguments.against, invocation.host.stop, show));
+  if (arguments.by_rule) {
+    OCTAVO_TRY(const job::ByRule by_rule, ReadByRule(arguments));
+    OCTAVO_TRY(report, job::AddByRule(std::move(report), by_rule, reference, input,
+                                      invocation.host.stop, show));
+  }
   if (!arguments.report.empty())
     OCTAVO_CHECK(WriteFile(arguments.report, std::string_view(report)));
   if (!arguments.html.empty()) {
@@ -50,6 +71,15 @@ void AddDiff(CLI::App& program, Invocation& invocation) {
   command.add_option("--numerics", arguments->numerics, "numerics mode of the quantized model");
   command.add_option("--against", arguments->against,
                      "a second mode: the steps by which it differs, value by value");
+  CLI::Option* by_rule =
+      command.add_flag("--by-rule", arguments->by_rule,
+                       "run the job again from REF and measure what each law did to the outputs");
+  command
+      .add_option("--options-from", arguments->options_from,
+                  "with --by-rule: the report of the job that made MODEL")
+      ->needs(by_rule);
+  command.add_option("--profile", arguments->profile, "with --by-rule: the profile that it used")
+      ->needs(by_rule);
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

@@ -2,6 +2,7 @@
 // Equal inputs give equal bytes, whatever the thread count (but for times).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,17 @@ Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values
 Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& input,
                                const std::string& against, const StopToken& stop,
                                const Observer& observer);
+
+// The same report with `by_rule`: what each law did to every output, from the job's passes run
+// again on the float model with `options` (see replay.h).  kInvalidArgument where that gives other
+// outputs than `input`; kInternal where an application that is recorded as exact changes a bit.
+struct ByRule {
+  std::optional<NamedBlob> options_from = {};  // the report of the job; else the defaults
+  std::optional<NamedBlob> profile = {};       // the job's, if it had one
+};
+Result<std::string> AddByRule(std::string report_json, const ByRule& options,
+                              const ModelInput& reference, const ModelInput& input,
+                              const StopToken& stop, const Observer& observer);
 
 // Signature, op counts, quantization of every value, nodes in float: JSON; or the graph's text.
 Result<std::string> InspectModel(const ModelInput& input);

@@ -87,7 +87,10 @@ class Absorber {
     int64_t total = 0;
     for (int64_t applied = 1; applied > 0; total += applied) {
       applied = 0;
-      for (const NodeId id : graph_.nodes()) applied += Visit(id);
+      for (const NodeId id : graph_.nodes()) {
+        applied += Visit(id);
+        context_.Checkpoint(graph_);
+      }
     }
     for (const NodeId id : graph_.nodes()) {
       if (IsRescale(graph_.node(id))) context_.Keep(graph_.node(id).name, WhyKept(id));

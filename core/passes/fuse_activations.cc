@@ -124,6 +124,7 @@ Status Run(Graph& graph, Context& context) {
   for (const NodeId id : graph.nodes()) {
     DropBeforeQuantize(graph, id, context);
     OCTAVO_CHECK(Fuse(graph, id, context));
+    context.Checkpoint(graph);
   }
   return {};
 }

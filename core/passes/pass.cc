@@ -104,6 +104,7 @@ Result<std::vector<PassRecord>> RunPipeline(std::span<const Pass* const> pipelin
                   verified.error().message)
           .Node(verified.error().node);
     }
+    context.Checkpoint(graph);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     records.push_back({.name = std::string(pass->name),
                        .seconds = spent.count(),

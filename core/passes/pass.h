@@ -42,6 +42,9 @@ struct Settings {
   const profile::Profile* profile = nullptr;
   ThreadPool* pool = nullptr;  // never null
   StopToken stop = {};
+  // Called where a pass has applied a law and the graph is whole, for who measures each; at the
+  // least at the end of every pass.
+  std::function<void(const ir::Graph&)> checkpoint = {};
 };
 
 // Rescales and the elements that they convert; fewer elements are less, then fewer Rescales.
@@ -88,6 +91,10 @@ class Context {
   // The same where the effect depends on the instance (fewer roundings, or fewer clamps).
   void Applied(const Rule& rule, Effect effect, std::string_view node,
                std::vector<std::string> values = {});
+  // The graph is whole between two applications.
+  void Checkpoint(const ir::Graph& graph) const {
+    if (settings_.checkpoint) settings_.checkpoint(graph);
+  }
   void Keep(std::string_view node, std::string reason);
   void KeepFloat(std::string_view node, std::string reason);
   void Warn(std::string_view code, std::string message, std::string_view node = {});
