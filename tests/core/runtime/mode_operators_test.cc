@@ -94,15 +94,18 @@ void CompareTfliteSums(std::string_view mode, Multiply&& multiply) {
     const Pair by_a = PairOf(a.scale / twice), by_b = PairOf(b.scale / twice);
     const Pair by_y = PairOf(twice / (1048576.0 * y.scale));
     for (const int sign : {1, -1}) {
-      ComparePairs(sign > 0 ? "Add" : "Sub", mode, a, b, y, [&](int32_t l, int32_t r) {
-        const int32_t sum = multiply(l * (1 << 20), by_a) + sign * multiply(r * (1 << 20), by_b);
-        return int64_t{multiply(sum, by_y)} + y.zero;
-      });
+      ComparePairs(sign > 0 ? "Add" : "Sub", mode, a, b, y,
+                   [&, zero = y.zero](int32_t l, int32_t r) {
+                     const int32_t sum =
+                         multiply(l * (1 << 20), by_a) + sign * multiply(r * (1 << 20), by_b);
+                     return int64_t{multiply(sum, by_y)} + zero;
+                   });
     }
     const Pair product = PairOf(double{a.scale} * double{b.scale} / double{y.scale});
     if (product.shift > 0) continue;
-    ComparePairs("Mul", mode, a, b, y,
-                 [&](int32_t l, int32_t r) { return int64_t{multiply(l * r, product)} + y.zero; });
+    ComparePairs("Mul", mode, a, b, y, [&, zero = y.zero](int32_t l, int32_t r) {
+      return int64_t{multiply(l * r, product)} + zero;
+    });
   }
 }
 
