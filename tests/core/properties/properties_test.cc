@@ -15,6 +15,7 @@
 #include "tests/core/properties/dice.h"
 #include "tests/core/properties/random_graph.h"
 #include "tests/support/random_inputs.h"
+#include "tests/support/sanitized.h"
 
 namespace octavo::test {
 namespace {
@@ -23,18 +24,6 @@ using ir::Graph;
 using passes::Effect;
 using passes::Pass;
 using passes::Settings;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr uint64_t kQuantizedGraphs = kSanitized ? 60 : 1250;  // of each case
 constexpr uint64_t kFloatGraphs = kSanitized ? 15 : 250;

@@ -6,11 +6,12 @@
 #include <algorithm>
 
 #include "tests/core/passes/placement/random_region.h"
+#include "tests/support/sanitized.h"
 
 namespace octavo::passes::placement {
 namespace {
 
-constexpr int kRegions = 2000;
+constexpr int kRegions = test::kSanitized ? 150 : 2000;
 constexpr int kMovers = 4;
 
 // Without the count of moves, which the search over all states does not know.
