@@ -22,8 +22,9 @@ for builder in buildah podman docker; do
     docker) format= ;;
     *) format='--format docker' ;;
   esac
-  # $format is one option or none.
-  exec $builder build $format --tag "$tag" --file "$root/Dockerfile" \
+  # $format is one option or none.  BINARIES again, although it is the Dockerfile's default: without
+  # it buildah 1.28 takes the stage `build` for one that nothing needs.
+  exec $builder build $format --tag "$tag" --file "$root/Dockerfile" --build-arg BINARIES=build \
     --build-arg VERSION="$version" --build-arg REVISION="$revision" "$@" "$root"
 done
 echo "build_image.sh: needs buildah, podman or docker" >&2

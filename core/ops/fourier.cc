@@ -34,14 +34,15 @@ Complex ComplexAt(const ir::Tensor& tensor, int64_t place) {
 
 void StoreComplex(ir::Tensor& tensor, int64_t place, Complex value) {
   const int64_t parts = tensor.shape().back();
-  const double both[] = {value.real(), value.imag()};
-  for (int64_t i = 0; i < parts; ++i) {
+  const auto store = [&](int64_t part, double number) {
     if (tensor.dtype() == ir::DType::kF64) {
-      tensor.mutable_values<double>()[place * parts + i] = both[i];
+      tensor.mutable_values<double>()[place * parts + part] = number;
     } else {
-      tensor.mutable_values<float>()[place * parts + i] = static_cast<float>(both[i]);
+      tensor.mutable_values<float>()[place * parts + part] = static_cast<float>(number);
     }
-  }
+  };
+  store(0, value.real());
+  if (parts > 1) store(1, value.imag());
 }
 
 }  // namespace octavo::ops
