@@ -8,7 +8,7 @@
 
 #include "client/cli/external_files.h"
 #include "client/cli/program.h"
-#include "core/job/job.h"
+#include "core/job/execute.h"
 #include "core/job/model_form.h"
 #include "core/onnx/external_data.h"
 #include "core/report/render_html.h"
@@ -60,6 +60,7 @@ int main(int argc, char** argv) {
                                                    .stop = Stop(),
                                                    .version = OCTAVO_VERSION,
                                                    .run_job = &job::Run,
+                                                   .add_by_rule = &job::AddByRule,
                                                    .list_external = &ListExternal,
                                                    .render_html = &RenderHtml});
 }

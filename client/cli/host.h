@@ -8,12 +8,16 @@
 #include <string_view>
 #include <vector>
 
-#include "core/job/job.h"
+#include "core/job/execute.h"
 
 namespace octavo::cli {
 
 using JobRunner = std::function<Result<job::Outcome>(const job::Request&, const StopToken&,
                                                      const job::Observer&)>;
+
+using RuleMeasurer = std::function<Result<job::RuleReport>(
+    std::string report_json, const job::ByRule&, const job::ModelInput& reference,
+    const job::ModelInput& input, const StopToken&, const job::Observer&)>;
 
 // A file that a model needs: its name in the model, and where it lies, relative to the model.
 struct ExternalFile {
@@ -31,6 +35,7 @@ struct Host {
 
   // The core.
   JobRunner run_job = {};
+  RuleMeasurer add_by_rule = {};
   std::function<Result<std::vector<ExternalFile>>(const job::NamedBlob& model)> list_external = {};
   std::function<Result<std::string>(std::string_view report_json)> render_html = {};
 };

@@ -21,6 +21,10 @@ struct ModelInput {
   std::string numerics = "onnx";  // how integers round: a numerics mode
 };
 
+// How finely `diff --by-rule` measures: each application of a law by itself, or neighbouring ones
+// as one where they are of one rule and effect, or all exact.
+enum class Granularity { kRule, kApplication };
+
 // Ranges and histograms of all values over the samples, after the same preparation as in a job.
 // The profile's JSON.
 Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
@@ -44,15 +48,28 @@ Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& in
                                const Observer& observer);
 
 // The same report with `by_rule`: what each law did to every output, from the job's passes run
-// again on the float model with `options` (see replay.h).  kInvalidArgument where that gives other
-// outputs than `input`; kInternal where an application that is recorded as exact changes a bit.
+// again with `options` (see replay.h).  kInvalidArgument where that gives other outputs than
+// `input`.  An application that is recorded as exact and changes a bit is a bug of ours: the report
+// shows it, and `violation` says so.
 struct ByRule {
   std::optional<NamedBlob> options_from = {};  // the report of the job; else the defaults
   std::optional<NamedBlob> profile = {};       // the job's, if it had one
+  std::optional<NamedBlob> target = {};        // the job's target file, if it had one
+  // The job's model where that is not the reference: a quantized one, optimized with --no-quantize.
+  std::optional<ModelInput> from = {};
+  Granularity granularity = Granularity::kRule;
 };
-Result<std::string> AddByRule(std::string report_json, const ByRule& options,
-                              const ModelInput& reference, const ModelInput& input,
-                              const StopToken& stop, const Observer& observer);
+struct RuleReport {
+  std::string report_json = {};
+  std::string violation = {};  // empty: none
+};
+Result<RuleReport> AddByRule(std::string report_json, const ByRule& options,
+                             const ModelInput& reference, const ModelInput& input,
+                             const StopToken& stop, const Observer& observer);
+
+// The options in the report of a job (its `options` hold all that can change bytes).
+// kInvalidArgument where the text is no such report.
+Result<Options> OptionsOfReport(std::string_view report_json);
 
 // Signature, op counts, quantization of every value, nodes in float: JSON; or the graph's text.
 Result<std::string> InspectModel(const ModelInput& input);

@@ -1,11 +1,15 @@
 #include "core/job/replay.h"
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <span>
 
 #include "core/job/load.h"
 #include "core/job/prepare.h"
 #include "core/job/settings.h"
+#include "core/job/survey.h"
 #include "core/passes/passes.h"
 #include "core/profile/collect.h"
 #include "core/profile/name_match.h"
@@ -20,28 +24,37 @@ using passes::LedgerEntry;
 constexpr std::string_view kFirstIntegerPass = "quantize";
 constexpr std::string_view kFirstRewrite = "move-quantize";
 
+const passes::Pass* const kEveryEnd[] = {&passes::kSpecializeBiasPass,
+                                         &passes::kMergeConstantsPass};
+
+bool EndsEveryGraph(std::string_view pass) {
+  return std::any_of(std::begin(kEveryEnd), std::end(kEveryEnd),
+                     [&](const passes::Pass* each) { return each->name == pass; });
+}
+
 // Collects applications into runs and hands each out with the graph as it left it.
 class RunCollector {
  public:
   using Finish = std::function<Status(const RuleRun& run, const Graph& graph)>;
-  explicit RunCollector(Finish finish) : finish_(std::move(finish)) {}
+  RunCollector(Granularity granularity, Finish finish)
+      : granularity_(granularity), finish_(std::move(finish)) {}
 
   // What stands in the ledger so far is not looked at.
   void Begin(const passes::Findings& findings) { seen_ = findings.ledger.size(); }
 
   void Look(const Graph& graph, const passes::Findings& findings) {
     if (!status_ || findings.ledger.size() == seen_) return;
-    RuleRun run;
-    for (; seen_ < findings.ledger.size(); ++seen_) Add(findings.ledger[seen_], run);
-    const bool joins =
-        open_ && (open_->effect == run.effect) &&
-        (run.effect == Effect::kExact || (open_->pass == run.pass && open_->rules == run.rules));
-    if (!joins) Close();
-    if (!open_) open_ = RuleRun{.pass = run.pass, .effect = run.effect};
-    for (const std::string& rule : run.rules) AddName(rule, open_->rules);
-    if (open_->pass != run.pass) open_->pass.clear();  // several passes, all exact
-    open_->applications += run.applications;
-    graph_ = graph;
+    const std::span<const LedgerEntry> fresh = std::span(findings.ledger).subspan(seen_);
+    seen_ = findings.ledger.size();
+    RuleRun run{.entries = {fresh.begin(), fresh.end()},
+                .measured = !EndsEveryGraph(fresh.front().pass)};
+    if (open_ && Joins(run)) {
+      open_->entries.insert(open_->entries.end(), run.entries.begin(), run.entries.end());
+    } else {
+      Close();
+      open_ = std::move(run);
+    }
+    if (open_->measured) graph_ = graph;
   }
 
   Status End() {
@@ -50,20 +63,23 @@ class RunCollector {
   }
 
  private:
-  static void AddName(const std::string& name, std::vector<std::string>& names) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  bool Joins(const RuleRun& run) const {
+    if (open_->measured != run.measured) return false;
+    if (!run.measured) return open_->entries.front().pass == run.entries.front().pass;
+    if (granularity_ == Granularity::kApplication || open_->effect() != run.effect()) return false;
+    return run.effect() == Effect::kExact || Rules(*open_) == Rules(run);
   }
-  static void Add(const LedgerEntry& entry, RuleRun& run) {
-    run.pass = entry.pass;
-    AddName(entry.rule, run.rules);
-    run.effect = std::max(run.effect, entry.effect);
-    ++run.applications;
+  static std::set<std::pair<std::string, std::string>> Rules(const RuleRun& run) {
+    std::set<std::pair<std::string, std::string>> rules;
+    for (const LedgerEntry& entry : run.entries) rules.emplace(entry.pass, entry.rule);
+    return rules;
   }
   void Close() {
     if (open_ && status_) status_ = finish_(*open_, graph_);
     open_.reset();
   }
 
+  Granularity granularity_;
   Finish finish_;
   size_t seen_ = 0;
   std::optional<RuleRun> open_ = {};
@@ -75,21 +91,41 @@ class RunCollector {
 Result<Graph> Finished(Graph graph, passes::Settings settings) {
   settings.checkpoint = {};
   passes::Findings findings;
-  const passes::Pass* const last[] = {&passes::kSpecializeBiasPass, &passes::kMergeConstantsPass};
-  OCTAVO_TRY(const auto records, passes::RunPipeline(last, {}, settings, graph, findings));
+  OCTAVO_TRY(const auto records, passes::RunPipeline(kEveryEnd, {}, settings, graph, findings));
   return graph;
 }
 
-Result<profile::Profile> ProfileOf(const Graph& graph, const std::optional<NamedBlob>& given,
-                                   const std::optional<profile::NameIndex>& names,
-                                   const data::Samples& samples, ThreadPool& pool,
-                                   const StopToken& stop) {
-  if (!given) {
-    return profile::Collect(graph, samples.batches, {.samples = samples.count}, pool, stop);
+// The job's profile, as the job comes by it; none where nothing is to be quantized.
+Result<std::optional<profile::Profile>> ProfileOf(const Graph& graph, const ReplayRequest& request,
+                                                  const std::optional<profile::NameIndex>& names,
+                                                  const data::Samples& samples, ThreadPool& pool,
+                                                  const StopToken& stop) {
+  if (request.profile) {
+    OCTAVO_TRY(profile::Profile profile, profile::Parse(request.profile->bytes.text()));
+    if (profile.glow_names) profile = names->Match(profile).profile;
+    return profile;
   }
-  OCTAVO_TRY(profile::Profile profile, profile::Parse(given->bytes.text()));
-  if (profile.glow_names) return names->Match(profile).profile;
+  if (request.options.no_quantize || HasQuantizedValues(graph) || !ComputesReals(graph)) {
+    return std::nullopt;
+  }
+  OCTAVO_TRY(profile::Profile profile,
+             profile::Collect(graph, samples.batches, {.samples = samples.count}, pool, stop));
   return profile;
+}
+
+// The settings of the job; its target must be there.
+Result<passes::Settings> SettingsOfJob(const ReplayRequest& replay) {
+  Request request;
+  request.options = replay.options;
+  request.target = replay.target;
+  if (!replay.target && !target::BuiltIn(replay.options.target)) {
+    return Fail(Code::kUsage,
+                "the job's target '{}' is not a built-in one: name its file with "
+                "--target",
+                replay.options.target)
+        .Field("target");
+  }
+  return SettingsOf(request);
 }
 
 template <class T>
@@ -129,29 +165,29 @@ Result<Options> OptionsOfReport(std::string_view report_json) {
   return options;
 }
 
-Status Replay(const ModelInput& model, const Options& options,
-              const std::optional<NamedBlob>& given, ThreadPool& pool, const StopToken& stop,
+passes::Effect RuleRun::effect() const {
+  Effect effect = Effect::kExact;
+  for (const LedgerEntry& entry : entries) effect = std::max(effect, entry.effect);
+  return effect;
+}
+
+Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& stop,
               const ReplayVisitor& visit) {
-  if (options.no_quantize) {
-    return Fail(Code::kUsage, "a job with --no-quantize has no float model to begin with")
-        .Field("by_rule");
-  }
-  Request request;
-  request.options = options;
+  const Options& options = request.options;
   Replayed replayed;
-  OCTAVO_TRY(replayed.settings, SettingsOf(request));
+  OCTAVO_TRY(replayed.settings, SettingsOfJob(request));
   passes::Settings& settings = replayed.settings;
   settings.pool = &pool;
   settings.stop = stop;
-  OCTAVO_TRY(Loaded loaded, Load({.model = model.model,
-                                  .external_data = model.external_data,
-                                  .samples = model.samples,
+  OCTAVO_TRY(Loaded loaded, Load({.model = request.model.model,
+                                  .external_data = request.model.external_data,
+                                  .samples = request.model.samples,
                                   .shape = options.shape,
                                   .batch = options.batch,
                                   .target = &settings.target}));
   Graph& graph = loaded.model.graph;
   std::optional<profile::NameIndex> names;
-  if (given) names.emplace(graph);
+  if (request.profile) names.emplace(graph);
   const passes::RunOptions run{
       .stop_before = options.stop_before, .skip = options.skip, .only = options.passes};
   passes::Findings findings;
@@ -164,19 +200,20 @@ Status Replay(const ModelInput& model, const Options& options,
     return {};
   };
   OCTAVO_CHECK(pass_through({}, kFirstTargetPass));
-  OCTAVO_TRY(const profile::Profile profile,
-             ProfileOf(graph, given, names, loaded.samples, pool, stop));
-  settings.profile = &profile;
+  OCTAVO_TRY(const std::optional<profile::Profile> profile,
+             ProfileOf(graph, request, names, loaded.samples, pool, stop));
+  if (profile) settings.profile = &*profile;
   OCTAVO_CHECK(pass_through(kFirstTargetPass, kFirstIntegerPass));
   replayed.float_graph = graph;
   OCTAVO_CHECK(pass_through(kFirstIntegerPass, kFirstRewrite));
 
   const auto hand_out = [&](const RuleRun& applied, const Graph& left) -> Status {
+    if (!applied.measured) return visit(replayed, applied, left);
     OCTAVO_TRY(const Graph finished, Finished(left, settings));
     return visit(replayed, applied, finished);
   };
   OCTAVO_CHECK(hand_out({}, graph));
-  RunCollector collector(hand_out);
+  RunCollector collector(request.granularity, hand_out);
   collector.Begin(findings);
   settings.checkpoint = [&](const Graph& left) { collector.Look(left, findings); };
   OCTAVO_CHECK(pass_through(kFirstRewrite, {}));

@@ -12,22 +12,19 @@
 
 namespace octavo::job {
 
-// The options in the report of a job (its `options` hold all that can change bytes).
-// kInvalidArgument where the text is no such report.
-Result<Options> OptionsOfReport(std::string_view report_json);
-
-// Applications that stand next to each other in the ledger and are measured as one: of one rule and
-// effect, or all of them exact.
+// Applications that stand next to each other in the ledger and are measured as one.  Some cannot be
+// told apart: between them the graph is not whole.
 struct RuleRun {
-  std::string pass = {};
-  std::vector<std::string> rules = {};  // more than one only if exact, or inseparable
-  passes::Effect effect = passes::Effect::kExact;
-  int64_t applications = 0;
+  std::vector<passes::LedgerEntry> entries = {};  // none: the graph that no law was applied to yet
+  // False for the passes that make a graph executable: they were applied to every graph handed out.
+  bool measured = true;
+
+  passes::Effect effect() const;  // the highest
 };
 
 struct Replayed {
   passes::Settings settings = {};
-  ir::Graph float_graph = {};  // as the report compares with
+  ir::Graph float_graph = {};  // as the job's report compares with
 };
 
 // Called with the graph after quantization (no rules yet), then after each run of rules.  The graph
@@ -35,9 +32,15 @@ struct Replayed {
 using ReplayVisitor =
     std::function<Status(const Replayed& replayed, const RuleRun& run, const ir::Graph& graph)>;
 
-// `model` is the float model; without a profile its samples calibrate, as in the job.
-Status Replay(const ModelInput& model, const Options& options,
-              const std::optional<NamedBlob>& profile, ThreadPool& pool, const StopToken& stop,
+struct ReplayRequest {
+  // The job's model; without a profile its samples calibrate, as in the job.
+  const ModelInput& model;
+  const Options& options;
+  const std::optional<NamedBlob>& profile;
+  const std::optional<NamedBlob>& target;  // the target file, where the job had one
+  Granularity granularity = Granularity::kRule;
+};
+Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& stop,
               const ReplayVisitor& visit);
 
 }  // namespace octavo::job

@@ -60,6 +60,7 @@ class Cli : public testing::Test {
                     request_ = request;
                     return runner_.AsRunner()(request, stop, observer);
                   },
+              .add_by_rule = by_rule_,
               .list_external = [this](const job::NamedBlob&) { return external_; },
               .render_html = [](std::string_view json) -> Result<std::string> {
                 return "<html>" + std::string(json);
@@ -78,6 +79,7 @@ class Cli : public testing::Test {
   std::vector<ExternalFile> external_;
   FakeRunner runner_;
   job::Request request_;
+  RuleMeasurer by_rule_;
 };
 
 TEST_F(Cli, OptimizeWritesModelReportAndHtml) {
@@ -120,6 +122,45 @@ TEST_F(Cli, RunAndDiffTakeANumericsMode) {
   EXPECT_EQ(report["against"]["values"][1]["node"], "y.q");
   EXPECT_EQ(with({"run", Path("q.graph"), "-o", Path("out"), "--numerics", "abacus"}), 2);
   EXPECT_EQ(with({"run", Path("q.graph"), "-o", Path("out"), "--numerics", "pow2"}), 4);
+}
+
+constexpr const char* kRows = R"({"by_rule": [
+ {"pass": "place-rescales", "rules": ["sunk"], "effect": "exact", "count": 3, "measured": true,
+  "parts": [{"pass": "place-rescales", "rule": "sunk", "effect": "exact", "count": 2},
+            {"pass": "place-rescales", "rule": "raised", "effect": "exact", "count": 1}],
+  "outputs": [{"name": "y", "elements": 40, "changed": 3, "max_steps": 1, "max_abs": 0.5,
+   "sqnr_db_before": 40.126, "sqnr_db_after": null, "violates_exact": true}]},
+ {"pass": "merge-constants", "rules": ["merged"], "effect": "exact", "count": 9, "measured": false,
+  "parts": [{"pass": "merge-constants", "rule": "merged", "effect": "exact", "count": 9}],
+  "outputs": []}]})";
+
+TEST_F(Cli, DiffByRuleIsATableAndAViolationOfExactFails) {
+  Write("f.graph", R"(graph(%x: tensor<1x4xf32>) -> (%y) {
+  %y = Relu(%x) : tensor<1x4xf32>
+}
+)");
+  std::string violation = "place-rescales/sunk is recorded as exact, but ..";
+  by_rule_ = [&](std::string, const job::ByRule&, const job::ModelInput&, const job::ModelInput&,
+                 const StopToken&, const job::Observer&) -> Result<job::RuleReport> {
+    return job::RuleReport{.report_json = kRows, .violation = violation};
+  };
+  const std::vector<std::string> args = {"diff",     Path("f.graph"), Path("f.graph"),
+                                         "--data",   "random:1:2",    "--by-rule",
+                                         "--report", Path("r.json"),  "--quiet"};
+  EXPECT_EQ(Run(args), 1);
+  EXPECT_EQ(err_.str(), "octavo: error: " + violation + "\n");
+  EXPECT_EQ(ReadText(Path("r.json")), kRows);  // written all the same
+  EXPECT_EQ(
+      out_.str(),
+      "times  law                     effect  output  changed  most steps  dB before  dB after\n"
+      "    2  place-rescales/sunk     exact\n"
+      "    1  place-rescales/raised   exact   y       3 of 40           1      40.13         -  "
+      "NOT EXACT\n"
+      "    9  merge-constants/merged  exact   (in every graph measured)\n"
+      "y: 40.13 dB before the first law, - dB after the last\n");
+  violation.clear();
+  EXPECT_EQ(Run(args), 0);
+  EXPECT_EQ(Run({"diff", Path("f.graph"), Path("f.graph"), "--data", "random:1:2", "--each"}), 2);
 }
 
 TEST_F(Cli, QuietPrintsNothing) {

@@ -5,7 +5,6 @@
 
 #include "core/job/execute.h"
 #include "core/job/job.h"
-#include "core/job/replay.h"
 
 namespace octavo::job {
 namespace {
@@ -35,7 +34,7 @@ Outcome Optimized(const Options& options) {
   return outcome ? *std::move(outcome) : Outcome();
 }
 
-Result<std::string> Diffed(const Outcome& job, const ByRule& by_rule) {
+Result<RuleReport> Diffed(const Outcome& job, const ByRule& by_rule) {
   const ModelInput real = {.model = kReal, .samples = {kSamples}, .threads = 1};
   const ModelInput quantized = {.model = job.model, .samples = {kSamples}, .threads = 1};
   return AddByRule(job.report_json, by_rule, real, quantized, {}, {});
@@ -43,15 +42,21 @@ Result<std::string> Diffed(const Outcome& job, const ByRule& by_rule) {
 
 TEST(ByRule, MeasuresEachLawFromQuantizationToTheModel) {
   const Outcome job = Optimized({});
-  const auto text = Diffed(job, {});
-  ASSERT_TRUE(text) << text.error().message;
-  const json report = json::parse(*text);
+  const auto measured = Diffed(job, {});
+  ASSERT_TRUE(measured) << measured.error().message;
+  EXPECT_EQ(measured->violation, "");
+  const json report = json::parse(measured->report_json);
   const json& runs = report["by_rule"];
   ASSERT_FALSE(runs.empty());
   int64_t count = 0;
   json before = runs[0]["outputs"][0]["sqnr_db_before"];
   EXPECT_FALSE(before.is_null());
   for (const json& run : runs) {
+    count += run["count"].get<int64_t>();
+    if (!run["measured"]) {
+      EXPECT_TRUE(run["outputs"].empty());
+      continue;
+    }
     ASSERT_EQ(run["outputs"].size(), 1u);
     const json& y = run["outputs"][0];
     EXPECT_EQ(y["name"], "y");
@@ -61,11 +66,10 @@ TEST(ByRule, MeasuresEachLawFromQuantizationToTheModel) {
     }
     EXPECT_EQ(y["sqnr_db_before"], before);  // each begins where the last one ended
     before = y["sqnr_db_after"];
-    count += run["count"].get<int64_t>();
   }
   // Where the last run ends is what the job reported.
-  EXPECT_NEAR(runs.back()["outputs"][0]["sqnr_db_after"].get<double>(),
-              report["numerics"]["outputs"][0]["sqnr_db"].get<double>(), 1e-6);
+  EXPECT_NEAR(before.get<double>(), report["numerics"]["outputs"][0]["sqnr_db"].get<double>(),
+              1e-6);
   int64_t recorded = 0;
   for (const json& entry : report["ledger"]) {
     const bool rewrite = entry["effect"] != "real-exact" && entry["rule"] != "quantized";
@@ -81,6 +85,126 @@ TEST(ByRule, NeedsTheOptionsOfTheJob) {
   EXPECT_EQ(without.error().code, Code::kInvalidArgument);
   EXPECT_EQ(without.error().reason, "REPLAY_MISMATCH");
   const auto with = Diffed(job, {.options_from = NamedBlob{"r.json", Blob(job.report_json)}});
+  EXPECT_TRUE(with) << with.error().message;
+}
+
+// Quantized, with Rescales that the laws take: Conv's result, MaxPool between two, Relu's operand.
+constexpr std::string_view kQuantized =
+    R"(graph(%x: tensor<1x3x8x8xf32>) -> (%y, %z) {
+  const %w = random(1) : tensor<4x3x3x3xi8, scale=0.0078125, zp=0>
+  const %b = splat(0) : tensor<4xi32, scale=0.000244140625, zp=0>
+  %x.q = Quantize(%x) : tensor<1x3x8x8xi8, scale=0.03125, zp=-3>
+  %c = Conv(%x.q, %w, %b) {pads=[1, 1, 1, 1]} : tensor<1x4x8x8xi8, scale=0.05, zp=0>
+  %c.r = Rescale(%c) : tensor<1x4x8x8xi8, scale=0.04, zp=10>
+  %p = MaxPool(%c.r) {kernel_shape=[2, 2], strides=[2, 2]} : tensor<1x4x4x4xi8, scale=0.04, zp=10>
+  %p.r = Rescale(%p) : tensor<1x4x4x4xi8, scale=0.05, zp=0>
+  %r = Relu(%p.r) : tensor<1x4x4x4xi8, scale=0.05, zp=0>
+  %a = Add(%r, %r) : tensor<1x4x4x4xi8, scale=0.09, zp=-20>
+  %y = Dequantize(%a) : tensor<1x4x4x4xf32>
+  %z = Dequantize(%r) : tensor<1x4x4x4xf32>
+}
+)";
+
+struct Requantized {
+  NamedBlob given = {"q.graph", Blob(std::string(kQuantized))};
+  Outcome job = {};
+  ModelInput reference = {}, input = {};
+
+  Requantized() {
+    Request request;
+    request.options = {.emit = "native", .numerics_limit = "fewer-clamps", .no_quantize = true};
+    request.model = given;
+    request.samples = {kSamples};
+    auto outcome = Run(request, {}, {});
+    EXPECT_TRUE(outcome) << outcome.error().message;
+    if (outcome) job = *std::move(outcome);
+    reference = {.model = given, .samples = {kSamples}, .threads = 1};
+    input = {.model = job.model, .samples = {kSamples}, .threads = 1};
+  }
+  json Rows(ByRule by_rule, const ModelInput& against) const {
+    by_rule.options_from = NamedBlob{"r.json", Blob(job.report_json)};
+    const auto measured = AddByRule(job.report_json, by_rule, against, input, {}, {});
+    EXPECT_TRUE(measured) << measured.error().message;
+    return measured ? json::parse(measured->report_json)["by_rule"] : json();
+  }
+};
+
+TEST(ByRule, AJobWithoutQuantizationIsMeasuredAgainstItsOwnModel) {
+  const Requantized jobs;
+  const json rows = jobs.Rows({}, jobs.reference);
+  ASSERT_EQ(rows.size(), 2u) << rows;
+  EXPECT_EQ(rows[0]["rules"], json({"combined-up"}));
+  EXPECT_EQ(rows[0]["effect"], "fewer-roundings");
+  for (const json& output : rows[0]["outputs"]) {
+    EXPECT_TRUE(output["sqnr_db_before"].is_null());  // it is the model itself: no noise
+    EXPECT_GT(output["sqnr_db_after"], 30);
+    EXPECT_GT(output["changed"], 0);
+    EXPECT_GE(output["max_steps"], 1);
+    EXPECT_LE(output["max_steps"], 2);
+    EXPECT_GT(output["max_abs"], 0);
+  }
+  EXPECT_EQ(rows[1]["effect"], "exact");
+  EXPECT_EQ(rows[1]["outputs"][0]["changed"], 0);
+}
+
+TEST(ByRule, TheModelGivenToTheJobNeedNotBeTheReference) {
+  const Requantized jobs;
+  const std::string real = R"(graph(%x: tensor<1x3x8x8xf32>) -> (%y, %z) {
+  const %w = random(1) : tensor<4x3x3x3xf32>
+  %c = Conv(%x, %w) {pads=[1, 1, 1, 1]} : tensor<1x4x8x8xf32>
+  %z = MaxPool(%c) {kernel_shape=[2, 2], strides=[2, 2]} : tensor<1x4x4x4xf32>
+  %y = Add(%z, %z) : tensor<1x4x4x4xf32>
+}
+)";
+  const ModelInput reference = {.model = {"real.graph", Blob(real)}, .samples = {kSamples}};
+  const json rows = jobs.Rows({.from = jobs.reference}, reference);
+  ASSERT_EQ(rows.size(), 2u) << rows;
+  EXPECT_FALSE(rows[0]["outputs"][0]["sqnr_db_before"].is_null());  // another model: noise
+}
+
+TEST(ByRule, EachApplicationCanBeMeasuredByItself) {
+  const Outcome job = Optimized({.passes = {"quantize", "fuse-activations", "remove-noops",
+                                            "specialize-bias", "merge-constants"}});
+  const auto options = NamedBlob{"r.json", Blob(job.report_json)};
+  const auto measured =
+      Diffed(job, {.options_from = options, .granularity = Granularity::kApplication});
+  ASSERT_TRUE(measured) << measured.error().message;
+  const json report = json::parse(measured->report_json);
+  std::vector<json> entries;
+  for (const json& run : report["by_rule"]) {
+    if (!run["measured"]) continue;
+    EXPECT_EQ(run["count"], 1) << run;
+    EXPECT_EQ(run["outputs"].size(), 1u);
+    for (const json& application : run["applications"]) entries.push_back(application);
+  }
+  ASSERT_FALSE(entries.empty());
+  // They are the job's ledger, in its order.
+  size_t next = 0;
+  for (const json& entry : report["ledger"]) {
+    if (next < entries.size() && entry["node"] == entries[next]["node"] &&
+        entry["rule"] == entries[next]["rule"]) {
+      ++next;
+    }
+  }
+  EXPECT_EQ(next, entries.size());
+}
+
+TEST(ByRule, AJobWithATargetFileNeedsTheFile) {
+  const NamedBlob file = {"mine.json",
+                          Blob(std::string(R"({"name": "mine", "activations": ["i8"]})"))};
+  Request request;
+  request.options.emit = "native";
+  request.model = kReal;
+  request.samples = {kSamples};
+  request.target = file;
+  const auto job = job::Run(request, {}, {});
+  ASSERT_TRUE(job) << job.error().message;
+  const NamedBlob report = {"r.json", Blob(job->report_json)};
+  const auto without = Diffed(*job, {.options_from = report});
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().code, Code::kUsage);
+  EXPECT_EQ(without.error().field, "target");
+  const auto with = Diffed(*job, {.options_from = report, .target = file});
   EXPECT_TRUE(with) << with.error().message;
 }
 

@@ -1,0 +1,142 @@
+#include "client/cli/by_rule_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace octavo::cli {
+namespace {
+
+using nlohmann::ordered_json;
+using Cells = std::vector<std::string>;
+
+constexpr size_t kOutput = 3;  // the first column of what was measured
+
+// Columns are as wide as their widest cell; figures stand to the right.
+class Columns {
+ public:
+  explicit Columns(Cells head) : rows_{std::move(head)} {}
+
+  void Add(Cells row) { rows_.push_back(std::move(row)); }
+
+  std::string Text() const {
+    std::vector<size_t> widths(rows_.front().size());
+    for (const Cells& row : rows_) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        const bool remark = i == kOutput && row.size() == kOutput + 1;
+        if (!remark) widths[i] = std::max(widths[i], row[i].size());
+      }
+    }
+    std::string text;
+    for (const Cells& row : rows_) {
+      std::string line;
+      for (size_t i = 0; i < row.size(); ++i) {
+        line += Right(i) ? fmt::format("{:>{}}  ", row[i], widths[i])
+                         : fmt::format("{:<{}}  ", row[i], widths[i]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + '\n';
+    }
+    return text;
+  }
+
+ private:
+  bool Right(size_t column) const { return column == 0 || column > kOutput; }
+
+  std::vector<Cells> rows_;
+};
+
+std::string Decibels(const ordered_json& figure) {
+  return figure.is_null() ? "-" : fmt::format("{:.2f}", figure.get<double>());
+}
+
+// Steps of the output's codes, or reals where it has none.
+std::string Most(const ordered_json& output) {
+  if (output["max_steps"].is_null()) return fmt::format("{:.3g}", output["max_abs"].get<double>());
+  return fmt::format("{}", output["max_steps"].get<int64_t>());
+}
+
+Cells FiguresOf(const ordered_json& output) {
+  const auto changed = output["changed"].get<int64_t>();
+  const auto elements = output["elements"].get<int64_t>();
+  return {output["name"].get<std::string>(),
+          fmt::format("{} of {}", changed, elements),
+          Most(output),
+          Decibels(output["sqnr_db_before"]),
+          Decibels(output["sqnr_db_after"]),
+          output["violates_exact"].get<bool>() ? "NOT EXACT" : ""};
+}
+
+// One row for each output that changed; one for all where none did.
+std::vector<Cells> MeasuredRows(const ordered_json& run) {
+  if (!run["measured"].get<bool>()) return {{"(in every graph measured)"}};
+  const ordered_json& outputs = run["outputs"];
+  std::vector<Cells> rows;
+  for (const ordered_json& output : outputs) {
+    if (output["changed"].get<int64_t>() > 0) rows.push_back(FiguresOf(output));
+  }
+  if (!rows.empty()) return rows;
+  if (outputs.size() == 1) return {FiguresOf(outputs[0])};
+  return {{fmt::format("all {}", outputs.size()), "0", "0"}};
+}
+
+std::string RuleName(const ordered_json& part) {
+  return part["pass"].get<std::string>() + "/" + part["rule"].get<std::string>();
+}
+
+// The laws of a run: "6 fuse-activations/identity exact", and which node where each application is
+// by itself.
+std::vector<Cells> LawRows(const ordered_json& run) {
+  std::vector<Cells> rows;
+  const bool each = run.contains("applications") && run["measured"].get<bool>();
+  for (const ordered_json& law : run[each ? "applications" : "parts"]) {
+    const int64_t count = each ? 1 : law["count"].get<int64_t>();
+    std::string name = RuleName(law);
+    if (each) name += " " + law["node"].get<std::string>();
+    rows.push_back({std::to_string(count), std::move(name), law["effect"].get<std::string>()});
+  }
+  return rows;
+}
+
+// What was measured of a run stands beside its last law.
+void AddRun(const ordered_json& run, Columns& table) {
+  std::vector<Cells> laws = LawRows(run);
+  for (size_t i = 0; i + 1 < laws.size(); ++i) table.Add(laws[i]);
+  Cells row = laws.back();
+  for (const Cells& figures : MeasuredRows(run)) {
+    row.insert(row.end(), figures.begin(), figures.end());
+    table.Add(std::move(row));
+    row = Cells(3);
+  }
+}
+
+}  // namespace
+
+std::string ByRuleTable(std::string_view report_json) {
+  const ordered_json report = ordered_json::parse(report_json);
+  Columns table(
+      {"times", "law", "effect", "output", "changed", "most steps", "dB before", "dB after", ""});
+  std::vector<std::pair<std::string, std::pair<std::string, std::string>>> ends;
+  for (const ordered_json& run : report["by_rule"]) {
+    AddRun(run, table);
+    for (size_t i = 0; i < run["outputs"].size(); ++i) {
+      const ordered_json& output = run["outputs"][i];
+      if (i >= ends.size()) {
+        ends.push_back({output["name"].get<std::string>(),
+                        {Decibels(output["sqnr_db_before"]), Decibels(output["sqnr_db_after"])}});
+      }
+      ends[i].second.second = Decibels(output["sqnr_db_after"]);
+    }
+  }
+  if (report["by_rule"].empty()) return "no law was applied after quantization\n";
+  std::string text = table.Text();
+  for (const auto& [name, figures] : ends) {
+    text += fmt::format("{}: {} dB before the first law, {} dB after the last\n", name,
+                        figures.first, figures.second);
+  }
+  return text;
+}
+
+}  // namespace octavo::cli

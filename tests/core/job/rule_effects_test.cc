@@ -1,0 +1,89 @@
+// A ledger that says something false is found out.
+#include "core/job/rule_effects.h"
+
+#include <gtest/gtest.h>
+
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
+
+namespace octavo::job {
+namespace {
+
+using passes::Effect;
+
+ir::Graph Parse(const std::string& text) {
+  auto graph = text::Parse(text, {.find_op = &ops::FindOp});
+  EXPECT_TRUE(graph) << graph.error().message;
+  return *std::move(graph);
+}
+
+ir::Graph Rescaled(const std::string& scale) {
+  return Parse(
+      "graph(%x: tensor<1x8xf32>) -> (%y) {\n"
+      "  %x.q = Quantize(%x) : tensor<1x8xi8, scale=0.015625, zp=0>\n"
+      "  %x.r = Rescale(%x.q) : tensor<1x8xi8, scale=" +
+      scale +
+      ", zp=0>\n"
+      "  %y = Dequantize(%x.r) : tensor<1x8xf32>\n}\n");
+}
+
+ir::Graph Real(const std::string& output) {
+  return Parse("graph(%x: tensor<1x8xf32>) -> (%" + output + ") {\n  %" + output +
+               " = Identity(%x) : tensor<1x8xf32>\n}\n");
+}
+
+struct Effects {
+  ThreadPool pool{1};
+  StopToken stop = {};
+  std::vector<RuleEffects::Batch> batches = {};
+  std::optional<RuleEffects> effects = {};
+
+  Effects() {
+    std::vector<float> values = {-1.2f, -0.4f, -0.03f, 0, 0.05f, 0.37f, 0.9f, 1.2f};
+    batches.push_back({});
+    batches[0].push_back(ir::Tensor::Of<float>({1, 8}, values));
+    effects.emplace(batches, pool, stop);
+    EXPECT_TRUE(effects->Begin(Real("y"), Rescaled("0.03125"), "onnx"));
+  }
+};
+
+// A test-only ledger: the claim, whatever the graph.
+RuleRun Claim(Effect effect) {
+  return {.entries = {{.pass = "place-rescales", .rule = "sunk", .effect = effect, .node = "n7"}}};
+}
+
+TEST(RuleEffects, AnExactApplicationThatChangesABitIsAViolation) {
+  Effects of;
+  ASSERT_TRUE(of.effects->Add(Claim(Effect::kExact), Rescaled("0.0625"), Granularity::kRule));
+  EXPECT_EQ(of.effects->violation(),
+            "place-rescales/sunk (1 applications, the first at 'n7') is recorded as exact, but 3 "
+            "of 8 elements of output 'y' changed");
+  const auto& output = of.effects->Json()[0]["outputs"][0];
+  EXPECT_EQ(output["violates_exact"], true);
+  EXPECT_EQ(output["changed"], 3);
+}
+
+TEST(RuleEffects, TheSameChangeByAnApplicationThatOwnsUpToItIsNone) {
+  Effects of;
+  ASSERT_TRUE(
+      of.effects->Add(Claim(Effect::kFewerRoundings), Rescaled("0.0625"), Granularity::kRule));
+  EXPECT_EQ(of.effects->violation(), "");
+  EXPECT_EQ(of.effects->Json()[0]["outputs"][0]["violates_exact"], false);
+}
+
+TEST(RuleEffects, AnExactApplicationThatChangesNothingIsNone) {
+  Effects of;
+  ASSERT_TRUE(of.effects->Add(Claim(Effect::kExact), Rescaled("0.03125"), Granularity::kRule));
+  EXPECT_EQ(of.effects->violation(), "");
+  EXPECT_EQ(of.effects->Json()[0]["outputs"][0]["changed"], 0);
+}
+
+TEST(RuleEffects, OutputsThatAreNotTheReferencesAreRefused) {
+  Effects of;
+  const Status status = of.effects->Begin(Real("other"), Rescaled("0.03125"), "onnx");
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "the outputs are y, but the reference's are other");
+}
+
+}  // namespace
+}  // namespace octavo::job
