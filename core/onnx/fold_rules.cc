@@ -186,7 +186,11 @@ std::string FoldRules::NameOf(ValueId v) const {
   if (producer && IsQuantize(producer)) {
     const ValueId before = graph_.node(producer).input(0);
     const NodeId op = graph_.value(before).producer;
-    if (op && Folded(op)) return of_output ? integers : graph_.name(before);
+    if (op && Folded(op)) {
+      // A QLinear operator's reals have no name of the model's.
+      const bool made = graph_.name(before) == integers + ".float";
+      return of_output || made ? integers : graph_.name(before);
+    }
   }
   if (producer && IsReinterpret(producer)) return real ? graph_.name(real) : graph_.name(v);
   return integers;

@@ -40,6 +40,13 @@ class GraphBuilder {
                                    std::vector<ir::ValueId> inputs, ir::AttrMap attributes,
                                    const ir::Type& type);
 
+  // Constants whose 4-bit codes were widened to 8 bits.
+  void NoteFourBit(const std::string& name) { four_bit_.insert(name); }
+  bool IsFourBit(ir::ValueId value) const { return four_bit_.count(graph_.name(value)) > 0; }
+
+  void Warn(ImportWarning warning) { warnings_.push_back(std::move(warning)); }
+  std::vector<ImportWarning>& warnings() { return warnings_; }
+
   // Quantized constants and reinterpretations by the plain integer that they read.
   const std::unordered_map<ir::ValueId, ir::ValueId>& plain_of() const { return plain_of_; }
 
@@ -55,7 +62,8 @@ class GraphBuilder {
   ir::Inference inference_;
   OpFinder find_op_;
   bool own_ = false;
-  std::unordered_set<std::string> reserved_, reserved_nodes_;
+  std::unordered_set<std::string> reserved_, reserved_nodes_, four_bit_;
+  std::vector<ImportWarning> warnings_;
   std::unordered_map<std::string, ir::ValueId> locals_;
   std::unordered_map<ir::ValueId, ir::ValueId> plain_of_;
   std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> readings_;

@@ -9,6 +9,7 @@
 #include "core/onnx/fold_qdq.h"
 #include "core/onnx/graph_builder.h"
 #include "core/onnx/node_reader.h"
+#include "core/onnx/quant_inputs.h"
 #include "core/onnx/quantized_ops.h"
 #include "core/onnx/version_table.h"
 
@@ -59,6 +60,7 @@ class Importer {
     OCTAVO_TRY(result_.graph, FoldQdq(graph_, builder_.plain_of(), fold, result_.new_arithmetic));
     OCTAVO_CHECK(CheckConstants());
     OCTAVO_CHECK(ir::Verify(result_.graph));
+    result_.warnings = std::move(builder_.warnings());
     WarnOfScales();
     return std::move(result_);
   }
@@ -156,6 +158,7 @@ class Importer {
     for (const onnx_wire::Tensor& initializer : graph.initializer()) {
       OCTAVO_TRY(ir::Tensor tensor, ReadTensor(initializer, source_));
       graph_.AddConstant(initializer.name(), std::move(tensor));
+      if (IsFourBit(initializer.data_type())) builder_.NoteFourBit(initializer.name());
     }
     return {};
   }
@@ -195,10 +198,13 @@ class Importer {
     if (draft.domain.empty() && draft.op == "Constant") {
       OCTAVO_TRY(ir::Tensor tensor, ConstantValue(draft));
       graph_.AddConstant(draft.outputs[0], std::move(tensor));
+      if (IsFourBit(node.attribute(0).t().data_type())) builder_.NoteFourBit(draft.outputs[0]);
       return {};
     }
+    if (const QuantizedOp build = FindQuantizedOp(draft.op, draft.domain)) {
+      return build(builder_, draft);
+    }
     if (!draft.domain.empty()) return builder_.Add(conversion);
-    if (const QuantizedOp build = FindQuantizedOp(draft.op)) return build(builder_, draft);
     OCTAVO_CHECK(RaiseToNewest(graph_, result_.opset, conversion));
     return builder_.Add(conversion);
   }

@@ -7,13 +7,9 @@
 
 namespace octavo::onnx {
 
-// The reason of the error that says that a scale or zero point is known at a run only; its field
-// is the value's name.
-inline constexpr std::string_view kDynamicQuantization = "DYNAMIC_QUANTIZATION";
-
 using QuantizedOp = Status (*)(GraphBuilder& builder, const Draft& draft);
 
-// Null for an operator that is none of them.
-QuantizedOp FindQuantizedOp(std::string_view op);
+// Null for an operator that is none of them.  `domain`: ONNX's own ("") or ONNX Runtime's.
+QuantizedOp FindQuantizedOp(std::string_view op, std::string_view domain);
 
 }  // namespace octavo::onnx

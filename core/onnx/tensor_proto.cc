@@ -189,7 +189,46 @@ Status CheckBools(const Wire& proto, const ir::Tensor& tensor) {
   return {};
 }
 
+// The bytes of `packed`, taken apart.
+ir::Tensor Widened(const ir::Tensor& packed, const ir::Shape& shape, bool with_sign) {
+  ir::Tensor tensor(with_sign ? ir::DType::kI8 : ir::DType::kU8, shape);
+  const auto from = packed.values<uint8_t>();
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    const int byte = from[static_cast<size_t>(i / 2)];
+    int code = i % 2 == 0 ? byte & 15 : byte >> 4;
+    if (with_sign && code > 7) code -= 16;
+    tensor.mutable_raw()[i] = static_cast<std::byte>(code);
+  }
+  return tensor;
+}
+
+// The elements of `shape` as `type` where the payload has `bytes` of them.
+Result<ir::Tensor> ReadElements(const Wire& proto, const TypeRow& type, const ir::Shape& shape,
+                                const TensorSource& source) {
+  const int64_t bytes = ir::NumElements(shape) * ir::SizeOf(type.dtype);
+  const bool external = proto.data_location() == Wire::EXTERNAL;
+  std::optional<Blob> raw;
+  for (const uint32_t view : proto.view()) {
+    if (view >= source.views.size()) return Wrong(proto, "a payload is missing");
+    if (source.views[view].field == Wire::kRawDataFieldNumber) raw = source.views[view].bytes;
+  }
+  if (external) {
+    if (!proto.view().empty()) return Wrong(proto, "data both inside and outside of the model");
+    OCTAVO_TRY(raw, ExternalBytes(proto, bytes, source.external));
+  }
+  if (!raw) return FromTypedField(proto, type, shape, source);
+  if (static_cast<int64_t>(raw->size()) != bytes) {
+    return Wrong(proto, "{} bytes of data, but shape {} of {} needs {}", raw->size(),
+                 ir::ToString(shape), ir::Name(type.dtype), bytes);
+  }
+  ir::Tensor tensor(type.dtype, shape, *raw);
+  OCTAVO_CHECK(CheckBools(proto, tensor));
+  return tensor;
+}
+
 }  // namespace
+
+bool IsFourBit(int data_type) { return data_type == Wire::INT4 || data_type == Wire::UINT4; }
 
 std::optional<ir::DType> DTypeOfWire(int data_type) {
   const TypeRow* row = FindType(data_type);
@@ -216,6 +255,13 @@ std::string WireName(int data_type) {
 }
 
 Result<ir::Tensor> ReadTensor(const Wire& proto, const TensorSource& source) {
+  if (IsFourBit(proto.data_type())) {
+    OCTAVO_TRY(const ir::Shape shape, ShapeOf(proto, 1));
+    const int64_t elements = ir::NumElements(shape);
+    const ir::Shape packed = {elements / 2 + elements % 2};
+    OCTAVO_TRY(const ir::Tensor bytes, ReadElements(proto, *FindType(Wire::UINT8), packed, source));
+    return Widened(bytes, shape, proto.data_type() == Wire::INT4);
+  }
   const TypeRow* type = FindType(proto.data_type());
   if (type == nullptr) {
     const bool known = Wire::DataType_IsValid(proto.data_type()) && proto.data_type() != 0;
@@ -225,25 +271,7 @@ Result<ir::Tensor> ReadTensor(const Wire& proto, const TensorSource& source) {
         .Field(proto.name());
   }
   OCTAVO_TRY(const ir::Shape shape, ShapeOf(proto, ir::SizeOf(type->dtype)));
-  const int64_t bytes = ir::NumElements(shape) * ir::SizeOf(type->dtype);
-  const bool external = proto.data_location() == Wire::EXTERNAL;
-  std::optional<Blob> raw;
-  for (const uint32_t view : proto.view()) {
-    if (view >= source.views.size()) return Wrong(proto, "a payload is missing");
-    if (source.views[view].field == Wire::kRawDataFieldNumber) raw = source.views[view].bytes;
-  }
-  if (external) {
-    if (!proto.view().empty()) return Wrong(proto, "data both inside and outside of the model");
-    OCTAVO_TRY(raw, ExternalBytes(proto, bytes, source.external));
-  }
-  if (!raw) return FromTypedField(proto, *type, shape, source);
-  if (static_cast<int64_t>(raw->size()) != bytes) {
-    return Wrong(proto, "{} bytes of data, but shape {} of {} needs {}", raw->size(),
-                 ir::ToString(shape), ir::Name(type->dtype), bytes);
-  }
-  ir::Tensor tensor(type->dtype, shape, *raw);
-  OCTAVO_CHECK(CheckBools(proto, tensor));
-  return tensor;
+  return ReadElements(proto, *type, shape, source);
 }
 
 Result<ir::Tensor> ParseTensor(const Blob& bytes) {

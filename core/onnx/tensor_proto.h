@@ -17,6 +17,10 @@ int WireOf(ir::DType dtype);
 // "FLOAT16" for messages; the number where ONNX has no such type.
 std::string WireName(int data_type);
 
+// INT4 and UINT4: two to a byte, the first in its lower half.  A constant of them is widened to i8
+// or u8 as it is read; a graph has no such type.
+bool IsFourBit(int data_type);
+
 // Where the payload of a tensor may be.
 struct TensorSource {
   const std::vector<View>& views;

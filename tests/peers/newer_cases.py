@@ -34,24 +34,48 @@ def element_type(array):
     return next(number for dtype, number in ELEMENT_TYPES.items() if dtype == array.dtype)
 
 
+class FourBit:
+    """Codes of 4 bits, which numpy has no type for."""
+
+    def __init__(self, codes, signed):
+        self.codes, self.signed = np.asarray(codes), signed
+
+    def tensor(self, name):
+        flat = self.codes.reshape(-1) & 15
+        flat = np.append(flat, np.zeros(len(flat) % 2, flat.dtype)).astype(np.uint8)
+        return onnx.TensorProto(name=name, data_type=22 if self.signed else 21,
+                                dims=self.codes.shape,
+                                raw_data=(flat[0::2] | flat[1::2] << 4).tobytes())
+
+
+def constant(value, name):
+    if isinstance(value, FourBit):
+        return value.tensor(name)
+    return numpy_helper.from_array(value, name)
+
+
 class Writer:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder) / "node"
 
-    def case(self, name, op, inputs, opset=18, constants=(), outputs=1, **attributes):
+    def case(self, name, op, inputs, opset=18, constants=(), outputs=1, domain="", **attributes):
         """One operator; inputs whose place is in `constants` become initializers."""
         names = ["" if array is NOTHING else f"input_{place}"
                  for place, array in enumerate(inputs)]
         fed = [place for place, array in enumerate(inputs)
                if array is not NOTHING and place not in constants]
-        node = helper.make_node(op, names, [f"y{k}" for k in range(outputs)], **attributes)
+        node = helper.make_node(op, names, [f"y{k}" for k in range(outputs)],
+                                domain=domain, **attributes)
         graph = helper.make_graph(
             [node], name,
             [helper.make_tensor_value_info(names[place], element_type(inputs[place]),
                                            inputs[place].shape) for place in fed],
             [onnx.ValueInfoProto(name=output) for output in node.output],
-            [numpy_helper.from_array(inputs[place], names[place]) for place in constants])
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+            [constant(inputs[place], names[place]) for place in constants])
+        opsets = [helper.make_opsetid("", opset)]
+        if domain:
+            opsets.append(helper.make_opsetid(domain, 1))
+        model = helper.make_model(graph, opset_imports=opsets)
         model.ir_version = 8
         samples = self.folder / name / "test_data_set_0"
         samples.mkdir(parents=True, exist_ok=True)
@@ -170,9 +194,68 @@ def arithmetic(write):
     write("log_sum_exp", "ReduceLogSumExp", [reals(3, 4), ints(1)], constants=(1,), keepdims=0)
 
 
+def codes(*shape, dtype=np.uint8):
+    info = np.iinfo(dtype)
+    return RANDOM.randint(info.min, info.max + 1, shape).astype(dtype)
+
+
+def qlinear(write):
+    """ONNX Runtime's own operators on codes.  Scales are powers of two, so that no rounding of a
+    quotient of scales stands between the two answers, and zero points are even: its kernels add
+    them before they round halves to even, QuantizeLinear adds them after."""
+    for dtype in (np.uint8, np.int8):
+        x = [np.float32(0.125), dtype(4)]
+        y = [np.float32(0.25), dtype(250 if dtype is np.uint8 else -6)]
+
+        def case(op, inputs, fed=(0,), name="", **attributes):
+            places = [place for place in range(len(inputs)) if place not in fed]
+            write(f"{op}_{name or 'plain'}_{np.dtype(dtype).name}", op, inputs, opset=13,
+                  domain="com.microsoft", constants=places, **attributes)
+
+        def data(*shape):
+            return codes(*shape, dtype=dtype)
+
+        case("QLinearAdd", [data(2, 3, 4), *x, data(3, 4), *y, *y], fed=(0, 3))
+        case("QLinearMul", [data(2, 3, 4), *x, data(4), *x, *y], fed=(0, 3))
+        case("QLinearConcat", [*y, data(1, 2, 5), *x, data(1, 3, 5), *y], fed=(2, 5), axis=1)
+        case("QLinearLeakyRelu", [data(3, 7), *x, *y], alpha=0.25)
+        case("QLinearSigmoid", [data(3, 7), *x, np.float32(1 / 256), dtype(0)])
+        case("QLinearAveragePool", [data(1, 3, 8, 8), *x, *x], kernel_shape=[2, 2], strides=[2, 2])
+        case("QLinearGlobalAveragePool", [data(2, 3, 4, 4), *x, *x], channels_last=0)
+        weights = codes(5, 4, dtype=np.int8)
+        case("QGemm", [data(3, 5), *x, weights, np.float32(0.03125), np.int8(0),
+                       RANDOM.randint(-2000, 2000, 4).astype(np.int32), np.float32(4), y[1]])
+        case("QGemm", [data(3, 5), *x, weights, np.float32(0.03125), np.int8(0)], name="float")
+    write("QLinearWhere", "QLinearWhere",
+          [RANDOM.rand(4, 5) < 0.5, codes(4, 5), np.float32(0.5), np.uint8(7), codes(4, 5),
+           np.float32(0.25), np.uint8(0), np.float32(0.5), np.uint8(7)], opset=13,
+          domain="com.microsoft", constants=(2, 3, 5, 6, 7, 8))
+
+
+def blocks(write):
+    """DequantizeLinear of opset 21: 4 bits, and blocks along either axis."""
+    nibbles = RANDOM.randint(-8, 8, (6, 5))
+    write("int4", "DequantizeLinear", [FourBit(nibbles, True), np.float32(0.5)], opset=21,
+          constants=(0, 1))
+    write("uint4_by_row", "DequantizeLinear",
+          [FourBit(nibbles + 8, False), scales(*range(1, 7)), FourBit(np.arange(6), False)],
+          opset=21, constants=(0, 1, 2), axis=0)
+    for axis, block in ((0, 2), (0, 4), (1, 3)):
+        shape = [6, 5]
+        shape[axis] = -(-shape[axis] // block)
+        of_blocks = np.abs(reals(*shape)) + np.float32(0.1)
+        write(f"blocks_of_{block}_along_{axis}", "DequantizeLinear",
+              [codes(6, 5, dtype=np.int8), of_blocks, codes(*shape, dtype=np.int8)], opset=21,
+              constants=(0, 1, 2), axis=axis, block_size=block)
+        write(f"int4_blocks_of_{block}_along_{axis}", "DequantizeLinear",
+              [FourBit(nibbles, True), of_blocks], opset=21, constants=(0, 1), axis=axis,
+              block_size=block)
+
+
 def main(folder):
     write = Writer(folder).case
-    for group in (norms_and_pools, resizes, movements, grids, sequences, arithmetic):
+    for group in (norms_and_pools, resizes, movements, grids, sequences, arithmetic, qlinear,
+                  blocks):
         group(write)
 
 

@@ -50,6 +50,17 @@ class ModelBuilder {
     for (const auto& output : outputs) node->add_output(output);
     return *this;
   }
+  // The node that was added last is of this domain.
+  ModelBuilder& Domain(const std::string& domain) {
+    graph().mutable_node(graph().node_size() - 1)->set_domain(domain);
+    for (const auto& opset : model_.opset_import()) {
+      if (opset.domain() == domain) return *this;
+    }
+    auto* opset = model_.add_opset_import();
+    opset->set_domain(domain);
+    opset->set_version(1);
+    return *this;
+  }
   ModelBuilder& Int(const std::string& name, int64_t value) {
     auto& attribute = Attribute(name, onnx_wire::Attribute::INT);
     attribute.set_i(value);

@@ -1,0 +1,34 @@
+// Inputs of ONNX's quantization operators: a tensor of codes, its scale and its zero point.
+#pragma once
+
+#include "core/onnx/graph_builder.h"
+
+namespace octavo::onnx {
+
+// The reason of the error that says that a scale or zero point is known at a run only; its field
+// is the value's name.
+inline constexpr std::string_view kDynamicQuantization = "DYNAMIC_QUANTIZATION";
+
+// kInvalidArgument unless inputs [0, count) are given and there is one output.
+Status NeedInputs(const Draft& draft, size_t count);
+
+// Scale and zero point (0 where it is absent) at inputs [at, at + 1].  `axis` of a value of `rank`
+// counts for more than one pair.
+Result<ir::Quant> ReadQuant(const GraphBuilder& builder, const Draft& draft, size_t at,
+                            int64_t axis, int64_t rank);
+
+// The type of the zero point at `input`, or the fallback where it is absent.
+ir::DType StorageOf(const GraphBuilder& builder, const Draft& draft, size_t input,
+                    ir::DType fallback);
+
+// The codes at input `value`, read with the pair at [parameters, parameters + 1].
+Result<ir::ValueId> QuantizedOperand(GraphBuilder& builder, const Draft& draft, size_t value,
+                                     size_t parameters, int64_t axis);
+
+// The per-tensor type, without a shape, of a result with the pair at [parameters, parameters + 1].
+Result<ir::Type> ResultType(GraphBuilder& builder, const Draft& draft, size_t parameters);
+
+// How the int32 bias of a product of x and w is read: at s_x * s_w.
+ir::Quant BiasQuant(const ir::Quant& x, const ir::Quant& w);
+
+}  // namespace octavo::onnx
