@@ -70,6 +70,7 @@ v1::Options OptionsToWire(const job::Options& options) {
   wire.set_integer_io(options.integer_io);
   wire.set_sink_quantize(options.sink_quantize);
   wire.set_leave_integers(options.leave_integers);
+  wire.set_own_parameters(options.own_parameters);
   wire.set_fold_budget(options.fold_budget);
   wire.set_opset(options.opset);
   for (const auto& [name, dims] : options.shape) {

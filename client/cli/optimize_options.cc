@@ -41,6 +41,8 @@ void AddQuantizationFlags(CLI::App& command, OptimizeFlags& flags) {
   command.add_option("--numerics", options.numerics, "numerics mode");
   command.add_option("--numerics-limit", options.numerics_limit, "what a rewrite may change")
       ->check(CLI::IsMember(Names{"exact", "fewer-roundings", "fewer-clamps", "new-parameters"}));
+  command.add_flag("--own-parameters", options.own_parameters,
+                   "every value has the parameters of its own range, shared with no other");
   command.add_flag("--no-quantize", options.no_quantize, "optimize what is already quantized");
   command.add_flag("--strict-profile", options.strict_profile,
                    "a profile that does not fit the model is an error");

@@ -31,6 +31,7 @@ struct Options {
   bool integer_io = false;
   bool sink_quantize = false;
   bool leave_integers = false;
+  bool own_parameters = false;
   int64_t fold_budget = 4 << 20;  // bytes
   int opset = 0;                  // 0: keep the model's
   std::map<std::string, std::vector<int64_t>> shape = {};

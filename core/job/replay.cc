@@ -155,6 +155,7 @@ Result<Options> OptionsOfReport(std::string_view report_json) {
     Read(json, "integer_io", options.integer_io);
     Read(json, "sink_quantize", options.sink_quantize);
     Read(json, "leave_integers", options.leave_integers);
+    Read(json, "own_parameters", options.own_parameters);
     Read(json, "fold_budget", options.fold_budget);
     Read(json, "shape", options.shape);
     Read(json, "batch", options.batch);

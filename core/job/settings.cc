@@ -103,6 +103,7 @@ Result<passes::Settings> SettingsOf(const Request& request) {
   settings.integer_io = options.integer_io || settings.target.integer_io;
   settings.sink_quantize = options.sink_quantize;
   settings.leave_integers = options.leave_integers;
+  settings.own_parameters = options.own_parameters;
   settings.fold_budget = options.fold_budget;
   return settings;
 }
@@ -127,6 +128,7 @@ nlohmann::ordered_json OptionsJson(const Options& options, const passes::Setting
       {"integer_io", settings.integer_io},
       {"sink_quantize", options.sink_quantize},
       {"leave_integers", options.leave_integers},
+      {"own_parameters", options.own_parameters},
       {"fold_budget", options.fold_budget},
       {"external_over", options.external_over},
       {"opset", options.opset},

@@ -112,10 +112,21 @@ class Absorber {
 
   const Node* ProducerOf(const Node& node) const { return graph_.Producer(node.inputs[0]); }
 
-  bool Allowed(NodeId rescale, Effect effect, std::string_view law) {
+  // Why a Rescale stays, by what stands above it and by what reads it.
+  struct Reasons {
+    std::string above = {}, below = {};
+  };
+
+  static void Add(std::string& reasons, std::string_view reason) {
+    if (reason.empty() || reasons.find(reason) != std::string::npos) return;
+    if (!reasons.empty()) reasons += "; ";
+    reasons += reason;
+  }
+
+  bool Allowed(std::string& why, Effect effect, std::string_view law) {
     if (context_.Allows(effect)) return true;
-    why_[rescale] = fmt::format("{} would have the effect {}, past the limit {}", law, Name(effect),
-                                Name(context_.settings().limit));
+    Add(why, fmt::format("{} would have the effect {}, past the limit {}", law, Name(effect),
+                         Name(context_.settings().limit)));
     return false;
   }
 
@@ -134,7 +145,7 @@ class Absorber {
     const ValueId r = node.result();
     if (!SameType(graph_.type(x), graph_.type(r))) return false;
     if (graph_.IsOutput(r)) {
-      why_[id] = "it carries a graph output's name";
+      why_[id].below = "it carries a graph output's name";
       return false;
     }
     context_.Applied(kCancelled, node.name, {graph_.name(r), graph_.name(x)});
@@ -171,7 +182,7 @@ class Absorber {
     const ValueId x = producer->inputs[0];
     const Effect effect =
         *OfferToRead(graph_, target(), {id, 0}, graph_.type(x), graph_.type(node.inputs[0])).effect;
-    if (!Allowed(rescale, effect, kIntoDequantize.name)) return 0;
+    if (!Allowed(why_[rescale].below, effect, kIntoDequantize.name)) return 0;
     context_.Applied(kIntoDequantize, effect, node.name,
                      {graph_.name(node.inputs[0]), graph_.name(x)});
     graph_.SetInput(id, 0, x);
@@ -215,7 +226,7 @@ class Absorber {
     if (producer == nullptr || !IsRescale(*producer)) return false;
     const Type &from = graph_.type(producer->inputs[0]), &to = graph_.type(node.result());
     const Effect effect = EffectOfMerging(from, graph_.type(node.inputs[0]), to, mode());
-    return Allowed(id, effect, kMerged.name) && Shorten(id, kMerged, effect);
+    return Allowed(why_[id].above, effect, kMerged.name) && Shorten(id, kMerged, effect);
   }
 
   // The producer of the Rescale's operand computes the Rescale's type at once.
@@ -225,22 +236,22 @@ class Absorber {
     const ValueId r = node.result();
     const Offer offer = OfferToGive(graph_, target(), x, graph_.type(x), graph_.type(r));
     if (!offer.effect) {
-      if (!offer.why.empty()) why_[id] = offer.why;
+      Add(why_[id].above, offer.why.empty() ? WhyGiven(x) : offer.why);
       return false;
     }
     if (IsPending(x) && (graph_.CountUses(x) > 1 || graph_.IsOutput(r))) {
       return QuantizeAgain(id, *offer.effect);
     }
     if (graph_.CountUses(x) > 1) {
-      why_[id] = fmt::format("'{}' has other readers", graph_.name(x));
+      why_[id].above = fmt::format("'{}' has other readers", graph_.name(x));
       return false;
     }
     if (graph_.IsOutput(r)) {
-      why_[id] = "it carries a graph output's name";
+      why_[id].below = "it carries a graph output's name";
       return false;
     }
     const Rule& rule = IsOwn(*ProducerOf(node), "Quantize") ? kIntoQuantize : kCombinedUp;
-    if (!Allowed(id, *offer.effect, rule.name)) return false;
+    if (!Allowed(why_[id].above, *offer.effect, rule.name)) return false;
     context_.Applied(rule, *offer.effect, node.name, {graph_.name(x), graph_.name(r)});
     graph_.SetType(x, graph_.type(r));
     Replace(id, x);
@@ -254,7 +265,7 @@ class Absorber {
 
   // A constant that is not rounded yet can be given parameters for these readers alone.
   bool QuantizeAgain(NodeId id, Effect effect) {
-    if (!Allowed(id, effect, kIntoQuantize.name)) return false;
+    if (!Allowed(why_[id].above, effect, kIntoQuantize.name)) return false;
     const Node& node = graph_.node(id);
     const ValueId pending = node.inputs[0];
     const NodeId quantize = graph_.value(pending).producer;
@@ -284,19 +295,22 @@ class Absorber {
     const Type from = graph_.type(x);
     const Type to = graph_.type(r);
     if (IsOwn(reader, "Dequantize")) return false;  // into-dequantize sees to it
+    if (IsRescale(reader)) {                        // merged sees to it
+      Add(why_[id].below, fmt::format("the Rescale '{}' below it stays", reader.name));
+      return false;
+    }
     const Offer offer = OfferToRead(graph_, target(), use, from, to);
     if (!offer.effect) {
-      const bool takes = reader.op->rescale.at_input == ir::RescaleRule::AtInput::kAbsorbed;
-      if (takes || why_[id].empty()) why_[id] = offer.why;
+      Add(why_[id].below, offer.why);
       return false;
     }
     const Rule& rule = offer.clamped_again ? kClampAbsorbed
                        : offer.order_kept  ? kOrderKept
                                            : kCombinedDown;
-    if (!Allowed(id, *offer.effect, rule.name)) return false;
+    if (!Allowed(why_[id].below, *offer.effect, rule.name)) return false;
     const int bits = target().bias_bits;
     if (const std::string why = ReexpressBias(graph_, use.node, from, bits); !why.empty()) {
-      why_[id] = why;
+      Add(why_[id].below, why);
       return false;
     }
     context_.Applied(rule, *offer.effect, reader.name, {graph_.name(r), graph_.name(x)});
@@ -304,15 +318,28 @@ class Absorber {
     return true;
   }
 
+  // Why the producer of `x` gives no other type.
+  std::string WhyGiven(ValueId x) const {
+    const Node* producer = graph_.Producer(x);
+    if (producer == nullptr) return fmt::format("'{}' comes as it is", graph_.name(x));
+    if (IsRescale(*producer)) return {};  // merged says why
+    const bool moves =
+        producer->op->QuantOf(graph_, *producer).kind == ir::QuantRule::Kind::kSameAsInput;
+    return fmt::format("{} '{}' gives {}", producer->op->name, producer->name,
+                       moves ? "the type of its operand" : "one type only");
+  }
+
   std::string WhyKept(NodeId id) const {
     const auto at = why_.find(id);
-    if (at != why_.end() && !at->second.empty()) return at->second;
-    return "no law applies to its neighbours";
+    if (at == why_.end()) return "no law applies to its neighbours";
+    std::string reasons = at->second.above;
+    Add(reasons, at->second.below);
+    return reasons.empty() ? "no law applies to its neighbours" : reasons;
   }
 
   Graph& graph_;
   Context& context_;
-  std::unordered_map<NodeId, std::string> why_;
+  std::unordered_map<NodeId, Reasons> why_;
 };
 
 }  // namespace

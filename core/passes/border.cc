@@ -57,6 +57,9 @@ Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Us
   const Node& reader = graph.node(use.node);
   if (AsksForOrder(reader)) return OfferToOrder(reader, from, to, target.numerics);
   if (IsOwn(reader, "Dequantize")) return {.effect = EffectOfOmitting(from, to, target.numerics)};
+  if (reader.op->rescale.at_input == AtInput::kSunk) {
+    return Refuse(fmt::format("{} '{}' hands codes on in one type", reader.op->name, reader.name));
+  }
   if (reader.op->rescale.at_input != AtInput::kAbsorbed ||
       reader.op->RoleOf(use.input) != ir::Role::kData) {
     return Refuse(fmt::format("{} '{}' needs its operand's type", reader.op->name, reader.name));

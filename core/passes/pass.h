@@ -38,6 +38,7 @@ struct Settings {
   bool integer_io = false;
   bool sink_quantize = false;
   bool leave_integers = false;
+  bool own_parameters = false;    // values that an op keeps in one type share none
   int64_t fold_budget = 4 << 20;  // bytes
   const profile::Profile* profile = nullptr;
   ThreadPool* pool = nullptr;  // never null

@@ -214,7 +214,12 @@ class Planner {
       }
       return;
     }
-    if (clamp_of_one) before_clamp_.insert(node.inputs[0]);
+    for (const ValueId result : node.results) {
+      if (graph_.type(result).dtype == ir::DType::kF32) groups_.Join(result, node.result());
+    }
+    // Without a range of its own the result has nothing but what its operands have.
+    const bool own = context_.settings().own_parameters && EntryOf(node.result()) != nullptr;
+    if (clamp_of_one && !own) before_clamp_.insert(node.inputs[0]);
     size_t operands = 0;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (IsData(node, i)) ++operands;
@@ -224,12 +229,10 @@ class Planner {
       const ValueId input = node.inputs[i];
       if (graph_.IsConstant(input)) {
         payload_ranges_.push_back({node.result(), RangeOf(graph_.value(input).constant->tensor)});
-      } else if (operands == 1 || (graph_.CountUses(input) == 1 && !groups_.FixedOf(input))) {
+      } else if (!own &&
+                 (operands == 1 || (graph_.CountUses(input) == 1 && !groups_.FixedOf(input)))) {
         groups_.Join(input, node.result());
       }
-    }
-    for (const ValueId result : node.results) {
-      if (graph_.type(result).dtype == ir::DType::kF32) groups_.Join(result, node.result());
     }
   }
 

@@ -84,6 +84,7 @@ Result<job::Options> OptionsFromWire(const v1::Options& wire) {
   options.integer_io = wire.integer_io();
   options.sink_quantize = wire.sink_quantize();
   options.leave_integers = wire.leave_integers();
+  options.own_parameters = wire.own_parameters();
   if (wire.has_fold_budget()) options.fold_budget = wire.fold_budget();
   options.opset = wire.opset();
   for (const auto& [name, shape] : wire.shape()) {

@@ -193,7 +193,7 @@ TEST_F(Cli, EveryOptionOfQuantizationReachesTheJob) {
 TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
   std::istringstream line(
       "--data random:0 --stop-before lower --skip canonicalize recognize --passes lower,quantize "
-      "--integer-io --sink-quantize --leave-integers --fold-budget 17 --opset 13 "
+      "--integer-io --sink-quantize --leave-integers --own-parameters --fold-budget 17 --opset 13 "
       "--shape x=1,3,8,8 --shape a=b=2 --batch 4 --require-sqnr 20 --require-cosine 0.9 "
       "--external-over 9 --threads 2 --deterministic");
   ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
@@ -202,6 +202,7 @@ TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
   EXPECT_EQ(options.skip, (std::vector<std::string>{"canonicalize", "recognize"}));
   EXPECT_EQ(options.passes, (std::vector<std::string>{"lower", "quantize"}));
   EXPECT_TRUE(options.integer_io && options.sink_quantize && options.leave_integers);
+  EXPECT_TRUE(options.own_parameters);
   EXPECT_EQ(options.fold_budget, 17);
   EXPECT_EQ(options.external_over, 9);
   EXPECT_EQ(options.opset, 13);

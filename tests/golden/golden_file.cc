@@ -156,6 +156,11 @@ const std::array kOptions = {
              r.settings.leave_integers = true;
              return {};
            }},
+    Option{"own-parameters",
+           [](std::string_view, GoldenSettings& r) -> Status {
+             r.settings.own_parameters = true;
+             return {};
+           }},
     Option{"no-quantize",
            [](std::string_view, GoldenSettings& r) -> Status {
              r.settings.no_quantize = true;

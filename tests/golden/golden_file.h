@@ -45,7 +45,8 @@ struct GoldenSettings {
 };
 // Keys: limit, target, fold-budget, keep-float, lower, keep, fully-quantized,
 // integer-io, sink-quantize,
-// leave-integers, no-quantize, calibration, schema, numerics, steps, profile=NAME:MIN:MAX.
+// leave-integers, own-parameters, no-quantize, calibration, schema, numerics, steps,
+// profile=NAME:MIN:MAX.
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 
 }  // namespace octavo::golden

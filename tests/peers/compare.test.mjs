@@ -4,6 +4,7 @@ import {test} from 'node:test';
 import {compareArrays, equalClasses, percent, topClasses} from './compare.mjs';
 import {scalesOfReport} from './compare_folders.mjs';
 import {missedGoals} from './models.mjs';
+import {reasonsByCount} from './rescales.mjs';
 import {cutSamples, joinParts} from './samples.mjs';
 
 const floats = (values, more = {}) =>
@@ -91,4 +92,12 @@ test('a missed goal is a sentence, a met one is silent', () => {
   const bad = {within_one: 0.98, top1_float: 99, top1_integer: 98.6, changed: 3};
   assert.equal(missedGoals({steps: 0.99, float: 99.1, drop: 0.3, changed: 2}, bad).length, 4);
   assert.equal(missedGoals({drop: 0.3}, {}).length, 1, 'a figure that is absent is no success');
+});
+
+test('Rescales that stay are counted by reason, without names', () => {
+  const kept = [{node: 'a', reason: "'x' has other readers; Concat 'y' hands codes on"},
+                {node: 'b', reason: 'past the limit'},
+                {node: 'c', reason: "'z' has other readers; Concat '5' hands codes on"}];
+  assert.deepEqual(reasonsByCount(kept),
+                   [['has other readers; Concat hands codes on', 2], ['past the limit', 1]]);
 });

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 
 import {share, topClasses} from './compare.mjs';
 import {compareAll, scalesOfReport} from './compare_folders.mjs';
+import {leastSqnr} from './figures.mjs';
 import {missedGoals} from './models.mjs';
 import {parseNpy} from './npy.mjs';
 import {readNpz} from './npz.mjs';
@@ -44,12 +45,6 @@ function agreement(rows) {
   };
 }
 
-// The least SQNR over the outputs; null where none has any noise.
-function leastSqnr(report) {
-  const known = report.numerics.outputs.map((v) => v.sqnr_db).filter((db) => db !== null);
-  return known.length ? Math.min(...known) : null;
-}
-
 export async function measure(octavo, model, folder, options) {
   mkdirSync(folder, {recursive: true});
   const at = (name) => join(folder, name);
@@ -62,8 +57,7 @@ export async function measure(octavo, model, folder, options) {
   const figures = {
     name: model.name,
     ...report.model,
-    rescales_before: report.rescales.before,
-    rescales_after: report.rescales.after,
+    rescales: report.rescales,
     float_nodes: report.float_nodes.length,
     sqnr_db: leastSqnr(report),
     ...agreement(compareAll(at('octavo'), at('peer'), scalesOfReport(report))),

@@ -1,15 +1,17 @@
 #!/usr/bin/env node
 // Folds real models with `octavo optimize`, runs the results in Octavo and in ONNX Runtime, prints
-// a Markdown table and fails where a goal is missed.
+// Markdown tables and what Rescales are left and why, and fails where a goal is missed.
 import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {parseArgs} from 'node:util';
 
 import {percent} from './compare.mjs';
+import {table} from './figures.mjs';
 import {measure} from './measure.mjs';
 import {listModels, ROOT, SHARED} from './models.mjs';
 import {Octavo} from './octavo.mjs';
+import {listKept, listReasons, measureRescales, rescalesTable} from './rescales.mjs';
 
 const USAGE = 'usage: models_table.mjs [--octavo BINARY] [--models a,b] [--shared DIR]\n' +
     '           [--server HOST:PORT] [--work DIR] [--json FILE] [-- OPTIONS OF octavo optimize]';
@@ -24,8 +26,9 @@ const COLUMNS = {
   'after': (r) => kilobytes(r.bytes_after),
   'nodes before': (r) => r.nodes_before,
   'after ': (r) => r.nodes_after,
-  'rescales before': (r) => r.rescales_before,
-  'after  ': (r) => r.rescales_after,
+  'Rescales before': (r) => r.rescales.before,
+  'greedy': (r) => r.rescales.greedy_after,
+  'placed': (r) => r.rescales.after,
   'float nodes': (r) => r.float_nodes,
   'SQNR, dB': (r) => r.sqnr_db === null ? 'no noise' : r.sqnr_db.toFixed(1),
   'equal to ONNX Runtime': (r) => percent(r.equal) + (r.nominal_step ? ' \\*' : ''),
@@ -38,10 +41,7 @@ const COLUMNS = {
 };
 
 function markdown(rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`;
-  const headings = Object.keys(COLUMNS).map((heading) => heading.trim());
-  const lines = [line(headings), line(headings.map((_, i) => i === 0 ? '---' : '---:'))];
-  for (const row of rows) lines.push(line(Object.values(COLUMNS).map((cell) => cell(row))));
+  const lines = [table(COLUMNS, rows)];
   if (rows.some((row) => row.nominal_step)) {
     lines.push('', '\\* an output has no scale of its own; a step is 1/255 of its range.');
   }
@@ -71,17 +71,19 @@ function parse() {
 async function measureAll(options, work) {
   const octavo = new Octavo(options.octavo, options.server);
   const rows = [];
+  const own = [];
   const failures = [];
   for (const model of listModels(options.shared, options.models?.split(','))) {
     try {
       const row = await measure(octavo, model, join(work, model.name), options.more);
       rows.push(row);
+      own.push(...measureRescales(octavo, model, join(work, model.name), options.more));
       failures.push(...row.missed.map((text) => `${model.name}: ${text}`));
     } catch (error) {
       failures.push(`${model.name}: ${error.message}`);
     }
   }
-  return {rows, failures};
+  return {rows, own, failures};
 }
 
 async function main() {
@@ -91,9 +93,10 @@ async function main() {
     if (!existsSync(options.shared)) {
       console.log(`no models in ${options.shared}: the repository's own only\n`);
     }
-    const {rows, failures} = await measureAll(options, work);
-    console.log(markdown(rows));
-    if (options.json) writeFileSync(options.json, JSON.stringify(rows, null, 1) + '\n');
+    const {rows, own, failures} = await measureAll(options, work);
+    console.log(`${markdown(rows)}\n\nRescales that stay:\n\n${listKept(rows)}`);
+    console.log(`\nWith --own-parameters:\n\n${rescalesTable(own)}\n\n${listReasons(own)}`);
+    if (options.json) writeFileSync(options.json, JSON.stringify({rows, own}, null, 1) + '\n');
     for (const failure of failures) console.error(`FAILED ${failure}`);
     process.exitCode = failures.length ? 1 : 0;
   } finally {
