@@ -16,9 +16,10 @@ Status Run(ir::Graph& graph, Context& context) {
     before = context.applications();
     OCTAVO_CHECK(MergeEqualNodes(graph, context));
     AbsorbRescales(graph, context);
+    if (context.settings().leave_integers) OCTAVO_CHECK(LeaveIntegers(graph, context));
     OCTAVO_CHECK(context.settings().stop.Check());
   }
-  return context.settings().leave_integers ? LeaveIntegers(graph, context) : Status{};
+  return {};
 }
 
 std::span<const Rule> Rules() {

@@ -14,6 +14,7 @@
 
 #include "core/passes/clamp_codes.h"
 #include "core/passes/integer_io.h"
+#include "core/passes/moved_type.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
@@ -28,8 +29,8 @@ using ir::ValueId;
 
 constexpr Rule kEarly = {"early", "Quantize(move(x, ..)) : t -> move(Quantize(x) : t, ..)",
                          Effect::kExact,
-                         "nobody else reads move(x); not more elements; a per-channel t that an "
-                         "axis of x says as well"};
+                         "nobody else reads move(x), and all results are read so; not more "
+                         "elements; a per-channel t that an axis of x says as well"};
 constexpr Rule kLate = {"late", "move(Dequantize(x), ..) -> Dequantize(move(x, ..))",
                         Effect::kExact,
                         "nobody else reads the Dequantizes, all of one type; a per-channel type "
@@ -50,52 +51,28 @@ constexpr Rule kSunk = {"sunk", "move(Quantize(x)) -> Quantize(move(x))", Effect
 constexpr Rule kRules[] = {kEarly, kLate,         kRaised,       kClampLate,
                            kSunk,  kIntegerInput, kIntegerOutput};
 
-std::vector<size_t> DataInputs(const Node& node) {
-  std::vector<size_t> inputs;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (node.inputs[i] && node.op->RoleOf(i) == ir::Role::kData) inputs.push_back(i);
-  }
-  return inputs;
-}
-
-// An op of one result that hands stored codes on unchanged, all data operands and the result being
-// of one type.
-bool MovesAll(const Graph& graph, const Node& node) {
-  return node.results.size() == 1 && node.op->rescale.at_input == ir::RescaleRule::AtInput::kSunk &&
-         node.op->rescale.at_output == ir::RescaleRule::AtOutput::kRaised &&
-         node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameAsInput;
-}
-
-// The same of one data operand, the first.
-bool Moves(const Graph& graph, const Node& node) {
-  return MovesAll(graph, node) && DataInputs(node) == std::vector<size_t>{0};
-}
-
 int64_t ElementsRead(const Graph& graph, const Node& node) {
   int64_t elements = 0;
   for (const size_t i : DataInputs(node)) elements += graph.type(node.inputs[i]).elements();
   return elements;
 }
 
-// What codes read as `from` are read as after the move.
-std::optional<ir::Quant> QuantAfter(const Graph& graph, const Node& move, const ir::Quant& from) {
-  if (from.per_tensor()) return from;
-  if (!Moves(graph, move) || move.op->map_quant == nullptr) return std::nullopt;
-  return move.op->map_quant(graph, move, 0, from);
+int64_t ElementsGiven(const Graph& graph, const Node& node) {
+  int64_t elements = 0;
+  for (const ValueId result : node.results) elements += graph.type(result).elements();
+  return elements;
 }
 
-// What codes must be read as before the move to be read as `to` after it.  A per-channel vector is
-// looked for along each axis of the operand: the move's own rule says which it is.
-std::optional<ir::Quant> QuantBefore(const Graph& graph, const Node& move, const ir::Quant& to) {
-  if (to.per_tensor()) return to;
-  const ir::Shape& shape = graph.type(move.inputs[0]).shape;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (shape[axis] != static_cast<int64_t>(to.scales.size())) continue;
-    ir::Quant from = to;
-    from.axis = static_cast<int>(axis);
-    if (QuantAfter(graph, move, from) == to) return from;
-  }
-  return std::nullopt;
+// Whether each result has one reader, a Quantize of the same type as `quantize`.
+bool AllQuantized(const Graph& graph, const Node& move, const Node& quantize) {
+  const Type& type = graph.type(quantize.result());
+  return std::ranges::all_of(move.results, [&](ValueId result) {
+    if (graph.CountUses(result) != 1 || graph.value(result).uses.size() != 1) return false;
+    const Node& reader = graph.node(graph.value(result).uses.front().node);
+    if (!IsOwn(reader, "Quantize")) return false;
+    const Type& other = graph.type(reader.result());
+    return other.dtype == type.dtype && other.quant == type.quant;
+  });
 }
 
 // Glow's Interpreter makes a zero of a window that holds no element, where floats have the least.
@@ -104,16 +81,33 @@ bool MakesZeros(const Graph& graph, const Node& move, const Type& type, const Co
          move.op->rescale.why_not && !move.op->rescale.why_not(graph, move, type, type).empty();
 }
 
+// The move computes what the Quantizes of its results do.
+void GiveCodes(Graph& graph, NodeId move) {
+  const std::vector<ValueId> results = graph.node(move).results;
+  const auto reader_of = [&](ValueId result) { return graph.value(result).uses.front().node; };
+  if (results.size() == 1) {
+    const NodeId quantize = reader_of(results.front());
+    const Node& node = graph.node(move);
+    graph.Redefine(quantize, node.op, node.inputs, node.attributes);
+    graph.AddOrigin(quantize, graph.node(move).origin);
+    graph.Erase(move);
+    return;
+  }
+  for (const ValueId inner : results) graph.Absorb(inner, graph.node(reader_of(inner)).result());
+}
+
 bool Early(Graph& graph, NodeId id, Context& context) {
   const Node& quantize = graph.node(id);
   if (!IsOwn(&quantize, "Quantize")) return false;
   const ValueId moved = quantize.inputs[0];
   const Node* move = graph.Producer(moved);
-  if (move == nullptr || !MovesAll(graph, *move) || graph.CountUses(moved) != 1) return false;
+  if (move == nullptr || !MovesAll(graph, *move) || !AllQuantized(graph, *move, quantize)) {
+    return false;
+  }
   const std::vector<size_t> operands = DataInputs(*move);
   const bool all_constant =
       std::ranges::all_of(operands, [&](size_t i) { return graph.IsConstant(move->inputs[i]); });
-  if (all_constant || ElementsRead(graph, *move) > graph.type(moved).elements()) return false;
+  if (all_constant || ElementsRead(graph, *move) > ElementsGiven(graph, *move)) return false;
   Type type = graph.type(quantize.result());
   if (MakesZeros(graph, *move, type, context)) return false;
   type.range.reset();
@@ -128,17 +122,15 @@ bool Early(Graph& graph, NodeId id, Context& context) {
   const NodeId move_id = graph.value(moved).producer;
   const ir::OpDef* op = quantize.op;
   context.Applied(kEarly, move->name, {graph.name(moved), graph.name(quantize.result())});
-  std::vector<ValueId> inputs = move->inputs;
   for (const size_t i : operands) {
-    type.shape = graph.type(inputs[i]).shape;
-    const std::string name = graph.UniqueName(graph.name(inputs[i]) + ".q");
+    const ValueId x = graph.node(move_id).inputs[i];
+    type.shape = graph.type(x).shape;
+    const std::string name = graph.UniqueName(graph.name(x) + ".q");
     const NodeId early =
-        graph.InsertBefore(move_id, {.op = op, .inputs = {inputs[i]}, .results = {{name, type}}});
-    inputs[i] = graph.node(early).result();
+        graph.InsertBefore(move_id, {.op = op, .inputs = {x}, .results = {{name, type}}});
+    graph.SetInput(move_id, i, graph.node(early).result());
   }
-  graph.Redefine(id, graph.node(move_id).op, std::move(inputs), graph.node(move_id).attributes);
-  graph.AddOrigin(id, graph.node(move_id).origin);
-  graph.Erase(move_id);
+  GiveCodes(graph, move_id);
   return true;
 }
 
@@ -160,7 +152,7 @@ std::optional<Type> CodesUnder(const Graph& graph, const Node& node,
   return common;
 }
 
-// The node reads the codes and gives `type`, which one Dequantize below reads.
+// The node reads the codes and gives `type`, which a Dequantize below each result reads.
 void DequantizeBelow(Graph& graph, NodeId id, const std::vector<size_t>& operands, Type type) {
   const ir::OpDef* op = nullptr;
   for (const size_t i : operands) {
@@ -169,17 +161,19 @@ void DequantizeBelow(Graph& graph, NodeId id, const std::vector<size_t>& operand
     graph.SetInput(id, i, graph.node(dequantize).inputs[0]);
     graph.Erase(dequantize);
   }
-  const ValueId y = graph.node(id).result();
-  graph.Interpose(y, graph.UniqueName(graph.name(y) + ".q"), std::move(type), {.op = op});
+  for (const ValueId y : std::vector(graph.node(id).results)) {
+    type.shape = graph.type(y).shape;
+    graph.Interpose(y, graph.UniqueName(graph.name(y) + ".q"), type, {.op = op});
+  }
 }
 
 bool Late(Graph& graph, NodeId id, Context& context) {
   const Node& move = graph.node(id);
-  if (!MovesAll(graph, move) || graph.type(move.result()).dtype != ir::DType::kF32) return false;
+  const auto is_real = [&](ValueId result) { return graph.type(result).dtype == ir::DType::kF32; };
+  if (!MovesAll(graph, move) || !std::ranges::all_of(move.results, is_real)) return false;
   const std::vector<size_t> operands = DataInputs(move);
   std::optional<Type> type = CodesUnder(graph, move, operands);
-  const ValueId y = move.result();
-  if (!type || graph.type(y).elements() > ElementsRead(graph, move)) return false;
+  if (!type || ElementsGiven(graph, move) > ElementsRead(graph, move)) return false;
   const std::optional<ir::Quant> quant = QuantAfter(graph, move, *type->quant);
   if (!quant) {
     context.Keep(move.name, "its operand's channels do not pass through it");
@@ -193,9 +187,9 @@ bool Late(Graph& graph, NodeId id, Context& context) {
       return false;
     }
   }
-  context.Applied(kLate, move.name, {graph.name(move.inputs[operands[0]]), graph.name(y)});
+  context.Applied(kLate, move.name,
+                  {graph.name(move.inputs[operands[0]]), graph.name(move.results[0])});
   type->quant = quant;
-  type->shape = graph.type(y).shape;
   type->range.reset();
   DequantizeBelow(graph, id, operands, *std::move(type));
   return true;

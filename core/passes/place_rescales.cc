@@ -3,14 +3,17 @@
 //   sunk     Move(Rescale(x), ..)  ->  Rescale(Move(x, ..))    exact
 //   raised   Rescale(Move(x, ..))  ->  Move(Rescale(x), ..)    exact
 //   shared   Rescale(x) : t, twice ->  once                    exact
+//   channel-sunk, channel-raised       channel_moves.h         exact
 //
 // The two are not applied one by one until nothing changes, which ends in whatever lies nearest,
 // but to where placement/solve.h finds the least total; what then stands beside an op that takes
 // it, or beside another Rescale, goes by the laws of absorb.h.
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "core/passes/absorb.h"
+#include "core/passes/channel_moves.h"
 #include "core/passes/greedy_placement.h"
 #include "core/passes/passes.h"
 #include "core/passes/placement/graph_region.h"
@@ -33,7 +36,7 @@ constexpr Rule kShared = {
 constexpr int kMaxRounds = 4;
 
 std::span<const Rule> Rules() {
-  static const Rule rules[] = {kSunkRule, kRaised, kShared};
+  static const Rule rules[] = {kSunkRule, kRaised, kShared, kChannelSunk, kChannelRaised};
   return rules;
 }
 
@@ -118,6 +121,34 @@ Status Settle(Graph& graph, Context& context) {
   return {};
 }
 
+bool HasChannels(const Graph& graph) {
+  const auto per_channel = [&](ir::ValueId id) { return !graph.type(id).quant->per_tensor(); };
+  for (const NodeId id : graph.nodes()) {
+    const ir::Node& node = graph.node(id);
+    if (IsRescale(node) && (per_channel(node.inputs[0]) || per_channel(node.result()))) return true;
+  }
+  return false;
+}
+
+// Single moves of what the placement leaves alone, as long as they make the total less.
+Status MoveChannels(Graph& graph, Context& context) {
+  for (int round = 0; round < kMaxRounds && HasChannels(graph); ++round) {
+    Graph copy = graph;
+    Findings aside;
+    Context aside_context(context.settings(), aside, "place-rescales");
+    OCTAVO_CHECK(MoveChannelRescales(copy, aside_context));
+    if (!(TotalOf(copy) < TotalOf(graph))) {
+      // Why those that stay do.
+      std::ranges::move(aside.kept, std::back_inserter(context.findings().kept));
+      break;
+    }
+    OCTAVO_CHECK(MoveChannelRescales(graph, context));
+    OCTAVO_CHECK(PlaceBest(graph, context));
+    OCTAVO_CHECK(Settle(graph, context));
+  }
+  return {};
+}
+
 Status Run(Graph& graph, Context& context) {
   PlacementFigures& figures = context.findings().placement;
   figures.before = TotalOf(graph);
@@ -140,6 +171,7 @@ Status Run(Graph& graph, Context& context) {
     findings.kept.resize(kept);
   }
   OCTAVO_CHECK(Settle(graph, context));
+  OCTAVO_CHECK(MoveChannels(graph, context));
   figures.after = TotalOf(graph);
   return {};
 }

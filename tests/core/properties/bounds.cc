@@ -62,12 +62,27 @@ bool IsConstant(const Graph& graph, ValueId id) {
   return graph.IsConstant(node != nullptr && node->inputs.size() == 1 ? node->inputs[0] : id);
 }
 
+// Whether the order of the axes of more than one element stays.
+bool KeepsOrder(const Graph& graph, const Node& transpose) {
+  const ir::Shape& shape = graph.type(transpose.inputs[0]).shape;
+  int64_t last = -1;
+  for (const int64_t axis : transpose.attributes.Ints("perm")) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return false;
+    last = axis;
+  }
+  return true;
+}
+
 // The operand that a node hands on but for rounding and clamping, or none.
 ValueId HandedOn(const Graph& graph, const Node& node) {
   if (node.op->domain == "octavo" || node.op->clamps) return node.inputs[0];
   const bool same_shape = graph.type(node.inputs[0]).shape == graph.type(node.result()).shape;
   if (node.op->name == "Reshape" || node.op->name == "Flatten") {
     return same_shape ? node.inputs[0] : ValueId{};
+  }
+  if (node.op->name == "Transpose") {
+    return same_shape && KeepsOrder(graph, node) ? node.inputs[0] : ValueId{};
   }
   if (node.op->name == "AveragePool") {  // of windows of one element
     const std::vector<int64_t> window = node.attributes.Ints("kernel_shape");

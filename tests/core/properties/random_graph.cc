@@ -141,6 +141,12 @@ class QuantizedMaker : public Maker {
       scales.push_back(base.scale() * static_cast<float>(dice_.Real(0.5, 2)));
     }
     std::vector<int32_t> zero_points(scales.size(), base.zero_point());
+    if (dice_.Chance(30)) {
+      const ir::CodeRange codes = ir::CodesOf(type.dtype);
+      for (int32_t& zp : zero_points) {
+        zp = static_cast<int32_t>(dice_.Between(codes.min, codes.max));
+      }
+    }
     type.quant = Quant::PerAxis(static_cast<int>(axis), std::move(scales), std::move(zero_points));
     return type;
   }
