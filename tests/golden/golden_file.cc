@@ -20,6 +20,13 @@ bool StartsWith(std::string_view text, std::string_view start) {
 }
 
 // Where the lines of the section at hand go; null for a section without lines.
+std::vector<std::string> WordsOf(std::string_view text) {
+  std::istringstream words{std::string(text)};
+  std::vector<std::string> all;
+  for (std::string word; words >> word;) all.push_back(word);
+  return all;
+}
+
 Result<std::string*> OpenSection(std::string_view title, int line, GoldenFile& file) {
   if (title == "before") {
     file.before.push_back({.line = line + 1});
@@ -37,8 +44,11 @@ Result<std::string*> OpenSection(std::string_view title, int line, GoldenFile& f
     return nullptr;
   }
   if (StartsWith(title, "not:")) {
-    std::istringstream rules{std::string(title.substr(4))};
-    for (std::string rule; rules >> rule;) file.kept.push_back(rule);
+    file.kept = WordsOf(title.substr(4));
+    return nullptr;
+  }
+  if (StartsWith(title, "warns:")) {
+    file.warnings = WordsOf(title.substr(6));
     return nullptr;
   }
   if (StartsWith(title, "options:")) {
@@ -173,6 +183,7 @@ const std::array kOptions = {
 std::string GoldenFile::WithAfter(std::string_view text) const {
   std::string whole = head;
   if (!kept.empty()) whole += fmt::format("--- not: {}\n", fmt::join(kept, " "));
+  if (!warnings.empty()) whole += fmt::format("--- warns: {}\n", fmt::join(warnings, " "));
   if (!options.empty()) whole += fmt::format("--- options: {}\n", options);
   for (const Case& one : before) whole += fmt::format("--- before\n{}", one.before);
   return whole + fmt::format("--- after\n{}", text);

@@ -20,7 +20,8 @@ struct Case {
 struct GoldenFile {
   std::string head = {};  // comment and everything before the first section
   std::string options = {};
-  std::vector<std::string> kept = {};  // rules that must not apply, though they come near
+  std::vector<std::string> kept = {};      // rules that must not apply, though they come near
+  std::vector<std::string> warnings = {};  // codes that the pass warns of; empty: not asked
   std::vector<Case> before = {};
   bool unchanged = false;
   std::string after = {};
@@ -30,9 +31,8 @@ struct GoldenFile {
   std::string WithAfter(std::string_view text) const;
 };
 
-// Sections start at lines `--- not: RULE ...`, `--- before`, `--- after`, `--- unchanged`, `---
-// error: MESSAGE`,
-// `--- options: KEY=VALUE ...`.
+// Sections start at lines `--- not: RULE ...`, `--- warns: CODE ...`, `--- before`, `--- after`,
+// `--- unchanged`, `--- error: MESSAGE`, `--- options: KEY=VALUE ...`.
 Result<GoldenFile> ParseGolden(std::string_view text);
 
 // What the options line sets; the profile lives in `profile`.

@@ -112,6 +112,17 @@ Status CheckKept(const passes::Pass& pass, const GoldenFile& file,
   return {};
 }
 
+// Where the file names warnings, the pass gives just these.
+Status CheckWarnings(const GoldenFile& file, const passes::Findings& findings) {
+  if (file.warnings.empty()) return {};
+  const std::set<std::string> wanted(file.warnings.begin(), file.warnings.end());
+  std::set<std::string> given;
+  for (const passes::Warning& warning : findings.warnings) given.insert(warning.code);
+  if (given == wanted) return {};
+  return Fail(Code::kInternal, "the warnings are [{}], but must be [{}]", fmt::join(given, ", "),
+              fmt::join(wanted, ", "));
+}
+
 Status CheckCase(const passes::Pass& pass, const GoldenFile& file, const Case& one,
                  const GoldenSettings& options, std::string& printed) {
   OCTAVO_TRY(const ir::Graph before,
@@ -124,6 +135,7 @@ Status CheckCase(const passes::Pass& pass, const GoldenFile& file, const Case& o
   }
   if (!outcome) return Forward(outcome.error());
   OCTAVO_CHECK(CheckKept(pass, file, outcome->findings));
+  OCTAVO_CHECK(CheckWarnings(file, outcome->findings));
   Payloads payloads;
   printed = PrintGraph(outcome->graph, SpeaksOfOldNames(file.after), payloads);
   if (std::getenv("OCTAVO_UPDATE_GOLDEN") == nullptr || file.unchanged) {
@@ -200,8 +212,10 @@ Status CheckCoverage(const std::string& folder) {
 }
 
 // Every golden's graph in one more mode: what the pass then claims must hold in that mode.  Graphs
-// with ops that the mode does not define, before or after, are left out.
-Status CheckInMode(const passes::Pass& pass, const std::string& path, ir::Numerics mode) {
+// with ops that the mode does not define, before or after, are left out; `held` counts the others
+// to which a law was applied.
+Status CheckInMode(const passes::Pass& pass, const std::string& path, ir::Numerics mode,
+                   int64_t& held) {
   OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
   OCTAVO_TRY(const GoldenFile file, ParseGolden(bytes.text()));
   OCTAVO_TRY(const OwnedSettings owned, SettingsOf(file));
@@ -219,17 +233,19 @@ Status CheckInMode(const passes::Pass& pass, const std::string& path, ir::Numeri
     if (new_parameters) continue;
     OCTAVO_CHECK(
         CheckNumbers(before, outcome->graph, outcome->findings.ledger, mode, options.steps));
+    if (!outcome->findings.ledger.empty()) ++held;
   }
   return {};
 }
 
 Status CheckModes(const std::string& folder) {
   std::string wrong;
+  std::map<std::string_view, int64_t> held;  // by mode
   for (const passes::Pass* pass : passes::AllPasses()) {
     for (const auto& entry :
          std::filesystem::directory_iterator(folder + std::string("/") + std::string(pass->name))) {
       for (const auto& [mode, name] : ir::kNumericsNames) {
-        const Status status = CheckInMode(*pass, entry.path().string(), mode);
+        const Status status = CheckInMode(*pass, entry.path().string(), mode, held[name]);
         if (!status) {
           wrong += fmt::format("\n  {}/{} in {}: {}", pass->name, entry.path().stem().string(),
                                name, status.error().message);
@@ -237,8 +253,14 @@ Status CheckModes(const std::string& folder) {
       }
     }
   }
-  if (wrong.empty()) return {};
-  return Fail(Code::kInternal, "claims that do not hold in a mode:{}", wrong);
+  if (!wrong.empty()) {
+    return Fail(Code::kInternal, "claims that do not hold in a mode:{}", wrong);
+  }
+  for (const auto& [name, count] : held) {
+    fmt::print("{}: {} rewritten graphs\n", name, count);
+    if (count == 0) return Fail(Code::kInternal, "no golden is executed in mode {}", name);
+  }
+  return {};
 }
 
 }  // namespace
