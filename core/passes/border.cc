@@ -47,7 +47,8 @@ bool ChoosesCodes(const Graph& graph, const Node& node, const Type& type, ir::Nu
     if (!SameType(graph.type(node.inputs[i]), type)) return false;
   }
   // Another mode may round a bound otherwise than the code that has its real.
-  return !HasBounds(node) || (mode == ir::Numerics::kOnnx && ClampGivesCodes(graph, node, type));
+  return !HasBounds(node) ||
+         (mode == ir::Numerics::kOnnx && ClampGivesCodes(graph, node, type, mode));
 }
 
 }  // namespace

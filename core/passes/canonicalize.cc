@@ -77,12 +77,13 @@ bool SumOfTwo(Graph& graph, NodeId id, Context& context) {
 
 bool Noop(Graph& graph, NodeId id, Context& context, bool& resort) {
   const Node& node = graph.node(id);
-  const ValueId same = SameAs(graph, node);
-  if (!same) return false;
+  const ValueId same = SameAs(graph, node, context.settings().target.numerics);
+  const Effect effect = EffectOfNoop(graph, node);
+  if (!same || !context.Allows(effect)) return false;
   const std::string name = node.name;
   std::vector<std::string> values = {graph.name(node.result()), graph.name(same)};
   if (!Replace(graph, node.result(), same, resort)) return false;
-  context.Applied(kNoop, name, std::move(values));
+  context.Applied(kNoop, effect, name, std::move(values));
   return true;
 }
 

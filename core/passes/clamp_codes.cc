@@ -44,11 +44,12 @@ std::optional<std::vector<float>> ClampedReals(const Graph& graph, const Node& n
   return std::vector<float>(clamped.begin(), clamped.end());
 }
 
-std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Type& type) {
+std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Type& type,
+                                 ir::Numerics mode) {
   if (!node.op->clamps || !type.quant->per_tensor() || ir::SizeOf(type.dtype) > 2) {
     return std::nullopt;
   }
-  const ir::CodeRange range = OccurringCodes(type, 0);
+  const ir::CodeRange range = OccurringCodes(type, 0, mode);
   Clamped all;
   for (int64_t code = range.min; code <= range.max; ++code) {
     all.codes.push_back(static_cast<int32_t>(code));
@@ -61,7 +62,7 @@ std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Typ
   return all;
 }
 
-int32_t CodeOf(float real, const Type& type, ir::Numerics mode = ir::Numerics::kOnnx) {
+int32_t CodeOf(float real, const Type& type, ir::Numerics mode) {
   return ops::QuantizeOneIn(mode, real, type.quant->scale(), type.quant->zero_point(),
                             ir::CodesOf(type.dtype));
 }
@@ -85,7 +86,7 @@ bool ClampKeepsCodes(const Graph& graph, const Node& node, const Type& type, ir:
   // The clamp itself may be what proves the type's range.
   Type whole = type;
   whole.range.reset();
-  const auto all = ClampedOf(graph, node, whole);
+  const auto all = ClampedOf(graph, node, whole, mode);
   if (!all) return false;
   for (size_t i = 0; i < all->codes.size(); ++i) {
     if (CodeOf(all->clamped[i], type, mode) != all->codes[i]) return false;
@@ -93,17 +94,17 @@ bool ClampKeepsCodes(const Graph& graph, const Node& node, const Type& type, ir:
   return true;
 }
 
-bool ClampKeepsReals(const Graph& graph, const Node& node, const Type& type) {
-  const auto all = ClampedOf(graph, node, type);
+bool ClampKeepsReals(const Graph& graph, const Node& node, const Type& type, ir::Numerics mode) {
+  const auto all = ClampedOf(graph, node, type, mode);
   return all && all->reals == all->clamped;
 }
 
-bool ClampGivesCodes(const Graph& graph, const Node& node, const Type& type) {
-  const auto all = ClampedOf(graph, node, type);
+bool ClampGivesCodes(const Graph& graph, const Node& node, const Type& type, ir::Numerics mode) {
+  const auto all = ClampedOf(graph, node, type, mode);
   if (!all) return false;
   return std::ranges::all_of(all->clamped, [&](float real) {
-    return ops::DequantizeOne(CodeOf(real, type), type.quant->scale(), type.quant->zero_point()) ==
-           real;
+    return ops::DequantizeOne(CodeOf(real, type, mode), type.quant->scale(),
+                              type.quant->zero_point()) == real;
   });
 }
 

@@ -29,8 +29,10 @@ std::optional<Ends> ClampEnds(const ir::Graph& graph, const ir::Node& node);
 bool ClampKeepsCodes(const ir::Graph& graph, const ir::Node& node, const ir::Type& type,
                      ir::Numerics mode);
 // Each code's real is left as it is, bit for bit.
-bool ClampKeepsReals(const ir::Graph& graph, const ir::Node& node, const ir::Type& type);
+bool ClampKeepsReals(const ir::Graph& graph, const ir::Node& node, const ir::Type& type,
+                     ir::Numerics mode);
 // Each code's real, clamped, is a real that the type has a code for.
-bool ClampGivesCodes(const ir::Graph& graph, const ir::Node& node, const ir::Type& type);
+bool ClampGivesCodes(const ir::Graph& graph, const ir::Node& node, const ir::Type& type,
+                     ir::Numerics mode);
 
 }  // namespace octavo::passes

@@ -79,7 +79,7 @@ bool SameCodesBy(RescaleChain one, RescaleChain other, Numerics mode) {
   for (int64_t c = 0; c < *channels; ++c) {
     const auto first = StepsOf(one, c, mode), second = StepsOf(other, c, mode);
     if (!first || !second) return false;
-    const ir::CodeRange codes = OccurringCodes(**one.begin(), c);
+    const ir::CodeRange codes = OccurringCodes(**one.begin(), c, mode);
     for (int64_t code = codes.min; code <= codes.max; ++code) {
       if (Follow(*first, code) != Follow(*second, code)) return false;
     }
@@ -94,7 +94,7 @@ bool IsInjective(const Type& from, const Type& to, Numerics mode) {
     const auto step = StepOf(from, to, c, mode);
     if (!step) return false;
     // A Rescale is monotone, so equal codes would be neighbours' codes.
-    const ir::CodeRange codes = OccurringCodes(from, c);
+    const ir::CodeRange codes = OccurringCodes(from, c, mode);
     for (int64_t code = codes.min; code < codes.max; ++code) {
       if (step->Code(code) == step->Code(code + 1)) return false;
     }

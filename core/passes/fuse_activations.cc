@@ -6,6 +6,7 @@
 //              where its bounds are rounded to the ends of t
 //   combined   Clamp(Op(..) : t1) : t2         ->  Op(..) : t2    fewer roundings
 //              where the clamp is then an identity
+#include "core/ops/mode_quantize.h"
 #include "core/ops/quantize_math.h"
 #include "core/passes/clamp_codes.h"
 #include "core/passes/passes.h"
@@ -93,9 +94,8 @@ bool EndsAtCodes(const Ends& ends, const Type& type, ir::Numerics mode) {
     const bool past = ends.low <= ops::DequantizeOne(least, scale, zero) &&
                       ends.high >= ops::DequantizeOne(most, scale, zero);
     if (past) continue;
-    if (mode != ir::Numerics::kOnnx) return false;
-    if (ops::QuantizeOne(ends.low, scale, zero, codes) != least) return false;
-    if (ops::QuantizeOne(ends.high, scale, zero, codes) != most) return false;
+    if (ops::QuantizeOneIn(mode, ends.low, scale, zero, codes) != least) return false;
+    if (ops::QuantizeOneIn(mode, ends.high, scale, zero, codes) != most) return false;
   }
   return true;
 }

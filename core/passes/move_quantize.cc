@@ -205,7 +205,8 @@ bool ClampLate(Graph& graph, NodeId id, Context& context) {
   if (!clamp.op->clamps || graph.type(clamp.result()).dtype != ir::DType::kF32) return false;
   std::optional<Type> type = CodesUnder(graph, clamp, {0});
   if (!type || StaysFloat(graph, context.settings(), clamp)) return false;
-  if (!ClampGivesCodes(graph, clamp, *type)) return false;
+  const ir::Numerics mode = context.settings().target.numerics;
+  if (!ClampGivesCodes(graph, clamp, *type, mode)) return false;
   context.Applied(kClampLate, clamp.name,
                   {graph.name(clamp.inputs[0]), graph.name(clamp.result())});
   DequantizeBelow(graph, id, {0}, *std::move(type));

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "core/ops/code_rescale.h"
+#include "core/ops/mode_quantize.h"
 #include "core/ops/quantize_math.h"
 #include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
@@ -13,6 +15,7 @@ namespace {
 
 using ir::Graph;
 using ir::Node;
+using ir::Numerics;
 using ir::ValueId;
 
 bool AllEqual(const std::optional<std::vector<int64_t>>& list, int64_t expected) {
@@ -20,9 +23,9 @@ bool AllEqual(const std::optional<std::vector<int64_t>>& list, int64_t expected)
 }
 
 // The caller has compared the types, so a shape that stays is known.
-bool Always(const Graph&, const Node&) { return true; }
+bool Always(const Graph&, const Node&, Numerics) { return true; }
 
-bool ResultsUnread(const Graph& graph, const Node& node) {
+bool ResultsUnread(const Graph& graph, const Node& node, Numerics = {}) {
   for (size_t i = 1; i < node.results.size(); ++i) {
     if (graph.CountUses(node.results[i]) > 0) return false;
   }
@@ -30,7 +33,7 @@ bool ResultsUnread(const Graph& graph, const Node& node) {
 }
 
 // Axes longer than 1 stay in order.
-bool KeepsOrder(const Graph& graph, const Node& node) {
+bool KeepsOrder(const Graph& graph, const Node& node, Numerics) {
   const ir::Shape& shape = graph.type(node.input(0)).shape;
   std::vector<int64_t> reversed;
   for (size_t i = shape.size(); i-- > 0;) reversed.push_back(static_cast<int64_t>(i));
@@ -44,20 +47,20 @@ bool KeepsOrder(const Graph& graph, const Node& node) {
 }
 
 // With the shape kept, only a backward step changes anything.
-bool StepsForward(const Graph& graph, const Node& node) {
+bool StepsForward(const Graph& graph, const Node& node, Numerics) {
   if (!node.input(4)) return true;
   const auto steps = IntsOf(graph, node.input(4));
   return steps && std::all_of(steps->begin(), steps->end(), [](int64_t s) { return s > 0; });
 }
 
-bool PadsNothing(const Graph& graph, const Node& node) {
+bool PadsNothing(const Graph& graph, const Node& node, Numerics) {
   return AllEqual(IntsOf(graph, node.input(1)), 0);
 }
 
-bool OneInput(const Graph&, const Node& node) { return node.inputs.size() == 1; }
-bool OneResult(const Graph&, const Node& node) { return node.results.size() == 1; }
+bool OneInput(const Graph&, const Node& node, Numerics = {}) { return node.inputs.size() == 1; }
+bool OneResult(const Graph&, const Node& node, Numerics) { return node.results.size() == 1; }
 
-bool WindowOfOne(const Graph& graph, const Node& node) {
+bool WindowOfOne(const Graph& graph, const Node& node, Numerics) {
   const ir::AttrMap& attributes = node.attributes;
   return AllEqual(attributes.Ints("kernel_shape", {0}), 1) &&
          AllEqual(attributes.Ints("strides"), 1) && AllEqual(attributes.Ints("pads"), 0) &&
@@ -74,52 +77,72 @@ bool NeutralSecond(const Graph& graph, const Node& node, Neutral neutral) {
   return std::all_of(values.begin(), values.end(), neutral);
 }
 
-bool SecondIsOne(const Graph& graph, const Node& node) {
+bool SecondIsOne(const Graph& graph, const Node& node, Numerics) {
   return NeutralSecond(graph, node, [](float x) { return x == 1.0f; });
 }
 // x + 0 turns -0 into 0; x + -0 and x - 0 are x.
-bool SecondIsMinusZero(const Graph& graph, const Node& node) {
+bool SecondIsMinusZero(const Graph& graph, const Node& node, Numerics) {
   return NeutralSecond(graph, node, [](float x) { return x == 0.0f && std::signbit(x); });
 }
-bool SecondIsPlusZero(const Graph& graph, const Node& node) {
+bool SecondIsPlusZero(const Graph& graph, const Node& node, Numerics) {
   return NeutralSecond(graph, node, [](float x) { return x == 0.0f && !std::signbit(x); });
 }
-// Every element of the second operand, codes read as reals: what the op compares.
-std::vector<float> SecondReals(const Graph& graph, const Node& node) {
-  if (node.inputs.size() != 2) return {};
+// The elements of the second operand, a constant, as they are stored: codes of its type, rounded by
+// the mode where they are pending.
+std::optional<ir::Tensor> SecondConstant(const Graph& graph, const Node& node, Numerics mode) {
+  if (node.inputs.size() != 2) return std::nullopt;
   const Node* quantize = graph.Producer(node.input(1));
   const bool pending = IsOwn(quantize, "Quantize");
   const ir::PayloadPtr& payload =
       graph.value(pending ? quantize->inputs[0] : node.input(1)).constant;
-  if (payload == nullptr) return {};
+  if (payload == nullptr || payload->tensor.size() == 0) return std::nullopt;
   const ir::Type& type = graph.type(node.input(1));
-  ir::Tensor tensor = payload->tensor.Clone();
-  if (pending) tensor = ops::QuantizeTensor(tensor, type);
-  if (type.quantized()) tensor = ops::DequantizeTensor(tensor, *type.quant);
-  if (tensor.dtype() != ir::DType::kF32) return {};
-  const auto values = tensor.values<float>();
-  return {values.begin(), values.end()};
+  if (pending) return ops::QuantizeTensorIn(mode, payload->tensor, type);
+  return payload->tensor.Clone();
 }
 
-// Whether no code of the first operand is past any element of the second one, upwards (+1) or
-// downwards.
-bool SecondIsPastCodes(const Graph& graph, const Node& node, int direction) {
+// What both sides become where the mode compares them: reals where a Rescale is Quantize of
+// Dequantize, which no rounding puts in another order; else codes of the first one's type.
+bool ComparesReals(Numerics mode) {
+  return mode == Numerics::kOnnx || mode == Numerics::kGlowInterpreter;
+}
+
+// Whether no code of the first operand that occurs is past any element of the second one, upwards
+// (+1) or downwards.
+bool SecondIsPastCodes(const Graph& graph, const Node& node, int direction, Numerics mode) {
   const ir::Type& type = graph.type(node.input(0));
   if (!type.quantized() || !type.quant->per_tensor()) return false;
-  const ir::CodeRange codes = OccurringCodes(type, 0);
-  const float end = ops::DequantizeOne(static_cast<int32_t>(direction > 0 ? codes.max : codes.min),
-                                       type.quant->scale(), type.quant->zero_point());
-  const std::vector<float> others = SecondReals(graph, node);
-  return !others.empty() &&
-         std::ranges::all_of(others, [&](float x) { return direction > 0 ? x >= end : x <= end; });
+  const std::optional<ir::Tensor> second = SecondConstant(graph, node, mode);
+  const ir::Type& other = second ? graph.type(node.input(1)) : type;
+  if (!second || !other.quantized() || !other.quant->per_tensor()) return false;
+  const ir::CodeRange codes = OccurringCodes(type, 0, mode);
+  const int64_t end = direction > 0 ? codes.max : codes.min;
+  const ops::CodePair from = {other.quant->scale(), other.quant->zero_point()};
+  const ops::CodePair to = {type.quant->scale(), type.quant->zero_point()};
+  const auto rescale = ops::CodeRescale::Of(mode, from, to);
+  if (!rescale) return false;
+  const float end_real = ops::DequantizeOne(static_cast<int32_t>(end), to.scale, to.zero_point);
+  for (int64_t i = 0; i < second->size(); ++i) {
+    const int64_t code = second->IntAt(i);
+    double past = 0;
+    if (ComparesReals(mode)) {
+      past = double{ops::DequantizeOne(static_cast<int32_t>(code), from.scale, from.zero_point)} -
+             double{end_real};
+    } else {
+      const ir::CodeRange most = ir::CodesOf(type.dtype);
+      past = static_cast<double>(std::clamp(rescale->BeforeClamp(code), most.min, most.max) - end);
+    }
+    if (past * direction < 0) return false;
+  }
+  return true;
 }
 
-bool SecondIsLeast(const Graph& graph, const Node& node) {
-  return OneInput(graph, node) || SecondIsPastCodes(graph, node, -1) ||
+bool SecondIsLeast(const Graph& graph, const Node& node, Numerics mode) {
+  return OneInput(graph, node) || SecondIsPastCodes(graph, node, -1, mode) ||
          NeutralSecond(graph, node, [](float x) { return x == -INFINITY; });
 }
-bool SecondIsGreatest(const Graph& graph, const Node& node) {
-  return OneInput(graph, node) || SecondIsPastCodes(graph, node, +1) ||
+bool SecondIsGreatest(const Graph& graph, const Node& node, Numerics mode) {
+  return OneInput(graph, node) || SecondIsPastCodes(graph, node, +1, mode) ||
          NeutralSecond(graph, node, [](float x) { return x == INFINITY; });
 }
 // The operand that a Where with the same answer everywhere takes.
@@ -132,11 +155,11 @@ ValueId ChosenOperand(const Graph& graph, const Node& node) {
       std::ranges::all_of(answers, [&](bool answer) { return answer == answers[0]; });
   return uniform ? node.input(answers[0] ? 1 : 2) : ValueId{};
 }
-bool NoBounds(const Graph&, const Node& node) { return !node.input(1) && !node.input(2); }
+bool NoBounds(const Graph&, const Node& node, Numerics) { return !node.input(1) && !node.input(2); }
 
 struct Row {
   std::string_view op;
-  bool (*changes_nothing)(const Graph& graph, const Node& node);
+  bool (*changes_nothing)(const Graph& graph, const Node& node, Numerics mode);
 };
 
 constexpr std::array kRows = {
@@ -164,21 +187,26 @@ const Row* RowOf(const Node& node) {
 
 }  // namespace
 
-ValueId SameRealsAs(const Graph& graph, const Node& node) {
+ValueId SameRealsAs(const Graph& graph, const Node& node, Numerics mode) {
   const Row* row = RowOf(node);
   if (row == nullptr) return {};
   const ValueId operand = ChosenOperand(graph, node);
   if (!operand) return {};
   const ir::Type from = graph.type(operand).Expressed(), to = graph.type(node.result()).Expressed();
   if (from.dtype != to.dtype || from.shape != to.shape) return {};
-  return row->changes_nothing(graph, node) ? operand : ValueId{};
+  return row->changes_nothing(graph, node, mode) ? operand : ValueId{};
 }
 
-ValueId SameAs(const Graph& graph, const Node& node) {
-  const ValueId operand = SameRealsAs(graph, node);
+ValueId SameAs(const Graph& graph, const Node& node, Numerics mode) {
+  const ValueId operand = SameRealsAs(graph, node, mode);
   if (!operand) return {};
   const ir::Type &from = graph.type(operand), &to = graph.type(node.result());
   return from.dtype == to.dtype && from.quant == to.quant ? operand : ValueId{};
+}
+
+Effect EffectOfNoop(const Graph& graph, const Node& node) {
+  const bool codes = graph.type(node.result()).quantized();
+  return Is(node, "AveragePool") && !codes ? Effect::kRealExact : Effect::kExact;
 }
 
 }  // namespace octavo::passes

@@ -34,15 +34,17 @@ bool IsSameTypeRescale(const Graph& graph, const Node& node) {
 bool Remove(Graph& graph, NodeId id, Context& context, bool& resort) {
   const Node& node = graph.node(id);
   const bool same_type = IsSameTypeRescale(graph, node);
-  const ValueId same = same_type ? node.input(0) : SameAs(graph, node);
-  if (!same) return false;
+  const ValueId same =
+      same_type ? node.input(0) : SameAs(graph, node, context.settings().target.numerics);
+  const Effect effect = EffectOfNoop(graph, node);
+  if (!same || !context.Allows(effect)) return false;
   const std::string name = node.name;
   std::vector<std::string> values = {graph.name(node.result()), graph.name(same)};
   if (!Replace(graph, node.result(), same, resort)) {
     context.Keep(name, "it gives an output of the graph its name");
     return false;
   }
-  context.Applied(same_type ? kSameType : kNoop, name, std::move(values));
+  context.Applied(same_type ? kSameType : kNoop, effect, name, std::move(values));
   return true;
 }
 

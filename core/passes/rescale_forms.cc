@@ -30,7 +30,7 @@ bool MeanOfOneIsRescale(const Type& from, const Type& to) {
   if (!from.quant->per_tensor() || !to.quant->per_tensor() || ir::SizeOf(from.dtype) > 2) {
     return false;
   }
-  const ir::CodeRange codes = OccurringCodes(from, 0);
+  const ir::CodeRange codes = OccurringCodes(from, 0, Numerics::kOnnx);
   const float s_x = from.quant->scale(), s_y = to.quant->scale();
   for (int64_t code = codes.min; code <= codes.max; ++code) {
     const auto steps = static_cast<float>(code - from.quant->zero_point());
@@ -45,12 +45,12 @@ ValueId HandedOn(const Graph& graph, const Node& node, const Settings& settings)
   const bool pairs = mode == Numerics::kOnnx || mode == Numerics::kGlowInterpreter;
   if (node.op->clamps && (pairs || node.inputs.size() == 1)) {
     const Type& from = graph.type(node.inputs[0]);
-    if (from.quantized() && ClampKeepsReals(graph, node, from)) {
+    if (from.quantized() && ClampKeepsReals(graph, node, from, mode)) {
       return node.inputs[0];
     }
   }
   if (!pairs) return {};
-  const ValueId x = SameRealsAs(graph, node);
+  const ValueId x = SameRealsAs(graph, node, mode);
   if (!x || !graph.type(x).quantized() || !Is(node, "AveragePool")) return x;
   const bool rescales =
       mode == Numerics::kOnnx && MeanOfOneIsRescale(graph.type(x), graph.type(node.result()));

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/code_rescale.h"
-#include "core/ops/quantize_math.h"
+#include "core/ops/mode_quantize.h"
 
 namespace octavo::passes {
 namespace {
@@ -21,10 +21,16 @@ ops::CodePair PairOf(const ir::Type& type, int64_t channel) {
 EndsFit FitOf(const ir::Type& inner, const ir::Type& outer, int64_t channel, ir::Numerics mode) {
   const auto rescale = ops::CodeRescale::Of(mode, PairOf(inner, channel), PairOf(outer, channel));
   if (!rescale) return {};
-  const ir::CodeRange codes = OccurringCodes(inner, channel);
+  const ir::CodeRange codes = OccurringCodes(inner, channel, mode);
   const ir::CodeRange most = ir::CodesOf(outer.dtype);
   return {.low = rescale->BeforeClamp(codes.min) >= most.min,
           .high = rescale->BeforeClamp(codes.max) <= most.max};
+}
+
+// Whether one requantization may be more than half a step off: tflite rounds twice, glow-cpu cuts
+// bits off before it multiplies.
+bool RoundsFar(ir::Numerics mode) {
+  return mode == ir::Numerics::kTflite || mode == ir::Numerics::kGlowCpu;
 }
 
 int64_t ChannelsOf(const ir::Type& type) { return static_cast<int64_t>(type.quant->scales.size()); }
@@ -35,14 +41,16 @@ bool SameAxis(const ir::Type& a, const ir::Type& b) {
 
 }  // namespace
 
-ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel) {
+ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel, ir::Numerics mode) {
   const ir::CodeRange codes = ir::CodesOf(type.dtype);
   if (!type.range) return codes;
   const auto code = [&](float real) {
-    return int64_t{
-        ops::QuantizeOne(real, type.quant->scale(channel), type.quant->zero_point(channel), codes)};
+    return int64_t{ops::QuantizeOneIn(mode, real, type.quant->scale(channel),
+                                      type.quant->zero_point(channel), codes)};
   };
-  return {code(type.range->min), code(type.range->max)};
+  const int64_t further = RoundsFar(mode) ? 1 : 0;
+  return {std::max(codes.min, code(type.range->min) - further),
+          std::min(codes.max, code(type.range->max) + further)};
 }
 
 bool RangeInside(const ir::Type& inner, const ir::Type& outer, ir::Numerics mode) {

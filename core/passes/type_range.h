@@ -9,8 +9,9 @@
 namespace octavo::passes {
 
 // The codes of a channel that occur: those of the dtype, or fewer where a range of the value is
-// proven (its ends rounded to codes, by Quantize of `onnx`).
-ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel);
+// proven: its ends rounded to codes by Quantize of the mode, and one code further where the mode's
+// requantization may be more than half a step off.
+ir::CodeRange OccurringCodes(const ir::Type& type, int64_t channel, ir::Numerics mode);
 
 // Whether every code of `inner`, rescaled into `outer` in the mode, lies within what outer's codes
 // hold before it is clamped to them: range(inner) inside range(outer).  It is asked of the
