@@ -56,8 +56,10 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int threads) {
-  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  threads_ = threads <= 0 ? cores : threads;
+  threads_ = threads;
+  if (threads <= 0) {
+    threads_ = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  }
   state_ = std::make_unique<State>();
   for (int i = 1; i < threads_; ++i) state_->threads.emplace_back([this] { state_->Loop(); });
 }

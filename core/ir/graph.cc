@@ -16,10 +16,7 @@ std::vector<NodeId> Graph::Readers(ValueId id) const {
   return readers;
 }
 
-ValueId Graph::Find(std::string_view name) const {
-  const auto at = by_name_.find(std::string(name));
-  return at == by_name_.end() ? ValueId{} : at->second;
-}
+ValueId Graph::Find(std::string_view name) const { return {values_by_name_.Find(name, values_)}; }
 
 ValueId Graph::Resolve(std::string_view name) const {
   if (const ValueId own = Find(name)) return own;
@@ -34,19 +31,14 @@ ValueId Graph::Resolve(std::string_view name) const {
 // ---------------------------------------------------------------- building
 
 ValueId Graph::AddInput(std::string name, Type type) {
-  const ValueId id{static_cast<int32_t>(values_.size())};
-  by_name_.emplace(name, id);
-  values_.push_back({.name = std::move(name), .type = std::move(type), .is_input = true});
+  const ValueId id = AddValue({.name = std::move(name), .type = std::move(type), .is_input = true});
   inputs_.push_back(id);
   return id;
 }
 
 ValueId Graph::AddConstant(std::string name, PayloadPtr payload, Type type) {
-  const ValueId id{static_cast<int32_t>(values_.size())};
-  by_name_.emplace(name, id);
-  values_.push_back(
+  return AddValue(
       {.name = std::move(name), .type = std::move(type), .constant = std::move(payload)});
-  return id;
 }
 
 ValueId Graph::AddConstant(std::string name, Tensor tensor) {
@@ -56,7 +48,15 @@ ValueId Graph::AddConstant(std::string name, Tensor tensor) {
 
 void Graph::AddOutput(ValueId id) {
   outputs_.push_back(id);
-  ++values_[id.index].output_uses;
+  ++Edit(id).output_uses;
+}
+
+ValueId Graph::AddValue(Value value) {
+  const ValueId id{static_cast<int32_t>(values_.size())};
+  values_.push_back(std::move(value));
+  values_by_name_.Add(id.index, values_);
+  verified_ = false;
+  return id;
 }
 
 NodeId Graph::Create(Definition definition) {
@@ -68,18 +68,19 @@ NodeId Graph::Create(Definition definition) {
   node.origin = std::move(definition.origin);
   while (!node.inputs.empty() && !node.inputs.back()) node.inputs.pop_back();
   for (auto& [name, type] : definition.results) {
-    const ValueId result{static_cast<int32_t>(values_.size())};
-    by_name_.emplace(name, result);
-    values_.push_back({.name = std::move(name),
-                       .type = std::move(type),
-                       .producer = id,
-                       .result = static_cast<int>(node.results.size())});
-    node.results.push_back(result);
+    node.results.push_back(AddValue({.name = std::move(name),
+                                     .type = std::move(type),
+                                     .producer = id,
+                                     .result = static_cast<int>(node.results.size())}));
   }
-  node.name = definition.name;
+  node.name = std::move(definition.name);
   if (node.name.empty() && !node.results.empty()) node.name = UniqueNodeName(name(node.results[0]));
-  node_names_.insert(node.name);
+  // A name that an erased node had belongs to this one from now on.
+  if (const NodeId old = FindNode(node.name); old && nodes_[old.index].erased) {
+    nodes_by_name_.Remove(node.name, nodes_);
+  }
   nodes_.push_back(std::move(node));
+  nodes_by_name_.Add(id.index, nodes_);
   const std::vector<ValueId>& inputs = nodes_.back().inputs;
   for (size_t i = 0; i < inputs.size(); ++i) AddUse(inputs[i], {id, static_cast<int>(i)});
   return id;
@@ -113,7 +114,7 @@ std::string Graph::UniqueName(std::string_view base) const {
 
 std::string Graph::UniqueNodeName(std::string_view base) const {
   std::string name(base);
-  for (int i = 1; node_names_.count(name); ++i) name = fmt::format("{}_{}", base, i);
+  for (int i = 1; FindNode(name); ++i) name = fmt::format("{}_{}", base, i);
   return name;
 }
 
@@ -122,7 +123,7 @@ std::string Graph::UniqueNodeName(std::string_view base) const {
 void Graph::Redefine(NodeId id, const OpDef* op, std::vector<ValueId> inputs, AttrMap attributes) {
   while (!inputs.empty() && !inputs.back()) inputs.pop_back();
   DropInputs(id);
-  Node& node = nodes_[id.index];
+  Node& node = Edit(id);
   node.op = op;
   node.inputs = std::move(inputs);
   node.attributes = std::move(attributes);
@@ -132,7 +133,7 @@ void Graph::Redefine(NodeId id, const OpDef* op, std::vector<ValueId> inputs, At
 }
 
 void Graph::SetInput(NodeId id, size_t input, ValueId value) {
-  Node& node = nodes_[id.index];
+  Node& node = Edit(id);
   if (input >= node.inputs.size()) node.inputs.resize(input + 1);
   DropUse(node.inputs[input], {id, static_cast<int>(input)});
   node.inputs[input] = value;
@@ -141,24 +142,25 @@ void Graph::SetInput(NodeId id, size_t input, ValueId value) {
 
 void Graph::SetPayload(ValueId id, PayloadPtr payload, Type type) {
   assert(IsConstant(id));
-  values_[id.index].constant = std::move(payload);
-  values_[id.index].type = std::move(type);
+  Value& value = Edit(id);
+  value.constant = std::move(payload);
+  value.type = std::move(type);
 }
 
 void Graph::DefineAsConstant(ValueId id, PayloadPtr payload, Type type) {
   const NodeId producer = value(id).producer;
   assert(producer && node(producer).results.size() == 1);
-  values_[id.index].type = std::move(type);
+  SetType(id, std::move(type));
   DefineAsConstants(producer, {&payload, 1});
 }
 
 void Graph::DefineAsConstants(NodeId id, std::span<const PayloadPtr> payloads) {
   DropInputs(id);
   Unlink(id);
-  Node& node = nodes_[id.index];
+  Node& node = Edit(id);
   assert(node.results.size() == payloads.size());
   for (size_t i = 0; i < payloads.size(); ++i) {
-    Value& value = values_[node.results[i].index];
+    Value& value = Edit(node.results[i]);
     value.producer = {};
     value.result = 0;
     value.constant = payloads[i];
@@ -175,17 +177,13 @@ NodeId Graph::DefineAsNode(ValueId constant, Definition definition) {
   if (!uses.empty()) {
     std::set<NodeId> readers;
     for (const Use& use : uses) readers.insert(use.node);
-    before = *readers.begin();
-    // Walk back from one reader: any other that stands before it is met on the way.
-    for (NodeId at = before; readers.size() > 1 && at; at = node(at).previous) {
-      if (readers.count(at)) before = at;
-    }
+    before = FirstOf(readers);
   }
   if (definition.name.empty()) definition.name = UniqueNodeName(name(constant));
   const NodeId id = Create(std::move(definition));
   Link(id, before);
-  nodes_[id.index].results = {constant};
-  Value& value = values_[constant.index];
+  Edit(id).results = {constant};
+  Value& value = Edit(constant);
   value.constant = nullptr;
   value.producer = id;
   value.result = 0;
@@ -197,22 +195,20 @@ ValueId Graph::Interpose(ValueId id, std::string inner_name, Type inner_type,
   const NodeId producer = value(id).producer;
   assert(producer && definition.results.empty());
   const int result = value(id).result;
-  const ValueId inner{static_cast<int32_t>(values_.size())};
-  by_name_.emplace(inner_name, inner);
-  values_.push_back({.name = std::move(inner_name),
-                     .type = std::move(inner_type),
-                     .producer = producer,
-                     .result = result});
-  nodes_[producer.index].results[result] = inner;
+  const ValueId inner = AddValue({.name = std::move(inner_name),
+                                  .type = std::move(inner_type),
+                                  .producer = producer,
+                                  .result = result});
+  Edit(producer).results[result] = inner;
   definition.inputs.insert(definition.inputs.begin(), inner);
   if (definition.name.empty()) {
     definition.name = UniqueNodeName(fmt::format("{}_{}", name(id), definition.op->name));
   }
   const NodeId between = Create(std::move(definition));
   Link(between, node(producer).next);
-  nodes_[between.index].results = {id};
-  values_[id.index].producer = between;
-  values_[id.index].result = 0;
+  Edit(between).results = {id};
+  Edit(id).producer = between;
+  Edit(id).result = 0;
   return inner;
 }
 
@@ -223,13 +219,13 @@ void Graph::Absorb(ValueId inner, ValueId outer) {
   DropInputs(reader);
   assert(CountUses(inner) == 0);
   Unlink(reader);
-  nodes_[reader.index].erased = true;
-  nodes_[reader.index].results.clear();
+  Edit(reader).erased = true;
+  Edit(reader).results.clear();
   --node_count_;
   const int result = value(inner).result;
-  nodes_[producer.index].results[result] = outer;
-  values_[outer.index].producer = producer;
-  values_[outer.index].result = result;
+  Edit(producer).results[result] = outer;
+  Edit(outer).producer = producer;
+  Edit(outer).result = result;
   Retire(inner);
 }
 
@@ -243,7 +239,7 @@ void Graph::Forward(ValueId from, ValueId to) {
 void Graph::Erase(NodeId id) {
   DropInputs(id);
   Unlink(id);
-  Node& node = nodes_[id.index];
+  Node& node = Edit(id);
   node.erased = true;
   --node_count_;
   for (const ValueId result : node.results) {
@@ -255,7 +251,7 @@ void Graph::Erase(NodeId id) {
 
 void Graph::EraseConstant(ValueId id) {
   assert(IsConstant(id) && CountUses(id) == 0);
-  values_[id.index].constant = nullptr;
+  Edit(id).constant = nullptr;
   Retire(id);
 }
 
@@ -282,7 +278,7 @@ void Graph::AddAlias(std::string name, ValueId id) {
 }
 
 void Graph::AddOrigin(NodeId id, std::span<const std::string> origin) {
-  std::vector<std::string>& list = nodes_[id.index].origin;
+  std::vector<std::string>& list = Edit(id).origin;
   for (const std::string& name : origin) {
     if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
   }
@@ -331,28 +327,43 @@ Status Graph::Sort() {
 
 // ---------------------------------------------------------------- inner workings
 
+NodeId Graph::FirstOf(const std::set<NodeId>& some) const {
+  NodeId first = *some.begin();
+  NodeId back = first, ahead = first;
+  for (size_t met = 1; met < some.size() && (back || ahead);) {
+    if (back) back = node(back).previous;
+    if (ahead) ahead = node(ahead).next;
+    if (back && some.count(back)) {
+      first = back;
+      ++met;
+    }
+    if (ahead && some.count(ahead)) ++met;
+  }
+  return first;
+}
+
 void Graph::Link(NodeId id, NodeId before) {
-  Node& node = nodes_[id.index];
+  Node& node = Edit(id);
   node.next = before;
-  node.previous = before ? nodes_[before.index].previous : last_;
-  (node.previous ? nodes_[node.previous.index].next : first_) = id;
-  (before ? nodes_[before.index].previous : last_) = id;
+  node.previous = before ? Edit(before).previous : last_;
+  (node.previous ? Edit(node.previous).next : first_) = id;
+  (before ? Edit(before).previous : last_) = id;
   ++node_count_;
 }
 
 void Graph::Unlink(NodeId id) {
   const Node& node = nodes_[id.index];
-  (node.previous ? nodes_[node.previous.index].next : first_) = node.next;
-  (node.next ? nodes_[node.next.index].previous : last_) = node.previous;
+  (node.previous ? Edit(node.previous).next : first_) = node.next;
+  (node.next ? Edit(node.next).previous : last_) = node.previous;
 }
 
 void Graph::AddUse(ValueId value, Use use) {
-  if (value) values_[value.index].uses.push_back(use);
+  if (value) Edit(value).uses.push_back(use);
 }
 
 void Graph::DropUse(ValueId value, Use use) {
   if (!value) return;
-  std::vector<Use>& uses = values_[value.index].uses;
+  std::vector<Use>& uses = Edit(value).uses;
   const auto at = std::find(uses.begin(), uses.end(), use);
   assert(at != uses.end());
   *at = uses.back();
@@ -360,7 +371,7 @@ void Graph::DropUse(ValueId value, Use use) {
 }
 
 void Graph::DropInputs(NodeId id) {
-  Node& node = nodes_[id.index];
+  Node& node = Edit(id);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     DropUse(node.inputs[i], {id, static_cast<int>(i)});
   }
@@ -368,10 +379,10 @@ void Graph::DropInputs(NodeId id) {
 }
 
 void Graph::Retire(ValueId id) {
-  Value& value = values_[id.index];
+  Value& value = Edit(id);
   value.erased = true;
   value.producer = {};
-  by_name_.erase(value.name);
+  values_by_name_.Remove(value.name, values_);
   if (!aliases_.count(value.name)) retired_.insert(value.name);
 }
 

@@ -8,10 +8,10 @@
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "core/ir/ids.h"
+#include "core/ir/name_index.h"
 #include "core/ir/op_def.h"
 
 namespace octavo::ir {
@@ -96,6 +96,12 @@ class Graph {
   bool Knows(std::string_view name) const {
     return Find(name) || aliases_.count(name) || retired_.count(name);
   }
+  // The node of that name; of several (which the verifier refuses) the first.
+  NodeId FindNode(std::string_view name) const { return {nodes_by_name_.Find(name, nodes_)}; }
+
+  // Whether the verifier has passed the graph and nothing has changed it since.
+  bool verified() const { return verified_; }
+  void SetVerified() { verified_ = true; }
 
   // Operator set versions by domain, as the model declared them ("" is ONNX).
   std::map<std::string, int64_t> opsets = {};
@@ -130,7 +136,7 @@ class Graph {
   // Changes how a node's results are computed; the results stay the values that they are.
   void Redefine(NodeId id, const OpDef* op, std::vector<ValueId> inputs, AttrMap attributes);
   void SetInput(NodeId id, size_t input, ValueId value);
-  void SetType(ValueId id, Type type) { values_[id.index].type = std::move(type); }
+  void SetType(ValueId id, Type type) { Edit(id).type = std::move(type); }
   void SetPayload(ValueId id, PayloadPtr payload, Type type);
   // Turns the only result of a node into a constant of the same name; the node goes.
   void DefineAsConstant(ValueId id, PayloadPtr payload, Type type);
@@ -165,7 +171,19 @@ class Graph {
   Status Sort();
 
  private:
+  // Every change to an entry goes through these.
+  Value& Edit(ValueId id) {
+    verified_ = false;
+    return values_[id.index];
+  }
+  Node& Edit(NodeId id) {
+    verified_ = false;
+    return nodes_[id.index];
+  }
+  ValueId AddValue(Value value);
   NodeId Create(Definition definition);
+  // The first in order.  Walks from one of them both ways until all are met.
+  NodeId FirstOf(const std::set<NodeId>& some) const;
   void Link(NodeId id, NodeId before);  // before nothing: at the end
   void Unlink(NodeId id);
   void AddUse(ValueId value, Use use);
@@ -178,8 +196,9 @@ class Graph {
   std::vector<ValueId> inputs_, outputs_;
   NodeId first_, last_;
   int64_t node_count_ = 0;
-  std::unordered_map<std::string, ValueId> by_name_;
-  std::set<std::string, std::less<>> node_names_;
+  NameIndex values_by_name_;  // those that are not erased
+  NameIndex nodes_by_name_;   // erased ones as well: their names stay taken
+  bool verified_ = false;
   std::map<std::string, ValueId, std::less<>> aliases_;
   std::set<std::string, std::less<>> retired_;
 };

@@ -16,6 +16,8 @@ struct Operands {
 template <class Known>
 Operands OperandsOf(const Graph& graph, const Node& node, const Known& known) {
   Operands operands;
+  operands.types.reserve(node.inputs.size());
+  operands.known.reserve(node.inputs.size());
   for (const ValueId input : node.inputs) {
     operands.types.push_back(input ? graph.type(input).Expressed() : Type{});
     operands.known.push_back(input ? known(input) : nullptr);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 
 #include "core/ir/infer.h"
 
@@ -17,15 +16,40 @@ Failure Broken(std::string_view invariant, const Node& node, fmt::format_string<
       .Node(node.name);
 }
 
-Status CheckLinks(const Graph& graph, NodeId id, const std::vector<bool>& defined) {
+// Whether a value lists a use, without a search through all of them where they are many.
+class Uses {
+ public:
+  explicit Uses(const Graph& graph) : graph_(graph) {}
+
+  bool List(ValueId id, Use use) {
+    constexpr size_t kFew = 32;
+    const std::vector<Use>& uses = graph_.value(id).uses;
+    if (uses.size() <= kFew) return std::ranges::find(uses, use) != uses.end();
+    const auto [many, added] = sorted_.try_emplace(id);
+    if (added) {
+      many->second = uses;
+      std::ranges::sort(many->second, Before);
+    }
+    return std::ranges::binary_search(many->second, use, Before);
+  }
+
+ private:
+  static bool Before(const Use& a, const Use& b) {
+    return a.node != b.node ? a.node < b.node : a.input < b.input;
+  }
+
+  const Graph& graph_;
+  std::unordered_map<ValueId, std::vector<Use>> sorted_;
+};
+
+Status CheckLinks(const Graph& graph, NodeId id, const std::vector<bool>& defined, Uses& uses) {
   const Node& node = graph.node(id);
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId input = node.inputs[i];
     if (!input) continue;
     const Value& value = graph.value(input);
     if (value.erased) return Broken("G1", node, "input {} is '{}', which is gone", i, value.name);
-    const Use use{id, static_cast<int>(i)};
-    if (std::find(value.uses.begin(), value.uses.end(), use) == value.uses.end()) {
+    if (!uses.List(input, {id, static_cast<int>(i)})) {
       return Broken("G1", node, "'{}' does not list it as a reader", value.name);
     }
     if (!defined[input.index]) {
@@ -41,6 +65,12 @@ Status CheckLinks(const Graph& graph, NodeId id, const std::vector<bool>& define
   return {};
 }
 
+// Whether what inference says is what the type expresses.
+bool Agrees(const Type& type, const Type& inferred) {
+  return inferred.dtype == (type.quantized() ? DType::kF32 : type.dtype) &&
+         inferred.shape == type.shape;
+}
+
 Status CheckTypes(const Graph& graph, NodeId id, Inference& inference) {
   const Node& node = graph.node(id);
   const auto types = inference.Infer(id);
@@ -50,7 +80,7 @@ Status CheckTypes(const Graph& graph, NodeId id, Inference& inference) {
   for (size_t i = 0; i < types->size(); ++i) {
     const Value& value = graph.value(node.results[i]);
     const Type& inferred = (*types)[i];
-    if (value.type.Expressed() != inferred) {
+    if (!Agrees(value.type, inferred)) {
       return Broken("G4", node, "result '{}' is {}, but must be {}", value.name,
                     ToString(value.type), ToString(inferred));
     }
@@ -158,20 +188,20 @@ Status CheckBias(const Graph& graph, const Node& node) {
   return {};
 }
 
+// Each name leads to the one that bears it.
 Status CheckNames(const Graph& graph) {
-  std::unordered_set<std::string_view> names;
   for (size_t i = 0; i < graph.value_bound(); ++i) {
-    const Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
+    const ValueId id{static_cast<int32_t>(i)};
+    const Value& value = graph.value(id);
     if (value.erased) continue;
     if (value.name.empty()) return Fail(Code::kInternal, "(G3) a value has no name");
-    if (!names.insert(value.name).second) {
+    if (graph.Find(value.name) != id) {
       return Fail(Code::kInternal, "(G3) two values are named '{}'", value.name);
     }
   }
-  names.clear();
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (!names.insert(node.name).second) {
+    if (graph.FindNode(node.name) != id) {
       return Fail(Code::kInternal, "(G3) two nodes are named '{}'", node.name).Node(node.name);
     }
   }
@@ -246,8 +276,9 @@ Status Verify(const Graph& graph) {
     defined[i] = !value.erased && (value.is_input || value.constant);
   }
   Inference inference(graph);
+  Uses uses(graph);
   for (const NodeId id : graph.nodes()) {
-    OCTAVO_CHECK(CheckLinks(graph, id, defined));
+    OCTAVO_CHECK(CheckLinks(graph, id, defined, uses));
     for (const ValueId result : graph.node(id).results) defined[result.index] = true;
     OCTAVO_CHECK(CheckTypes(graph, id, inference));
     OCTAVO_CHECK(CheckQuantized(graph, graph.node(id)));

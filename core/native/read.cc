@@ -195,9 +195,12 @@ class Reader {
     return {};
   }
 
-  Status Check() const {
+  Status Check() {
     const Status verified = ir::Verify(graph_);
-    if (verified) return {};
+    if (verified) {
+      graph_.SetVerified();
+      return {};
+    }
     return Fail(Code::kInvalidArgument, "{}", verified.error().message)
         .Node(verified.error().node)
         .Field(verified.error().field);

@@ -60,6 +60,7 @@ class Importer {
     OCTAVO_TRY(result_.graph, FoldQdq(graph_, builder_.plain_of(), fold, result_.new_arithmetic));
     OCTAVO_CHECK(CheckConstants());
     OCTAVO_CHECK(ir::Verify(result_.graph));
+    result_.graph.SetVerified();
     result_.warnings = std::move(builder_.warnings());
     WarnOfScales();
     return std::move(result_);

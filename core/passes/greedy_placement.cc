@@ -41,25 +41,32 @@ bool EveryReaderAbsorbs(const Graph& graph, ValueId value) {
   return true;
 }
 
-bool Sink(Graph& graph, NodeId id, Context& context) {
-  const Node& node = graph.node(id);
-  if (node.op->rescale.at_input != AtInput::kSunk || node.results.size() != 1) return false;
+// The type that the node's result has once the Rescales above the node stand below it, where they
+// are to sink.
+std::optional<Type> TypeOnceSunk(const Graph& graph, const Node& node, Context& context) {
+  if (node.op->rescale.at_input != AtInput::kSunk || node.results.size() != 1) return {};
   const ValueId y = node.result();
   if (!graph.type(y).quantized() || graph.IsOutput(y) || !graph.type(y).quant->per_tensor()) {
-    return false;
+    return {};
   }
   int64_t elements = 0;
   const std::optional<Type> source = CommonSource(graph, node, elements);
-  if (!source) return false;
+  if (!source) return {};
   if (node.op->rescale.why_not) {
     const std::string why = node.op->rescale.why_not(graph, node, *source, graph.type(y));
     if (!why.empty()) {
       context.Keep(node.name, why);
-      return false;
+      return {};
     }
   }
-  if (graph.type(y).elements() >= elements && !EveryReaderAbsorbs(graph, y)) return false;
+  if (graph.type(y).elements() >= elements && !EveryReaderAbsorbs(graph, y)) return {};
+  return source;
+}
 
+bool Sink(Graph& graph, NodeId id, Context& context) {
+  const std::optional<Type> source = TypeOnceSunk(graph, graph.node(id), context);
+  if (!source) return false;
+  const ValueId y = graph.node(id).result();
   const Type old_type = graph.type(y);
   for (size_t i = 0; i < graph.node(id).inputs.size(); ++i) {
     const ValueId input = graph.node(id).inputs[i];
@@ -85,6 +92,15 @@ bool Sink(Graph& graph, NodeId id, Context& context) {
 const Rule kSunkRule = {"sunk", "Move(Rescale(x), ..) -> Rescale(Move(x, ..))", Effect::kExact,
                         "all operands' Rescales are alike, and the placement converts fewer "
                         "elements by it"};
+
+bool SinksGreedily(const Graph& graph, const Settings& settings) {
+  Findings aside;
+  Context context(settings, aside, "place-rescales");
+  for (const NodeId id : graph.nodes()) {
+    if (TypeOnceSunk(graph, graph.node(id), context)) return true;
+  }
+  return false;
+}
 
 Status PlaceGreedily(Graph& graph, Context& context) {
   for (bool changed = true; changed;) {

@@ -10,6 +10,9 @@ namespace octavo::passes {
 // The rule under which a Rescale's move down past an op is recorded.
 extern const Rule kSunkRule;
 
+// Whether a Rescale would sink, so that PlaceGreedily would change the graph at all.
+bool SinksGreedily(const ir::Graph& graph, const Settings& settings);
+
 Status PlaceGreedily(ir::Graph& graph, Context& context);
 
 }  // namespace octavo::passes

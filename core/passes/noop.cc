@@ -185,6 +185,10 @@ const Row* RowOf(const Node& node) {
   return row == kRows.end() ? nullptr : &*row;
 }
 
+ir::DType ExpressedDType(const ir::Type& type) {
+  return type.quantized() ? ir::DType::kF32 : type.dtype;
+}
+
 }  // namespace
 
 ValueId SameRealsAs(const Graph& graph, const Node& node, Numerics mode) {
@@ -192,8 +196,8 @@ ValueId SameRealsAs(const Graph& graph, const Node& node, Numerics mode) {
   if (row == nullptr) return {};
   const ValueId operand = ChosenOperand(graph, node);
   if (!operand) return {};
-  const ir::Type from = graph.type(operand).Expressed(), to = graph.type(node.result()).Expressed();
-  if (from.dtype != to.dtype || from.shape != to.shape) return {};
+  const ir::Type &from = graph.type(operand), &to = graph.type(node.result());
+  if (ExpressedDType(from) != ExpressedDType(to) || from.shape != to.shape) return {};
   return row->changes_nothing(graph, node, mode) ? operand : ValueId{};
 }
 

@@ -32,6 +32,18 @@ Status CheckOptions(const RunOptions& options) {
   return {};
 }
 
+// A graph that the pass left alone is as whole as it was.
+Status VerifyAfter(const Pass& pass, ir::Graph& graph) {
+  if (graph.verified()) return {};
+  if (const Status verified = ir::Verify(graph); !verified) {
+    return Fail(Code::kInternal, "pass '{}' broke an invariant: {}", pass.name,
+                verified.error().message)
+        .Node(verified.error().node);
+  }
+  graph.SetVerified();
+  return {};
+}
+
 bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -99,11 +111,7 @@ Result<std::vector<PassRecord>> RunPipeline(std::span<const Pass* const> pipelin
     const auto start = std::chrono::steady_clock::now();
     Context context(settings, findings, pass->name);
     OCTAVO_CHECK(pass->run(graph, context));
-    if (const Status verified = ir::Verify(graph); !verified) {
-      return Fail(Code::kInternal, "pass '{}' broke an invariant: {}", pass->name,
-                  verified.error().message)
-          .Node(verified.error().node);
-    }
+    OCTAVO_CHECK(VerifyAfter(*pass, graph));
     context.Checkpoint(graph);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     records.push_back({.name = std::string(pass->name),

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
+#include <optional>
 
 #include "core/passes/absorb.h"
 #include "core/passes/channel_moves.h"
@@ -68,8 +69,9 @@ void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
   }
 }
 
-// One round.  False where standing still is as good.
-Result<bool> Place(Graph& graph, Context& context) {
+// One round.  False where standing still is as good.  A graph that is
+// about to change goes to `original` first, if somebody wants it and it holds nothing yet.
+Result<bool> Place(Graph& graph, Context& context, std::optional<Graph>* original) {
   const placement::GraphRegion region = placement::RegionOf(graph);
   const auto none = [](const auto& standing) { return standing.empty(); };
   if (std::ranges::all_of(region.standing, none)) return false;
@@ -77,14 +79,16 @@ Result<bool> Place(Graph& graph, Context& context) {
       placement::BuildProblem(region.region, placement::LawsOf(graph, context.settings(), region));
   const placement::Solution solution = placement::Solve(built.problem);
   SayWhatIsNotExact(graph, region, solution, context);
-  bool changes = std::ranges::count(solution.positions, 0) != std::ssize(solution.positions);
+  const bool changes =
+      std::ranges::count(solution.positions, 0) != std::ssize(solution.positions) ||
+      std::ranges::any_of(region.standing, placement::HasAlike);
+  if (!changes) return false;
+  if (original && !*original) *original = graph;
   for (size_t i = 0; i < region.values.size(); ++i) {
     if (!placement::HasAlike(region.standing[i])) continue;
-    changes = true;
     const std::string& value = graph.name(region.values[i]);
     context.Applied(kShared, graph.node(region.standing[i].front().rescale).name, {value});
   }
-  if (!changes) return false;
   OCTAVO_TRY(const std::vector<placement::Move> moves,
              placement::Write(graph, region, built, solution.positions));
   for (const placement::Move& move : moves) {
@@ -98,23 +102,30 @@ Result<bool> Place(Graph& graph, Context& context) {
   return true;
 }
 
-Status PlaceBest(Graph& graph, Context& context) {
+Status PlaceBest(Graph& graph, Context& context, std::optional<Graph>* original = nullptr) {
   for (int round = 0; round < kMaxRounds; ++round) {
     OCTAVO_CHECK(context.settings().stop.Check());
-    OCTAVO_TRY(const bool changed, Place(graph, context));
+    OCTAVO_TRY(const bool changed, Place(graph, context, original));
     if (!changed) break;
   }
   return {};
 }
 
+// What single moves would leave; a graph in which they have nothing to do is not copied for that.
+Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const Context& context) {
+  if (!SinksGreedily(graph, context.settings())) return TotalOf(graph);
+  Graph copy = graph;
+  Findings aside;
+  Context aside_context(context.settings(), aside, "place-rescales");
+  OCTAVO_CHECK(PlaceGreedily(copy, aside_context));
+  return TotalOf(copy);
+}
+
 // Lets single moves and the whole placement take turns until neither gains.
 Status Settle(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds; ++round) {
-    Graph copy = graph;
-    Findings aside;
-    Context aside_context(context.settings(), aside, "place-rescales");
-    OCTAVO_CHECK(PlaceGreedily(copy, aside_context));
-    if (!(TotalOf(copy) < TotalOf(graph))) break;
+    OCTAVO_TRY(const RescaleTotal greedy, TotalOnceGreedy(graph, context));
+    if (!(greedy < TotalOf(graph))) break;
     OCTAVO_CHECK(PlaceGreedily(graph, context));
     OCTAVO_CHECK(PlaceBest(graph, context));
   }
@@ -154,19 +165,15 @@ Status Run(Graph& graph, Context& context) {
   figures.before = TotalOf(graph);
   figures.greedy = figures.after = figures.before;
   if (figures.before.count == 0) return {};
-  const Graph original = graph;
-  Graph greedy = graph;
-  Findings aside;
-  Context aside_context(context.settings(), aside, "place-rescales");
-  OCTAVO_CHECK(PlaceGreedily(greedy, aside_context));
-  figures.greedy = TotalOf(greedy);
+  OCTAVO_TRY(figures.greedy, TotalOnceGreedy(graph, context));
 
   Findings& findings = context.findings();
   const size_t entries = findings.ledger.size(), kept = findings.kept.size();
-  OCTAVO_CHECK(PlaceBest(graph, context));
-  if (figures.greedy < TotalOf(graph)) {
+  std::optional<Graph> original;
+  OCTAVO_CHECK(PlaceBest(graph, context, &original));
+  if (original && figures.greedy < TotalOf(graph)) {
     // Merges made by single moves can open ways that the paths as they stood did not have.
-    graph = original;
+    graph = *std::move(original);
     findings.ledger.resize(entries);
     findings.kept.resize(kept);
   }

@@ -6,7 +6,7 @@
 //   border in           x (float)         ->  Quantize(x)
 //   border out          y (codes)         ->  Dequantize(y)
 //   another type        Op wants t2       ->  Op(Rescale(x) : t2)
-#include <map>
+#include <unordered_map>
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
@@ -222,10 +222,12 @@ class Quantizer {
   Context& context_;
   const QuantizePlan& plan_;
   profile::Scheme scheme_;
-  std::map<ValueId, ValueId> codes_, floats_;  // a value's codes, and the float form of codes
-  std::map<ValueId, ValueId> weights_;         // a quantized constant's float payload
-  std::map<ValueId, NodeId> first_;
-  std::map<ValueId, std::vector<ValueId>> constants_, rescaled_;
+  template <class T>
+  using ByValue = std::unordered_map<ValueId, T>;
+  ByValue<ValueId> codes_, floats_;  // a value's codes, and the float form of codes
+  ByValue<ValueId> weights_;         // a quantized constant's float payload
+  ByValue<NodeId> first_;
+  ByValue<std::vector<ValueId>> constants_, rescaled_;
 };
 
 bool HasCodes(const Graph& graph) {

@@ -63,6 +63,7 @@ class Planner {
         scheme_(profile::SchemeOf(target_)) {
     plan_.integer.assign(graph.node_bound(), false);
     plan_.types.resize(graph.value_bound());
+    before_clamp_.assign(graph.value_bound(), false);
   }
 
   Result<QuantizePlan> Make() {
@@ -209,7 +210,7 @@ class Planner {
       // A clamp narrows the range; its producer may as well store the narrowed one.
       if (clamp_of_one && graph_.Producer(node.inputs[0]) && !groups_.FixedOf(node.inputs[0]) &&
           plan_.IsInteger(graph_.value(node.inputs[0]).producer)) {
-        before_clamp_.insert(node.inputs[0]);
+        before_clamp_[node.inputs[0].index] = true;
         groups_.Join(node.inputs[0], node.result());
       }
       return;
@@ -219,7 +220,7 @@ class Planner {
     }
     // Without a range of its own the result has nothing but what its operands have.
     const bool own = context_.settings().own_parameters && EntryOf(node.result()) != nullptr;
-    if (clamp_of_one && !own) before_clamp_.insert(node.inputs[0]);
+    if (clamp_of_one && !own) before_clamp_[node.inputs[0].index] = true;
     size_t operands = 0;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (IsData(node, i)) ++operands;
@@ -274,7 +275,7 @@ class Planner {
       const ValueId id{static_cast<int32_t>(i)};
       const ir::Value& value = graph_.value(id);
       if (value.erased || value.constant || value.type.dtype != ir::DType::kF32) continue;
-      if (before_clamp_.count(id)) continue;
+      if (before_clamp_[i]) continue;
       const profile::Entry* entry = EntryOf(id);
       const bool fixed = value.producer && plan_.IsInteger(value.producer) &&
                          RuleOf(graph_.node(value.producer)).kind == Kind::kFixed;
@@ -315,7 +316,7 @@ class Planner {
   Groups groups_;
   QuantizePlan plan_;
   profile::Scheme scheme_;
-  std::set<ValueId> before_clamp_;
+  std::vector<bool> before_clamp_;  // by value: a clamp alone reads it
   std::set<std::string> missing_;
   std::vector<std::pair<ValueId, ir::Range>> payload_ranges_;
 };

@@ -62,22 +62,31 @@ std::vector<std::string> OriginsOf(const Graph& graph, NodeId last, ValueId x) {
   return origins;
 }
 
-bool Recognize(Graph& graph, NodeId id, Context& context) {
+// The rows that the op table and the job's limit allow.
+std::vector<const Row*> FormsFor(const Context& context) {
+  std::vector<const Row*> forms;
   for (const Row& row : kForms) {
-    if (ops::FindOp(row.op) == nullptr || !context.Allows(row.rule->effect)) continue;
-    auto form = row.match(graph, id);
+    if (ops::FindOp(row.op) && context.Allows(row.rule->effect)) forms.push_back(&row);
+  }
+  return forms;
+}
+
+bool Recognize(Graph& graph, NodeId id, const std::vector<const Row*>& forms, Context& context) {
+  for (const Row* row : forms) {
+    auto form = row->match(graph, id);
     if (!form) continue;
     const std::vector<std::string> origins = OriginsOf(graph, id, form->inputs[0]);
-    context.Applied(*row.rule, graph.node(id).name, {graph.name(graph.node(id).result())});
+    context.Applied(*row->rule, graph.node(id).name, {graph.name(graph.node(id).result())});
     graph.AddOrigin(id, origins);
-    graph.Redefine(id, ops::FindOp(row.op), std::move(form->inputs), std::move(form->attributes));
+    graph.Redefine(id, ops::FindOp(row->op), std::move(form->inputs), std::move(form->attributes));
     return true;
   }
   return false;
 }
 
 Status Run(Graph& graph, Context& context) {
-  for (const NodeId id : graph.nodes()) Recognize(graph, id, context);
+  const std::vector<const Row*> forms = FormsFor(context);
+  for (const NodeId id : graph.nodes()) Recognize(graph, id, forms, context);
   graph.EraseDead();
   return {};
 }

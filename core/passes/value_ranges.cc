@@ -14,9 +14,14 @@ ValueRanges::ValueRanges(const Graph& graph, const Settings& settings, const Fin
     if (id && entries_[id.index] == nullptr) entries_[id.index] = &entry;
   };
   if (settings.profile != nullptr) {
-    for (const auto& [name, entry] : settings.profile->values) set(graph.Find(name), entry);
+    std::vector<const std::pair<const std::string, profile::Entry>*> forwarded;
+    for (const auto& named : settings.profile->values) {
+      const ValueId own = graph.Find(named.first);
+      set(own, named.second);
+      if (!own) forwarded.push_back(&named);
+    }
     // What a rewrite forwarded has the elements of the value that it leads to.
-    for (const auto& [name, entry] : settings.profile->values) set(graph.Resolve(name), entry);
+    for (const auto* named : forwarded) set(graph.Resolve(named->first), named->second);
   }
   for (const auto& [name, range] : findings.derived_ranges) {
     derived_.push_back({.min = range.min, .max = range.max});

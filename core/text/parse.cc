@@ -301,6 +301,7 @@ Status Parser::Finish() {
     }
     return Wrong(at->second, "{}", verified.error().message).Node(verified.error().node);
   }
+  graph_.SetVerified();
   return {};
 }
 

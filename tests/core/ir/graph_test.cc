@@ -159,6 +159,59 @@ TEST(Graph, SortNamesANodeOfACycle) {
   EXPECT_EQ(sorted.error().node, "a");
 }
 
+TEST(Graph, AConstantIsComputedBeforeItsFirstReader) {
+  Graph graph = TinyGraph(R"(graph(%x: tensor<2xf32>) -> (%d) {
+    const %k = [1, 2] : tensor<2xf32>
+    %a = Move(%x) : tensor<2xf32>
+    %b = Plus(%a, %k) : tensor<2xf32>
+    %c = Plus(%b, %x) : tensor<2xf32>
+    %d = Plus(%c, %k) : tensor<2xf32>
+  })");
+  const ValueId k = graph.Find("k");
+  // The reader that was made last now comes first.
+  const NodeId early = graph.InsertAfter(
+      ProducerOf(graph, "a"),
+      {.op = FindTinyOp("Sine", ""), .inputs = {k}, .results = {{"early", graph.type(k)}}});
+  const NodeId made =
+      graph.DefineAsNode(k, {.op = FindTinyOp("Sine", ""), .inputs = {graph.Find("x")}});
+  EXPECT_EQ(graph.node(made).next, early);
+  EXPECT_TRUE(Verify(graph));
+}
+
+TEST(Graph, ANodeMayTakeTheNameOfOneThatIsGone) {
+  Graph graph = TinyGraph(kChain);
+  graph.Forward(graph.Find("b"), graph.Find("a"));
+  graph.EraseDead();
+  EXPECT_EQ(graph.UniqueNodeName("b"), "b_1");
+  const NodeId again = graph.AddNode({.name = "b",
+                                      .op = FindTinyOp("Move", ""),
+                                      .inputs = {graph.Find("x")},
+                                      .results = {{"e", graph.type(graph.Find("x"))}}});
+  EXPECT_EQ(graph.FindNode("b"), again);
+  EXPECT_TRUE(Verify(graph));
+}
+
+TEST(Graph, AnyChangeTakesBackThatItIsVerified) {
+  Graph graph = TinyGraph(kChain);
+  graph.SetVerified();
+  EXPECT_TRUE(Graph(graph).verified());
+  EXPECT_EQ(graph.EraseDead(), 0);
+  EXPECT_TRUE(graph.verified());
+  graph.SetType(graph.Find("x"), graph.type(graph.Find("x")));
+  EXPECT_FALSE(graph.verified());
+  const auto changes = [&](auto change) {
+    graph.SetVerified();
+    change();
+    return !graph.verified();
+  };
+  const ValueId x = graph.Find("x");
+  EXPECT_TRUE(changes([&] { graph.SetInput(ProducerOf(graph, "b"), 0, x); }));
+  EXPECT_TRUE(changes([&] { graph.EraseDead(); }));
+  EXPECT_TRUE(changes([&] { graph.AddInput("y", graph.type(x)); }));
+  EXPECT_TRUE(changes([&] { graph.AddOutput(graph.Find("b")); }));
+  EXPECT_TRUE(changes([&] { EXPECT_TRUE(graph.Sort()); }));
+}
+
 TEST(Graph, ACopyDoesNotFollowItsOriginal) {
   const Graph original = TinyGraph(kChain);
   Graph copy = original;

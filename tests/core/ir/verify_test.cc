@@ -39,6 +39,16 @@ std::string Complaint(const Graph& graph) {
 
 TEST(Verify, AWholeGraphPasses) { EXPECT_EQ(Complaint(Chain()), "none"); }
 
+TEST(Verify, AValueOfManyReadersPasses) {
+  Graph graph = Chain();
+  const ValueId x = graph.Find("x");
+  for (int i = 0; i < 100; ++i) {
+    graph.AddNode(
+        {.op = FindTinyOp("Move", ""), .inputs = {x}, .results = {{fmt::format("r{}", i), kFour}}});
+  }
+  EXPECT_EQ(Complaint(graph), "none");
+}
+
 TEST(Verify, G1ReadingAValueThatIsGone) {
   Graph graph = Chain();
   const ValueId unread = graph.AddConstant("c", Tensor::Of<float>({4}, {1, 2, 3, 4}));
