@@ -5,6 +5,19 @@
 
 namespace octavo::cli {
 
+void AddLimitFlags(CLI::App& command, job::ModelLimits& limits) {
+  command
+      .add_option("--max-nodes", limits.nodes,
+                  "most nodes of a model that is read here; 0: any number")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--max-value-bytes", limits.value_bytes,
+                  "most bytes of one value that is computed here; 0: any number")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data) {
   command.add_option("MODEL", arguments.model, ".onnx, .octavo or .graph")->required();
   CLI::Option* option = command.add_option("--data", arguments.data,
@@ -15,10 +28,12 @@ void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data) {
       ->check(CLI::PositiveNumber);
   command.add_option("--threads", arguments.threads, "one per core by default")
       ->check(CLI::PositiveNumber);
+  AddLimitFlags(command, arguments.limits);
 }
 
 Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArguments& arguments) {
-  job::ModelInput input{.batch = arguments.batch, .threads = arguments.threads};
+  job::ModelInput input{
+      .batch = arguments.batch, .threads = arguments.threads, .limits = arguments.limits};
   OCTAVO_TRY(ModelFiles files, ReadModel(invocation.host, arguments.model));
   input.model = std::move(files.model);
   input.external_data = std::move(files.external);

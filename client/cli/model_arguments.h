@@ -14,7 +14,11 @@ struct ModelArguments {
   std::vector<std::string> shape = {};
   int64_t batch = 0;
   int threads = 0;
+  job::ModelLimits limits = {};
 };
+
+// --max-nodes and --max-value-bytes.
+void AddLimitFlags(CLI::App& command, job::ModelLimits& limits);
 
 enum class Data { kOptional, kRequired };
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data);

@@ -5,6 +5,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
+#include "client/cli/model_arguments.h"
 #include "client/cli/optimize_options.h"
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
@@ -15,6 +16,7 @@ namespace {
 
 struct Arguments {
   OptimizeFlags flags = {};
+  job::ModelLimits limits = {};  // of a job in this process; a service has its own
   std::string model = {};
   std::string out = {};
   std::string data = {};
@@ -62,7 +64,7 @@ bool IsFile(const std::string& target) {
 Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
                                   std::vector<std::string>& paths) {
   OCTAVO_CHECK(CheckGates(arguments));
-  job::Request request;
+  job::Request request{.limits = arguments.limits};
   OCTAVO_TRY(request.options, FinishOptions(arguments.flags));
   OCTAVO_TRY(request.options.emit, EmitOf(arguments));
   request.options.output_name = std::filesystem::path(arguments.out).filename().string();
@@ -179,6 +181,7 @@ void AddOptimize(CLI::App& program, Invocation& invocation) {
   AddServerFlag(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddFileFlags(command, *arguments);
+  AddLimitFlags(command, arguments->limits);
   AddJobFlags(command, arguments->flags);
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };

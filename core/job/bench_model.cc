@@ -86,7 +86,8 @@ Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& opti
                                         .external_data = input.external_data,
                                         .samples = input.samples.empty() ? random : input.samples,
                                         .shape = input.shape,
-                                        .batch = input.batch}));
+                                        .batch = input.batch,
+                                        .limits = input.limits}));
   if (loaded.samples.batches.empty()) {
     return Fail(Code::kInvalidArgument, "the data holds no sample").Field("data");
   }

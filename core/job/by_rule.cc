@@ -26,6 +26,7 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input, const Op
           .samples = input.samples,
           .shape = options.shape,
           .batch = options.batch,
+          .limits = input.limits,
           .use = use};
 }
 

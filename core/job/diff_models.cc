@@ -64,6 +64,7 @@ Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& in
                  .samples = input.samples,
                  .shape = input.shape,
                  .batch = input.batch,
+                 .limits = input.limits,
                  .use = use});
   };
   // The samples are the float model's; report::Diff makes codes of them where the other takes

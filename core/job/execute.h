@@ -17,7 +17,8 @@ struct ModelInput {
   std::vector<NamedBlob> samples = {};
   std::map<std::string, std::vector<int64_t>> shape = {};
   int64_t batch = 0;
-  int threads = 0;                // 0: one per core
+  int threads = 0;  // 0: one per core
+  ModelLimits limits = {};
   std::string numerics = "onnx";  // how integers round: a numerics mode
 };
 

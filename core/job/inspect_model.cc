@@ -24,7 +24,8 @@ Result<Loaded> LoadFor(const ModelInput& input) {
                .external_data = input.external_data,
                .samples = input.samples,
                .shape = input.shape,
-               .batch = input.batch});
+               .batch = input.batch,
+               .limits = input.limits});
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "core/base/blob.h"
 #include "core/base/status.h"
 #include "core/base/stop_token.h"
+#include "core/job/limits.h"
 #include "core/job/options.h"
 
 namespace octavo::job {
@@ -32,7 +33,7 @@ struct Request {
   // "random:SEED[:N]" with no bytes.
   std::vector<NamedBlob> samples = {};
   std::optional<NamedBlob> target = {};  // a target file, JSON
-  int64_t max_nodes = 0;                 // of the model; 0: any number.  A larger one is kTooLarge
+  ModelLimits limits = {};               // a model beyond them is kTooLarge
 };
 
 // How far a job is.  `stage` is one of the closed set import, prepare, profile, passes, export,

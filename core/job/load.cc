@@ -27,7 +27,7 @@ onnx::OpFinder FinderFor(const target::Target* target) {
 Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   onnx::Imported imported;
   imported.graph = std::move(graph);
-  OCTAVO_CHECK(onnx::CheckNodeCount(imported.graph.node_count(), request.max_nodes));
+  OCTAVO_CHECK(onnx::CheckNodeCount(imported.graph.node_count(), request.limits.nodes));
   imported.digest = Sha256Of(request.model.bytes.bytes());
   imported.bytes = static_cast<int64_t>(request.model.bytes.size());
   for (const NamedBlob& blob : request.external_data) {
@@ -74,8 +74,9 @@ auto ValueReader(const data::SampleSource& source, const std::vector<std::string
 
 Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
                                 std::optional<data::SampleSource>& source) {
-  onnx::ImportOptions options{
-      .batch = request.batch, .max_nodes = request.max_nodes, .find_op = FinderFor(request.target)};
+  onnx::ImportOptions options{.batch = request.batch,
+                              .max_nodes = request.limits.nodes,
+                              .find_op = FinderFor(request.target)};
   for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
   for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
   if (!source) return onnx::ImportModel(request.model.bytes, options);
@@ -138,6 +139,7 @@ Result<Loaded> Load(const LoadRequest& request) {
       break;
     }
   }
+  OCTAVO_CHECK(CheckValueBytes(loaded.model.graph, request.limits));
   if (source && request.use == LoadRequest::Use::kRun) {
     std::vector<data::SampleInput> inputs;
     for (size_t i = 0; i < loaded.model.graph.inputs().size(); ++i) {

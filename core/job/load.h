@@ -20,7 +20,7 @@ struct LoadRequest {
   std::map<std::string, std::vector<int64_t>> shape = {};
   int64_t batch = 0;
   const target::Target* target = nullptr;  // its own ops are known then
-  int64_t max_nodes = 0;                   // 0: any number
+  ModelLimits limits = {};
   // What an input whose elements decide a shape (the shape of a Reshape, the starts of a Slice) is
   // for this run: with kFromSamples a constant of what all samples agree in.
   enum class Deciders { kRefused, kFromSamples };

@@ -12,7 +12,8 @@ Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
                                   .external_data = input.external_data,
                                   .samples = input.samples,
                                   .shape = input.shape,
-                                  .batch = input.batch}));
+                                  .batch = input.batch,
+                                  .limits = input.limits}));
   ThreadPool pool(input.threads);
   OCTAVO_CHECK(PrepareFloat(loaded.model.graph, pool, stop));
   OCTAVO_TRY(const profile::Profile profile,

@@ -185,7 +185,8 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
                                   .samples = request.model.samples,
                                   .shape = options.shape,
                                   .batch = options.batch,
-                                  .target = &settings.target}));
+                                  .target = &settings.target,
+                                  .limits = request.model.limits}));
   Graph& graph = loaded.model.graph;
   std::optional<profile::NameIndex> names;
   if (request.profile) names.emplace(graph);

@@ -67,7 +67,7 @@ class Job {
                                     .shape = options_.shape,
                                     .batch = options_.batch,
                                     .target = &settings_.target,
-                                    .max_nodes = request_.max_nodes}));
+                                    .limits = request_.limits}));
     graph_ = std::move(loaded.model.graph);
     samples_ = std::move(loaded.samples);
     digest_ = loaded.model.digest;

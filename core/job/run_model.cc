@@ -136,6 +136,7 @@ Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values
                                         .samples = input.samples,
                                         .shape = input.shape,
                                         .batch = input.batch,
+                                        .limits = input.limits,
                                         .deciders = LoadRequest::Deciders::kFromSamples}));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);

@@ -22,7 +22,8 @@ Status Infer(ir::InferContext& context) {
     at[i] = tensor->FloatAt(0);
   }
   const double count = std::ceil((at[1] - at[0]) / at[2]);
-  if (!(std::abs(count) < 0x1p40)) return context.Invalid("delta {} never reaches limit", at[2]);
+  if (!(std::abs(count) < 0x1p40))
+    return context.Invalid("delta {} does not reach limit {} in 2^40 steps", at[2], at[1]);
   context.SetResult(0, dtype, {std::max<int64_t>(0, static_cast<int64_t>(count))});
   return {};
 }

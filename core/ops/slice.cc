@@ -47,7 +47,8 @@ std::string TakeAll(const ir::Shape& shape, const Ints& starts, const Ints& ends
     if (seen[front]) return fmt::format("axis {} is given twice", axis);
     seen[front] = true;
     const int64_t step = steps ? (*steps)[i] : 1;
-    if (step == 0 || step == std::numeric_limits<int64_t>::min()) return "a step is 0";
+    if (step == 0 || step == std::numeric_limits<int64_t>::min())
+      return fmt::format("a step is {}", step);
     taken[front] = Take(shape[front], starts[i], ends[i], step);
   }
   return {};

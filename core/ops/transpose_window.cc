@@ -19,7 +19,9 @@ Result<std::vector<int64_t>> ListOf(const ir::Node& node, std::string_view name,
   }
   for (const int64_t element : list) {
     if (element < fallback || element > INT32_MAX) {
-      return Wrong(node, name, fmt::format("holds {}, but must be at least {}", element, fallback));
+      return Wrong(
+          node, name,
+          fmt::format("holds {}, but must be from {} to {}", element, fallback, INT32_MAX));
     }
   }
   return list;

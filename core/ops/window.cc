@@ -20,7 +20,8 @@ Result<std::vector<int64_t>> ListOf(const ir::Node& node, std::string_view name,
   }
   for (const int64_t element : list) {
     if (element < least || element > INT32_MAX) {
-      return Wrong(node, name, fmt::format("holds {}, but must be at least {}", element, least));
+      return Wrong(node, name,
+                   fmt::format("holds {}, but must be from {} to {}", element, least, INT32_MAX));
     }
   }
   return list;

@@ -162,6 +162,8 @@ constexpr Setting kSettings[] = {
      &SetLimitBytes<&Limits::samples_bytes>, &GetLimit<&Limits::samples_bytes>},
     {"max-nodes", "N", "most nodes of a model", &SetLimitCount<&Limits::nodes>,
      &GetLimit<&Limits::nodes>},
+    {"max-value-bytes", "BYTES", "largest value that a job computes",
+     &SetLimitBytes<&Limits::value_bytes>, &GetLimit<&Limits::value_bytes>},
     {"max-blobs", "N", "most blobs of a job", &SetLimitCount<&Limits::blobs>,
      &GetLimit<&Limits::blobs>},
     {"max-jobs-queued", "N", "jobs let in beyond those that run",

@@ -12,6 +12,7 @@ struct Limits {
   uint64_t model_bytes = 4ull << 30;    // model and external data together
   uint64_t samples_bytes = 1ull << 30;  // samples and profile together
   uint64_t nodes = 200'000;
+  uint64_t value_bytes = 1ull << 30;  // of one value that a job computes
   uint64_t blobs = 4096;
   uint64_t jobs_queued = 32;             // admitted beyond those that run
   uint64_t bytes_reserved = 8ull << 30;  // of all admitted jobs, by estimate

@@ -180,7 +180,9 @@ void Session::EndIncomplete() {
 }
 
 Result<job::Request> Session::BuildRequest() {
-  job::Request request{.options = options_, .max_nodes = static_cast<int64_t>(house_.limits.nodes)};
+  job::Request request{.options = options_,
+                       .limits = {.nodes = static_cast<int64_t>(house_.limits.nodes),
+                                  .value_bytes = static_cast<int64_t>(house_.limits.value_bytes)}};
   const int most = house_.limits.job_threads;
   request.options.threads = options_.threads > 0 ? std::min(options_.threads, most) : most;
   for (Upload& upload : uploads_) {

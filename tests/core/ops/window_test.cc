@@ -90,7 +90,7 @@ TEST(Conv, ErrorsSayWhatDoesNotFit) {
       "Conv 'test': kernel_shape covers 4 elements along spatial axis 0, but the padded input "
       "has 3");
   EXPECT_EQ(Refusal({"Conv", {Counting({1, 1, 3}), Counting({1, 1, 2})}, {{"strides", Ints{0}}}}),
-            "Conv 'test': strides holds 0, but must be at least 1");
+            "Conv 'test': strides holds 0, but must be from 1 to 2147483647");
 }
 
 TEST(ConvTranspose, SpreadsTheInputByTheStrides) {
