@@ -4,16 +4,19 @@
 //   raised   Rescale(Move(x, ..))  ->  Move(Rescale(x), ..)    exact
 //   shared   Rescale(x) : t, twice ->  once                    exact
 //   channel-sunk, channel-raised       channel_moves.h         exact
+//   aligned  Rescale(x : t1) : t2  ->  x : t                   new parameters
 //
 // The two are not applied one by one until nothing changes, which ends in whatever lies nearest,
 // but to where placement/solve.h finds the least total; what then stands beside an op that takes
-// it, or beside another Rescale, goes by the laws of absorb.h.
+// it, or beside another Rescale, goes by the laws of absorb.h.  Of the rest, parameters shared on
+// both sides spare some (align_parameters.h).
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
 #include <optional>
 
 #include "core/passes/absorb.h"
+#include "core/passes/align_parameters.h"
 #include "core/passes/channel_moves.h"
 #include "core/passes/greedy_placement.h"
 #include "core/passes/passes.h"
@@ -37,7 +40,8 @@ constexpr Rule kShared = {
 constexpr int kMaxRounds = 4;
 
 std::span<const Rule> Rules() {
-  static const Rule rules[] = {kSunkRule, kRaised, kShared, kChannelSunk, kChannelRaised};
+  static const Rule rules[] = {kSunkRule,    kRaised,        kShared,
+                               kChannelSunk, kChannelRaised, kAlignedRule};
   return rules;
 }
 
@@ -179,6 +183,11 @@ Status Run(Graph& graph, Context& context) {
   }
   OCTAVO_CHECK(Settle(graph, context));
   OCTAVO_CHECK(MoveChannels(graph, context));
+  OCTAVO_TRY(const bool aligned, AlignParameters(graph, context));
+  if (aligned) {
+    OCTAVO_CHECK(PlaceBest(graph, context));
+    OCTAVO_CHECK(Settle(graph, context));
+  }
   figures.after = TotalOf(graph);
   return {};
 }

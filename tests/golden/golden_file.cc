@@ -91,6 +91,26 @@ Status SetProfile(std::string_view value, GoldenSettings& result) {
   return {};
 }
 
+// An entry as profiling those reals would make it, with their histogram.
+Status SetSamples(std::string_view value, GoldenSettings& result) {
+  const size_t colon = value.rfind(':');
+  if (colon == std::string_view::npos) {
+    return Fail(Code::kUsage, "samples '{}' is not NAME:REAL,..", value);
+  }
+  std::vector<float> reals;
+  std::istringstream list{std::string(value.substr(colon + 1))};
+  for (std::string real; std::getline(list, real, ',');) {
+    reals.push_back(std::strtof(real.c_str(), nullptr));
+  }
+  profile::Histogram histogram;
+  histogram.Add(reals);
+  result.profile.values.insert_or_assign(
+      std::string(value.substr(0, colon)),
+      profile::Entry{.min = histogram.min(), .max = histogram.max(), .histogram = histogram});
+  result.settings.profile = &result.profile;
+  return {};
+}
+
 Status SetSchema(std::string_view value, GoldenSettings& result) {
   const auto schema = target::ParseSchema(value);
   if (!schema) return Fail(Code::kUsage, "unknown schema '{}'", value);
@@ -114,6 +134,7 @@ const std::array kOptions = {
     Option{"limit", &SetLimit},
     Option{"target", &SetTarget},
     Option{"profile", &SetProfile},
+    Option{"samples", &SetSamples},
     Option{"schema", &SetSchema},
     Option{"numerics", &SetNumerics},
     Option{"fold-budget",

@@ -46,7 +46,7 @@ struct GoldenSettings {
 // Keys: limit, target, fold-budget, keep-float, lower, keep, fully-quantized,
 // integer-io, sink-quantize,
 // leave-integers, own-parameters, no-quantize, calibration, schema, numerics, steps,
-// profile=NAME:MIN:MAX.
+// profile=NAME:MIN:MAX, samples=NAME:REAL,..
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 
 }  // namespace octavo::golden

@@ -1,0 +1,298 @@
+// A group of values that must have one type (tied_values.h) meets another at a Rescale.  One pair
+// of parameters for both saves the Rescale and a rounding, and may cost the readers of the finer
+// one: it is taken where the histograms say that all readers together get no more noise.  What is
+// tried is first everything that Rescales join, then what one Rescale does.
+#include "core/passes/align_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/passes/absorb.h"
+#include "core/passes/readers_noise.h"
+#include "core/profile/choose_params.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+
+// Each round but the last takes Rescales away.
+constexpr int kMaxRounds = 16;
+// The sum alone would let one reader pay for another whose noise is large anyway.
+constexpr double kMostOfOne = 2;
+
+struct Link {
+  NodeId rescale = {};
+  int from = -1, to = -1;  // groups
+  int64_t elements = 0;
+};
+
+// What Rescales join: its groups, and the nodes that read or compute their values.
+struct Region {
+  std::vector<Link> links = {};
+  std::vector<bool> in_groups = {};
+  std::vector<NodeId> nodes = {};
+};
+
+bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
+
+// What new types do to the noise of those who read: all together, and the one that gets the most.
+struct Change {
+  double together = 1, most = 1;
+
+  bool Good() const { return together <= 1 + 1e-9 && most <= kMostOfOne; }
+  bool BetterThan(const Change& other) const {
+    if (Good() != other.Good()) return Good();
+    return together < other.together;
+  }
+};
+
+double Ratio(double is, double was) { return was > 0 ? is / was : is > 0 ? HUGE_VAL : 1; }
+
+Change ChangeOf(const std::vector<double>& before, const std::vector<double>& after) {
+  Change change;
+  double was = 0, is = 0;
+  for (size_t i = 0; i < before.size(); ++i) {
+    was += before[i];
+    is += after[i];
+    change.most = std::max(change.most, Ratio(after[i], before[i]));
+  }
+  change.together = Ratio(is, was);
+  return change;
+}
+
+class Aligner {
+ public:
+  Aligner(Graph& graph, Context& context, std::map<NodeId, std::string>& why)
+      : graph_(graph),
+        context_(context),
+        target_(context.settings().target),
+        tied_(graph, target_),
+        noise_(graph, tied_, context.settings(), context.findings()),
+        why_(why) {}
+
+  // One round.
+  Result<bool> Run() {
+    bool applied = false;
+    for (Region& region : Regions()) {
+      OCTAVO_CHECK(context_.settings().stop.Check());
+      OCTAVO_TRY(const bool whole, Try(region, region.links));
+      applied |= whole;
+      if (whole || region.links.size() == 1) continue;
+      std::ranges::stable_sort(region.links, std::greater<>{}, &Link::elements);
+      std::set<int> touched;
+      for (const Link& link : region.links) {
+        if (touched.count(link.from) || touched.count(link.to)) continue;
+        OCTAVO_TRY(const bool done, Try(region, {link}));
+        if (!done) continue;
+        applied = true;
+        touched.insert({link.from, link.to});
+      }
+    }
+    return applied;
+  }
+
+ private:
+  std::vector<Link> Links() const {
+    std::vector<Link> links;
+    for (const NodeId id : graph_.nodes()) {
+      const Node& node = graph_.node(id);
+      if (!IsRescale(node)) continue;
+      const Link link{id, tied_.Of(node.inputs[0]), tied_.Of(node.result()),
+                      graph_.type(node.result()).elements()};
+      // A group that meets itself has two types along its own paths.
+      if (link.from >= 0 && link.to >= 0 && link.from != link.to) links.push_back(link);
+    }
+    return links;
+  }
+
+  std::vector<Region> Regions() const {
+    const std::vector<Link> links = Links();
+    std::vector<int> root(tied_.size());
+    for (int i = 0; i < tied_.size(); ++i) root[i] = i;
+    const auto find = [&](int at) {
+      while (root[at] != at) at = root[at] = root[root[at]];
+      return at;
+    };
+    for (const Link& link : links) root[find(link.from)] = find(link.to);
+    std::map<int, Region> regions;
+    for (const Link& link : links) regions[find(link.from)].links.push_back(link);
+    for (auto& [at, region] : regions) {
+      region.in_groups.resize(tied_.size());
+      for (int i = 0; i < tied_.size(); ++i) region.in_groups[i] = find(i) == at;
+    }
+    if (regions.empty()) return {};
+    for (const NodeId id : graph_.nodes()) {
+      const Node& node = graph_.node(id);
+      std::set<int> roots;
+      const auto note = [&](ValueId value) {
+        if (value && tied_.Of(value) >= 0) roots.insert(find(tied_.Of(value)));
+      };
+      std::ranges::for_each(node.inputs, note);
+      std::ranges::for_each(node.results, note);
+      for (const int at : roots) {
+        if (const auto region = regions.find(at); region != regions.end()) {
+          region->second.nodes.push_back(id);
+        }
+      }
+    }
+    std::vector<Region> list;
+    for (auto& [at, region] : regions) list.push_back(std::move(region));
+    return list;
+  }
+
+  // The types that the groups have, and those of their values' ranges taken together.
+  std::vector<Type> Candidates(const std::set<int>& groups) {
+    std::vector<Type> types;
+    profile::Entry together;
+    const auto add = [&](const Type& type) {
+      const auto same = [&](const Type& other) { return SameType(type, other); };
+      if (std::ranges::none_of(types, same)) types.push_back(type);
+    };
+    for (const int group : groups) {
+      add(tied_.TypeOf(group));
+      for (const ValueId id : tied_.members(group)) {
+        const Node* producer = graph_.Producer(id);
+        if (producer == nullptr || tied_.HandsOn(*producer) || IsRescale(*producer)) continue;
+        const profile::Histogram* histogram = noise_.Of(id);
+        if (histogram == nullptr) continue;
+        if (!together.histogram) together.histogram.emplace();
+        together.histogram->Merge(*histogram);
+      }
+    }
+    if (!together.histogram) return types;
+    together.min = together.histogram->min();
+    together.max = together.histogram->max();
+    const profile::Scheme scheme = profile::SchemeOf(target_);
+    for (const std::string_view method : {std::string_view(context_.settings().calibration),
+                                          std::string_view("minmax"), std::string_view("mse")}) {
+      const auto range = profile::Calibrate(together, method, scheme);
+      if (!range) continue;
+      const profile::Params params = profile::ChooseParams(range->min, range->max, scheme);
+      add({scheme.dtype, {}, ir::Quant::PerTensor(params.scale, params.zero_point), {}});
+    }
+    return types;
+  }
+
+  std::string WhyStays(const std::set<int>& groups, const Type& type) {
+    for (const int group : groups) {
+      if (SameType(tied_.TypeOf(group), type)) continue;
+      if (std::string why = tied_.WhyStays(group, type); !why.empty()) return why;
+      for (const ValueId id : tied_.members(group)) {
+        if (std::string why = noise_.WhyLimitStays(id, type); !why.empty()) return why;
+      }
+    }
+    return {};
+  }
+
+  std::optional<std::vector<double>> NoiseAt(const Region& region, const std::set<int>& groups,
+                                             const Type* type) {
+    return noise_.Ratios(region.nodes, region.in_groups, [&](int group) -> const Type& {
+      return type && groups.count(group) ? *type : tied_.TypeOf(group);
+    });
+  }
+
+  // One pair of parameters for all that the links join, if that is possible and good.
+  Result<bool> Try(const Region& region, const std::vector<Link>& links) {
+    std::set<int> groups;
+    for (const Link& link : links) groups.insert({link.from, link.to});
+    const auto keep = [&](const std::string& why) {
+      for (const Link& link : links) why_[link.rescale] = why;
+      return false;
+    };
+    const std::optional<std::vector<double>> before = NoiseAt(region, groups, nullptr);
+    if (!before) {
+      return keep(fmt::format("no histogram of '{}' says what shared parameters would cost",
+                              noise_.missing()));
+    }
+    std::optional<Type> best;
+    Change least;
+    std::string stays;
+    for (const Type& type : Candidates(groups)) {
+      if (std::string why = WhyStays(groups, type); !why.empty()) {
+        if (stays.empty()) stays = std::move(why);
+        continue;
+      }
+      const Change change = ChangeOf(*before, *NoiseAt(region, groups, &type));
+      if (best && !change.BetterThan(least)) continue;
+      best = type;
+      least = change;
+    }
+    if (!best) return keep(fmt::format("parameters cannot be shared: {}", stays));
+    if (!least.Good()) {
+      return keep(
+          fmt::format("shared parameters would give their readers {:.3g} times the noise, "
+                      "and one of them {:.3g} times{}{}",
+                      least.together, least.most, stays.empty() ? "" : "; of others ", stays));
+    }
+    if (!context_.Allows(kAlignedRule.effect)) {
+      return keep(fmt::format("aligned would have the effect {}, past the limit {}",
+                              Name(kAlignedRule.effect), Name(context_.settings().limit)));
+    }
+    OCTAVO_CHECK(Apply(links, groups, *best));
+    return true;
+  }
+
+  Status Apply(const std::vector<Link>& links, const std::set<int>& groups, const Type& type) {
+    std::vector<std::string> values;
+    for (const int group : groups) {
+      if (SameType(tied_.TypeOf(group), type)) continue;
+      for (const ValueId id : tied_.members(group)) values.push_back(graph_.name(id));
+      OCTAVO_CHECK(Retype(graph_, tied_.members(group), type, target_.bias_bits));
+    }
+    context_.Applied(kAlignedRule, graph_.node(links.front().rescale).name, std::move(values));
+    context_.Checkpoint(graph_);
+    return {};
+  }
+
+  Graph& graph_;
+  Context& context_;
+  const target::Target& target_;
+  TiedValues tied_;
+  ReadersNoise noise_;
+  std::map<NodeId, std::string>& why_;
+};
+
+// After what the other laws said of the Rescales that stay.
+void SayWhy(const Graph& graph, const std::map<NodeId, std::string>& why, Context& context) {
+  std::map<std::string, std::string> said;
+  for (const Kept& kept : context.findings().kept) said[kept.node] = kept.reason;
+  for (const NodeId id : graph.nodes()) {
+    const auto at = why.find(id);
+    if (at == why.end() || !IsRescale(graph.node(id))) continue;
+    const std::string& name = graph.node(id).name;
+    const auto before = said.find(name);
+    context.Keep(name, before == said.end() ? at->second
+                                            : fmt::format("{}; {}", before->second, at->second));
+  }
+}
+
+}  // namespace
+
+const Rule kAlignedRule = {
+    "aligned", "Rescale(x : t1) : t2 -> x : t, and so all that must have the type of either",
+    Effect::kNewParameters,
+    "every producer can give t and every reader take it; by the profile's histograms the readers "
+    "together get no more noise, and none more than twice its own"};
+
+Result<bool> AlignParameters(Graph& graph, Context& context) {
+  if (context.settings().profile == nullptr) return false;
+  bool any = false;
+  std::map<NodeId, std::string> why;
+  for (int round = 0; round < kMaxRounds; ++round) {
+    OCTAVO_TRY(const bool applied, Aligner(graph, context, why).Run());
+    if (!applied) break;
+    any = true;
+    AbsorbRescales(graph, context);
+  }
+  SayWhy(graph, why, context);
+  return any;
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,184 @@
+#include "core/passes/readers_noise.h"
+
+#include <algorithm>
+
+#include "core/passes/absorb.h"
+#include "core/passes/rewrite.h"
+
+namespace octavo::passes {
+
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+
+namespace {
+
+// The sum of f(real) over the histogram, a bin's values taken to lie in its middle.
+template <class F>
+double SumOf(const profile::Histogram& histogram, const F& f) {
+  double sum = 0;
+  for (size_t k = 0; k < histogram.counts().size(); ++k) {
+    const int64_t count = histogram.counts()[k];
+    if (count == 0) continue;
+    const double x = histogram.low() + (static_cast<double>(k) + 0.5) * histogram.width();
+    sum += static_cast<double>(count) *
+           f(std::clamp(x, double{histogram.min()}, double{histogram.max()}));
+  }
+  return sum;
+}
+
+double Limited(double x, const ir::Range& limits) {
+  return std::clamp(x, double{limits.min}, double{limits.max});
+}
+
+double Signal(const profile::Histogram& histogram, const ir::Range& limits) {
+  const auto square = [&](double x) { return Limited(x, limits) * Limited(x, limits); };
+  return SumOf(histogram, square) / static_cast<double>(histogram.total());
+}
+
+// Both hold zero.
+ir::Range Intersection(const ir::Range& a, const ir::Range& b) {
+  return {std::max(a.min, b.min), std::min(a.max, b.max)};
+}
+
+bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
+
+}  // namespace
+
+ir::Range RangeHeldBy(const Type& type) {
+  const ir::CodeRange codes = ir::CodesOf(type.dtype);
+  const int64_t zero = type.quant->zero_point();
+  return {static_cast<float>(codes.min - zero) * type.quant->scale(),
+          static_cast<float>(codes.max - zero) * type.quant->scale()};
+}
+
+double HoldingError(const profile::Histogram& histogram, const ir::Range& limits,
+                    const Type& type) {
+  const double step = type.quant->scale();
+  const ir::Range held = RangeHeldBy(type);
+  const auto error = [&](double x) {
+    const double beyond = Limited(x, limits) - Limited(Limited(x, limits), held);
+    return std::max(beyond * beyond, step * step / 12);
+  };
+  return SumOf(histogram, error) / static_cast<double>(histogram.total());
+}
+
+std::string ReadersNoise::WhyLimitStays(ValueId id, const Type& type) {
+  const Node* producer = graph_.Producer(id);
+  const ValueId reals = IsOwn(producer, "Rescale") ? producer->inputs[0] : id;
+  const Type& own = graph_.type(id);
+  const ir::Range was = RangeHeldBy(own), is = RangeHeldBy(type);
+  const float margin = own.quant->scale() / 2;
+  for (const ValueId of : {id, reals}) {
+    const profile::Histogram* histogram = Of(of);
+    if (histogram == nullptr) continue;
+    const bool low = histogram->min() < was.min - margin && is.min < was.min - margin;
+    const bool high = histogram->max() > was.max + margin && is.max > was.max + margin;
+    if (!low && !high) continue;
+    return fmt::format("the type of '{}' limits its values {}", graph_.name(id),
+                       low ? "from below" : "from above");
+  }
+  return {};
+}
+
+const profile::Histogram* ReadersNoise::Of(ValueId id) {
+  const auto known = [](const profile::Entry* entry) {
+    return entry && entry->histogram && !entry->histogram->empty() ? &*entry->histogram : nullptr;
+  };
+  if (const auto* own = known(ranges_.Of(id))) return own;
+  const Node* producer = graph_.Producer(id);
+  if (IsOwn(producer, "Rescale")) return Of(producer->inputs[0]);
+  if (IsOwn(producer, "Quantize")) {
+    const ValueId reals = producer->inputs[0];
+    if (const auto* own = known(ranges_.Of(reals))) return own;
+    if (graph_.IsConstant(reals)) {
+      const auto [at, added] = payloads_.try_emplace(reals);
+      if (added) at->second.Add(graph_.value(reals).constant->tensor.values<float>());
+      return at->second.empty() ? nullptr : &at->second;
+    }
+  }
+  // An output's name is that of the reals.
+  for (const ir::Use& use : graph_.value(id).uses) {
+    const Node& reader = graph_.node(use.node);
+    if (!IsOwn(reader, "Dequantize")) continue;
+    if (const auto* own = known(ranges_.Of(reader.result()))) return own;
+  }
+  return nullptr;
+}
+
+std::optional<ReadersNoise::Power> ReadersNoise::MadeAt(ValueId id, const ir::Range& limits,
+                                                        const Type& type) {
+  const profile::Histogram* histogram = Of(id);
+  if (histogram == nullptr) {
+    missing_ = graph_.name(id);
+    return std::nullopt;
+  }
+  return Power{HoldingError(*histogram, limits, type), Signal(*histogram, limits)};
+}
+
+std::optional<ReadersNoise::Power> ReadersNoise::Result(
+    const Node& node, ValueId id, const std::map<ValueId, Power>& held,
+    const std::function<const Type&(int)>& type_of) {
+  const Type& type = type_of(tied_.Of(id));
+  const ir::Range own = RangeHeldBy(graph_.type(id));  // as the graph stands
+  if (IsRescale(node)) {
+    const ValueId x = node.inputs[0];
+    const ir::Range limits =
+        graph_.type(x).quant->per_tensor() ? Intersection(RangeHeldBy(graph_.type(x)), own) : own;
+    const auto before = held.find(x);
+    if (before == held.end()) return MadeAt(x, limits, type);
+    if (SameType(type_of(tied_.Of(x)), type)) return before->second;
+    const std::optional<Power> again = MadeAt(x, limits, type);
+    if (!again) return std::nullopt;
+    return Power{before->second.noise + again->noise, again->signal};
+  }
+  if (!tied_.HandsOn(node)) return MadeAt(id, own, type);
+  // A mixture of the operands, by how much each brings.
+  Power sum;
+  double elements = 0;
+  for (const ValueId input : node.inputs) {
+    const auto at = input ? held.find(input) : held.end();
+    if (at == held.end()) continue;
+    const auto share = static_cast<double>(graph_.type(input).elements());
+    sum.noise += share * at->second.noise;
+    sum.signal += share * at->second.signal;
+    elements += share;
+  }
+  if (elements == 0) return MadeAt(id, own, type);
+  return Power{sum.noise / elements, sum.signal / elements};
+}
+
+std::optional<std::vector<double>> ReadersNoise::Ratios(
+    const std::vector<NodeId>& nodes, const std::vector<bool>& in_groups,
+    const std::function<const Type&(int)>& type_of) {
+  std::map<ValueId, Power> held;
+  std::vector<double> ratios;
+  const auto counts = [&](ValueId id) {
+    return id && tied_.Of(id) >= 0 && in_groups[tied_.Of(id)];
+  };
+  for (const NodeId id : nodes) {
+    const Node& node = graph_.node(id);
+    for (const ValueId input : node.inputs) {
+      if (!counts(input)) continue;
+      if (held.find(input) == held.end() && graph_.Producer(input) == nullptr) {
+        const std::optional<Power> made =
+            MadeAt(input, RangeHeldBy(graph_.type(input)), type_of(tied_.Of(input)));
+        if (!made) return std::nullopt;
+        held[input] = *made;
+      }
+      if (tied_.HandsOn(node) || IsRescale(node)) continue;
+      const Power& power = held.at(input);
+      ratios.push_back(power.signal > 0 ? power.noise / power.signal : 0);
+    }
+    for (const ValueId result : node.results) {
+      if (!counts(result)) continue;
+      const std::optional<Power> power = Result(node, result, held, type_of);
+      if (!power) return std::nullopt;
+      held[result] = *power;
+    }
+  }
+  return ratios;
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,153 @@
+// Parameters chosen jointly: what the histograms say, on a target whose Add wants one type, and
+// what the report says of a Rescale that stays.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/ops/op_table.h"
+#include "core/passes/passes.h"
+#include "core/passes/readers_noise.h"
+#include "core/text/parse.h"
+
+namespace octavo::passes {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+profile::Histogram HistogramOf(const std::vector<float>& reals) {
+  profile::Histogram histogram;
+  histogram.Add(reals);
+  return histogram;
+}
+
+ir::Type Codes(float scale, int32_t zero_point) {
+  return {ir::DType::kU8, {4}, ir::Quant::PerTensor(scale, zero_point), {}};
+}
+
+TEST(HoldingError, IsATwelfthOfTheSquaredStepWithinTheType) {
+  const profile::Histogram histogram = HistogramOf({-1, 0.5, 1});
+  EXPECT_DOUBLE_EQ(HoldingError(histogram, {-2, 2}, Codes(0.5f, 128)), 0.25 / 12);
+}
+
+TEST(HoldingError, IsTheSquaredDistanceBeyondTheType) {
+  const profile::Histogram histogram = HistogramOf({-4, -4});
+  EXPECT_NEAR(HoldingError(histogram, {-8, 8}, Codes(1, 2)), 4, 0.1);
+}
+
+TEST(HoldingError, LeavesOutWhatWasLimitedBefore) {
+  const profile::Histogram histogram = HistogramOf({-4, -4});
+  EXPECT_DOUBLE_EQ(HoldingError(histogram, {0, 8}, Codes(0.5f, 0)), 0.25 / 12);
+}
+
+struct Job {
+  ThreadPool pool{1};
+  profile::Profile profile = {};
+  Settings settings = {.pool = &pool};
+  Findings findings = {};
+  ir::Graph graph;
+
+  explicit Job(Effect limit) {
+    settings.limit = limit;
+    settings.profile = &profile;
+  }
+
+  void Sample(const std::string& name, const std::vector<float>& reals) {
+    const profile::Histogram histogram = HistogramOf(reals);
+    profile.values[name] = {.min = histogram.min(), .max = histogram.max(), .histogram = histogram};
+  }
+
+  // How many Rescales are left.
+  int Run(std::string_view text) {
+    auto parsed = text::Parse(text, {.find_op = &ops::FindOp});
+    EXPECT_TRUE(parsed) << parsed.error().message;
+    if (!parsed) return -1;
+    graph = *std::move(parsed);
+    const auto records = RunPipeline(AllPasses(), {.only = {"absorb-rescales", "place-rescales"}},
+                                     settings, graph, findings);
+    EXPECT_TRUE(records) << records.error().message;
+    int count = 0;
+    for (const ir::NodeId id : graph.nodes()) count += graph.node(id).op->name == "Rescale";
+    return count;
+  }
+
+  // The last that was said of a node.
+  std::string Why(std::string_view node) const {
+    std::string why;
+    for (const Kept& kept : findings.kept) {
+      if (kept.node == node) why = kept.reason;
+    }
+    return why;
+  }
+};
+
+// A branch around Sigmoid; the target adds codes of one type alone.
+constexpr std::string_view kResidual =
+    R"(graph(%x: tensor<1x4xf32>, %v: tensor<1x4xf32>) -> (%y, %z) {
+  %a = Quantize(%x) : tensor<1x4xu8, scale=0.02, zp=128>
+  %b = Quantize(%v) : tensor<1x4xu8, scale=0.022, zp=128>
+  %z = Sigmoid(%a) : tensor<1x4xu8, scale=0.00390625, zp=0>
+  %a.r = Rescale(%a) : tensor<1x4xu8, scale=0.022, zp=128>
+  %c = Add(%a.r, %b) : tensor<1x4xu8, scale=0.022, zp=128>
+  %y = Dequantize(%c) : tensor<1x4xf32>
+}
+)";
+
+struct Residual : Job {
+  explicit Residual(Effect limit) : Job(limit) {
+    settings.target.same_type = {"Add"};
+    Sample("x", {-1.2f, -1, 0.5f, 1.2f});
+    Sample("v", {-1.3f, -1, 0.5f, 1.4f});
+  }
+};
+
+TEST(AlignParameters, ResidualAddGetsOneTypeThatServesBothBranches) {
+  Residual job(Effect::kNewParameters);
+  EXPECT_EQ(job.Run(kResidual), 0);
+  const ir::Type& type = job.graph.type(job.graph.Find("a"));
+  EXPECT_EQ(type.quant, job.graph.type(job.graph.Find("b")).quant);
+  EXPECT_EQ(type.quant, job.graph.type(job.graph.Find("c")).quant);
+}
+
+TEST(AlignParameters, ReportSaysThatTheLimitForbidsIt) {
+  Residual job(Effect::kFewerClamps);
+  EXPECT_EQ(job.Run(kResidual), 1);
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("aligned would have the effect new-parameters, past the "
+                                        "limit fewer-clamps"));
+}
+
+TEST(AlignParameters, ReportSaysHowMuchNoiseItWouldAdd) {
+  Residual job(Effect::kNewParameters);
+  job.Sample("x", {-0.2f, -0.1f, 0.1f, 0.2f});
+  std::string text(kResidual);
+  text.replace(text.find("scale=0.02,"), 11, "scale=0.002,");
+  EXPECT_EQ(job.Run(text), 1);
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("shared parameters would give their readers"));
+}
+
+TEST(AlignParameters, ReportSaysWhichHistogramIsMissing) {
+  Residual job(Effect::kNewParameters);
+  job.profile.values.erase("v");
+  EXPECT_EQ(job.Run(kResidual), 1);
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("no histogram of 'b'"));
+}
+
+TEST(AlignParameters, ReportSaysThatATypeLimitsLikeARelu) {
+  Residual job(Effect::kNewParameters);
+  std::string text(kResidual);
+  text.replace(text.find("scale=0.02, zp=128"), 18, "scale=0.02, zp=0");
+  EXPECT_EQ(job.Run(text), 1);
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' limits its values from below"));
+}
+
+TEST(AlignParameters, ReasonsNameWhatStandsOnBothSides) {
+  Residual job(Effect::kNewParameters);
+  job.settings.profile = nullptr;
+  EXPECT_EQ(job.Run(kResidual), 1);
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("'a' has other readers; "));
+  EXPECT_THAT(job.Why("a.r"), Not(HasSubstr("histogram")));
+}
+
+}  // namespace
+}  // namespace octavo::passes
