@@ -58,6 +58,7 @@ export function listReasons(rows) {
       .map((limit) => {
         const kept = rows.filter((r) => r.limit === limit).flatMap((r) => r.rescales.kept);
         const lines = reasonsByCount(kept).map(([reason, count]) => `- ${count}: ${reason}`);
+        if (!kept.length) return `With the limit ${limit}, none stays.`;
         return [`With the limit ${limit}, ${kept.length} stay:`, '', ...lines].join('\n');
       })
       .join('\n\n');
