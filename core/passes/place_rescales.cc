@@ -115,9 +115,11 @@ Status PlaceBest(Graph& graph, Context& context, std::optional<Graph>* original 
   return {};
 }
 
-// What single moves would leave; a graph in which they have nothing to do is not copied for that.
-Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const Context& context) {
-  if (!SinksGreedily(graph, context.settings())) return TotalOf(graph);
+// What single moves would leave of `total`; a graph in which they have nothing to do is not copied
+// for that.
+Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const RescaleTotal& total,
+                                     const Context& context) {
+  if (!SinksGreedily(graph, context.settings())) return total;
   Graph copy = graph;
   Findings aside;
   Context aside_context(context.settings(), aside, "place-rescales");
@@ -128,8 +130,9 @@ Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const Context& context)
 // Lets single moves and the whole placement take turns until neither gains.
 Status Settle(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds; ++round) {
-    OCTAVO_TRY(const RescaleTotal greedy, TotalOnceGreedy(graph, context));
-    if (!(greedy < TotalOf(graph))) break;
+    const RescaleTotal total = TotalOf(graph);
+    OCTAVO_TRY(const RescaleTotal greedy, TotalOnceGreedy(graph, total, context));
+    if (!(greedy < total)) break;
     OCTAVO_CHECK(PlaceGreedily(graph, context));
     OCTAVO_CHECK(PlaceBest(graph, context));
   }
@@ -169,7 +172,7 @@ Status Run(Graph& graph, Context& context) {
   figures.before = TotalOf(graph);
   figures.greedy = figures.after = figures.before;
   if (figures.before.count == 0) return {};
-  OCTAVO_TRY(figures.greedy, TotalOnceGreedy(graph, context));
+  OCTAVO_TRY(figures.greedy, TotalOnceGreedy(graph, figures.before, context));
 
   Findings& findings = context.findings();
   const size_t entries = findings.ledger.size(), kept = findings.kept.size();
@@ -181,7 +184,8 @@ Status Run(Graph& graph, Context& context) {
     findings.ledger.resize(entries);
     findings.kept.resize(kept);
   }
-  OCTAVO_CHECK(Settle(graph, context));
+  const bool untouched = !original && !(figures.greedy < figures.before);
+  if (!untouched) OCTAVO_CHECK(Settle(graph, context));
   OCTAVO_CHECK(MoveChannels(graph, context));
   OCTAVO_TRY(const bool aligned, AlignParameters(graph, context));
   if (aligned) {

@@ -6,7 +6,7 @@
 //   border in           x (float)         ->  Quantize(x)
 //   border out          y (codes)         ->  Dequantize(y)
 //   another type        Op wants t2       ->  Op(Rescale(x) : t2)
-#include <unordered_map>
+#include <vector>
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
@@ -31,6 +31,25 @@ constexpr Rule kQuantized = {
         "the profile has its ranges",
 };
 constexpr Rule kRules[] = {kQuantized};
+
+// What is known of values, by their number; a default-made T where that is nothing.
+template <class T>
+class ByValue {
+ public:
+  const T& Of(ValueId id) const {
+    static const T nothing = {};
+    const auto index = static_cast<size_t>(id.index);
+    return index < entries_.size() ? entries_[index] : nothing;
+  }
+  T& operator[](ValueId id) {
+    const auto index = static_cast<size_t>(id.index);
+    if (index >= entries_.size()) entries_.resize(index + 1);
+    return entries_[index];
+  }
+
+ private:
+  std::vector<T> entries_;
+};
 
 class Quantizer {
  public:
@@ -90,7 +109,7 @@ class Quantizer {
     if (role == Role::kBias) return;
     const target::Target& target = context_.settings().target;
     const bool keeps = target.QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameAsInput;
-    if (graph_.IsConstant(value) || weights_.count(value)) {
+    if (graph_.IsConstant(value) || weights_.Of(value)) {
       ir::Type type;
       const ir::Tensor& payload = PayloadOf(value);
       if (role == Role::kWeight) {
@@ -115,8 +134,8 @@ class Quantizer {
   }
 
   const ir::Tensor& PayloadOf(ValueId value) const {
-    const auto at = weights_.find(value);
-    return graph_.value(at == weights_.end() ? value : at->second).constant->tensor;
+    const ValueId payload = weights_.Of(value);
+    return graph_.value(payload ? payload : value).constant->tensor;
   }
 
   // The constant `value` read as `type`: Quantize of its float payload.  The first type takes the
@@ -157,7 +176,7 @@ class Quantizer {
 
   // The codes of a value that float nodes or the caller compute, or an integer node did.
   ValueId CodesBefore(NodeId reader, ValueId value) {
-    if (const auto at = codes_.find(value); at != codes_.end()) return at->second;
+    if (const ValueId known = codes_.Of(value)) return known;
     const std::string name = graph_.UniqueName(graph_.name(value) + ".q");
     const ir::Type type = WithShape(*plan_.types[value.index], value);
     const NodeId node = graph_.InsertBefore(
@@ -184,7 +203,7 @@ class Quantizer {
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
       const ValueId input = graph_.node(id).inputs[i];
       if (!input || !graph_.type(input).quantized()) continue;
-      if (plan_.types.size() <= static_cast<size_t>(input.index) || !codes_.count(input)) continue;
+      if (plan_.types.size() <= static_cast<size_t>(input.index) || !codes_.Of(input)) continue;
       graph_.SetInput(id, i, FloatBefore(id, input));
     }
     const std::vector<ValueId> results = graph_.node(id).results;
@@ -210,7 +229,7 @@ class Quantizer {
   }
 
   ValueId FloatBefore(NodeId reader, ValueId codes) {
-    if (const auto at = floats_.find(codes); at != floats_.end()) return at->second;
+    if (const ValueId known = floats_.Of(codes)) return known;
     const std::string name = graph_.UniqueName(graph_.name(codes) + ".dq");
     const ir::Type type{ir::DType::kF32, graph_.type(codes).shape, {}, {}};
     const NodeId node = graph_.InsertBefore(
@@ -222,8 +241,6 @@ class Quantizer {
   Context& context_;
   const QuantizePlan& plan_;
   profile::Scheme scheme_;
-  template <class T>
-  using ByValue = std::unordered_map<ValueId, T>;
   ByValue<ValueId> codes_, floats_;  // a value's codes, and the float form of codes
   ByValue<ValueId> weights_;         // a quantized constant's float payload
   ByValue<NodeId> first_;

@@ -266,10 +266,10 @@ class Planner {
 
   // One range a group: the widest of its members' measured ones.
   Status ChooseTypes() {
-    std::unordered_map<int32_t, ir::Range> ranges;
+    std::vector<std::optional<ir::Range>> ranges(graph_.value_bound());
     const auto widen = [&](int32_t group, const ir::Range& range) {
-      const auto [at, added] = ranges.emplace(group, range);
-      if (!added && range.max - range.min > at->second.max - at->second.min) at->second = range;
+      std::optional<ir::Range>& widest = ranges[group];
+      if (!widest || range.max - range.min > widest->max - widest->min) widest = range;
     };
     for (size_t i = 0; i < graph_.value_bound(); ++i) {
       const ValueId id{static_cast<int32_t>(i)};
@@ -293,10 +293,9 @@ class Planner {
         plan_.types[i] = TypeAt(value, fixed->scale, fixed->zero_point);
         continue;
       }
-      const auto range = ranges.find(groups_.Of(id));
-      if (range == ranges.end()) continue;
-      const profile::Params params =
-          profile::ChooseParams(range->second.min, range->second.max, scheme_);
+      const std::optional<ir::Range>& range = ranges[groups_.Of(id)];
+      if (!range) continue;
+      const profile::Params params = profile::ChooseParams(range->min, range->max, scheme_);
       if (params.floored) {
         context_.Warn("scale_floored", fmt::format("the range of '{}' is so small that its scale "
                                                    "was raised to {}",

@@ -149,8 +149,10 @@ class GraphLaws {
  public:
   GraphLaws(const Graph& graph, const Settings& settings, const GraphRegion& region)
       : graph_(graph), settings_(settings), region_(region) {
+    given_by_.resize(region.region.actors.size());
     for (size_t i = 0; i < region.values.size(); ++i) {
-      given_by_.emplace(region.region.items[i].producer, region.values[i]);
+      ValueId& given = given_by_[region.region.items[i].producer];
+      if (!given) given = region.values[i];
     }
   }
 
@@ -171,7 +173,7 @@ class GraphLaws {
     return Allows(offer) && WhyBiasStays(graph_, use.node, type(from), bits).empty();
   }
   bool MayGive(int actor, int from, int to) const {
-    return Allows(OfferToGive(graph_, settings_.target, given_by_.at(actor), type(from), type(to)));
+    return Allows(OfferToGive(graph_, settings_.target, given_by_[actor], type(from), type(to)));
   }
 
   bool MayMerge(int a, int b, int c) {
@@ -202,7 +204,7 @@ class GraphLaws {
   const Graph& graph_;
   const Settings& settings_;
   const GraphRegion& region_;
-  std::map<int, ValueId> given_by_;
+  std::vector<ValueId> given_by_;  // by actor: what it gives
   std::map<std::tuple<int, int, int>, bool> merges_;
 };
 
