@@ -54,7 +54,8 @@ constexpr Rule kIntoDequantize = {"into-dequantize", "Dequantize(Rescale(x) : t2
                                   "range(t1) inside range(t2), else fewer-clamps"};
 constexpr Rule kCombinedUp = {
     "combined-up", "Rescale(Op(..) : t1) : t3 -> Op(..) : t3", Effect::kFewerRoundings,
-    "Op's result parameters are free; one reader; range(t3) inside range(t1), else fewer-clamps; "
+    "Op's result parameters are free; one reader; t1 ends at zero only where t3 does or Op does; "
+    "range(t3) inside range(t1), else fewer-clamps; "
     "exact where Op chooses among codes of t1 (Max, Min, Relu; Clip whose bounds are such)"};
 constexpr Rule kCombinedDown = {"combined-down", "Op(Rescale(x : t1) : t2, ..) -> Op(x, ..)",
                                 Effect::kFewerRoundings,

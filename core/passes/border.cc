@@ -51,6 +51,22 @@ bool ChoosesCodes(const Graph& graph, const Node& node, const Type& type, ir::Nu
          (mode == ir::Numerics::kOnnx && ClampGivesCodes(graph, node, type, mode));
 }
 
+// Whether the codes of `type` end at zero on a side on which those of `other` go on: such an end is
+// what is left of a Relu, once the laws have found that its type does its work.
+bool EndsAtZero(const Type& type, const Type& other) {
+  const ir::CodeRange codes = ir::CodesOf(type.dtype), others = ir::CodesOf(other.dtype);
+  const int32_t zero = type.quant->zero_point(), zero_of_other = other.quant->zero_point();
+  return (zero == codes.min && zero_of_other > others.min) ||
+         (zero == codes.max && zero_of_other < others.max);
+}
+
+// Whether the op itself keeps its results on one side of zero.
+bool KeepsSign(const Graph& graph, const target::Target& target, const Node& node) {
+  const ir::QuantRule rule = target.QuantOf(graph, node);
+  return node.op->clamps ||
+         (rule.kind == ir::QuantRule::Kind::kFixed && (rule.range.min >= 0 || rule.range.max <= 0));
+}
+
 }  // namespace
 
 Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Use& use,
@@ -104,6 +120,11 @@ Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId 
   Type kept = to;
   kept.range.reset();
   Offer offer{.effect = EffectOfOmitting(kept, from, target.numerics)};
+  if (from.quant->per_tensor() && to.quant->per_tensor() && EndsAtZero(from, to) &&
+      offer.effect != Effect::kExact && !KeepsSign(graph, target, *producer)) {
+    return Refuse(
+        fmt::format("the type of '{}' ends at zero and may stand for a Relu", graph.name(value)));
+  }
   if (IsOwn(*producer, "Quantize")) return offer;
   if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
     return Refuse(

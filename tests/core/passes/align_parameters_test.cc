@@ -133,12 +133,20 @@ TEST(AlignParameters, ReportSaysWhichHistogramIsMissing) {
   EXPECT_THAT(job.Why("a.r"), HasSubstr("no histogram of 'b'"));
 }
 
-TEST(AlignParameters, ReportSaysThatATypeLimitsLikeARelu) {
+TEST(AlignParameters, ReportSaysThatATypeLimitsLikeAClip) {
+  Residual job(Effect::kNewParameters);
+  std::string text(kResidual);
+  text.replace(text.find("scale=0.02, zp=128"), 18, "scale=0.004, zp=128");
+  EXPECT_EQ(job.Run(text), 1);
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' limits its values from below"));
+}
+
+TEST(AlignParameters, ReportSaysThatATypeMayStandForARelu) {
   Residual job(Effect::kNewParameters);
   std::string text(kResidual);
   text.replace(text.find("scale=0.02, zp=128"), 18, "scale=0.02, zp=0");
   EXPECT_EQ(job.Run(text), 1);
-  EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' limits its values from below"));
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' ends at zero and may stand for a Relu"));
 }
 
 TEST(AlignParameters, ReasonsNameWhatStandsOnBothSides) {
