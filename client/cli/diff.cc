@@ -92,9 +92,9 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
              job::DiffModels(reference, input, arguments.against, invocation.host.stop, show));
   std::string violation;
   if (arguments.by_rule) {
-    OCTAVO_TRY(job::RuleReport measured,
-               invocation.host.add_by_rule(std::move(report), by_rule, reference, input,
-                                           invocation.host.stop, show));
+    OCTAVO_TRY(
+        job::RuleReport measured,
+        invocation.host.add_by_rule(report, by_rule, reference, input, invocation.host.stop, show));
     report = std::move(measured.report_json);
     violation = std::move(measured.violation);
   }

@@ -16,7 +16,7 @@ using JobRunner = std::function<Result<job::Outcome>(const job::Request&, const 
                                                      const job::Observer&)>;
 
 using RuleMeasurer = std::function<Result<job::RuleReport>(
-    std::string report_json, const job::ByRule&, const job::ModelInput& reference,
+    const std::string& report_json, const job::ByRule&, const job::ModelInput& reference,
     const job::ModelInput& input, const StopToken&, const job::Observer&)>;
 
 // A file that a model needs: its name in the model, and where it lies, relative to the model.

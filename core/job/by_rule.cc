@@ -32,7 +32,7 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input, const Op
 
 }  // namespace
 
-Result<RuleReport> AddByRule(std::string report_json, const ByRule& by_rule,
+Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& by_rule,
                              const ModelInput& reference, const ModelInput& input,
                              const StopToken& stop, const Observer& observer) {
   OCTAVO_TRY(const Options options, OptionsOf(by_rule, input));

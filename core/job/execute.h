@@ -64,7 +64,7 @@ struct RuleReport {
   std::string report_json = {};
   std::string violation = {};  // empty: none
 };
-Result<RuleReport> AddByRule(std::string report_json, const ByRule& options,
+Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& options,
                              const ModelInput& reference, const ModelInput& input,
                              const StopToken& stop, const Observer& observer);
 

@@ -27,7 +27,6 @@ namespace {
 
 using ir::Graph;
 using ir::NodeId;
-using placement::Cost;
 
 constexpr Rule kRaised = {"raised", "Rescale(Move(x, ..)) -> Move(Rescale(x), ..)", Effect::kExact,
                           "all readers of Move want the same Rescale, and the placement converts "

@@ -140,8 +140,9 @@ TEST_F(Cli, DiffByRuleIsATableAndAViolationOfExactFails) {
 }
 )");
   std::string violation = "place-rescales/sunk is recorded as exact, but ..";
-  by_rule_ = [&](std::string, const job::ByRule&, const job::ModelInput&, const job::ModelInput&,
-                 const StopToken&, const job::Observer&) -> Result<job::RuleReport> {
+  by_rule_ = [&](const std::string&, const job::ByRule&, const job::ModelInput&,
+                 const job::ModelInput&, const StopToken&,
+                 const job::Observer&) -> Result<job::RuleReport> {
     return job::RuleReport{.report_json = kRows, .violation = violation};
   };
   const std::vector<std::string> args = {"diff",     Path("f.graph"), Path("f.graph"),

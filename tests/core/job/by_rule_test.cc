@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
 
 #include "core/job/execute.h"
 #include "core/job/job.h"
@@ -206,6 +208,37 @@ TEST(ByRule, AJobWithATargetFileNeedsTheFile) {
   EXPECT_EQ(without.error().field, "target");
   const auto with = Diffed(*job, {.options_from = report, .target = file});
   EXPECT_TRUE(with) << with.error().message;
+}
+
+// What decides about passes; a field that is missing here is a key that the test below misses.
+auto Fields(const Options& options) {
+  return std::make_tuple(options.target, options.schema, options.activations, options.weights,
+                         options.granularity, options.calibration, options.keep_float,
+                         options.numerics, options.numerics_limit, options.no_quantize,
+                         options.stop_before, options.skip, options.passes, options.integer_io,
+                         options.sink_quantize, options.leave_integers, options.own_parameters,
+                         options.fold_budget, options.shape, options.batch);
+}
+
+json Another(const json& value) {
+  if (value.is_boolean()) return !value.get<bool>();
+  if (value.is_number()) return value.get<int64_t>() + 1;
+  if (value.is_array()) return json({"another"});
+  if (value.is_object()) return json({{"another", {1, 2}}});
+  return "another";
+}
+
+TEST(ByRule, EveryOptionOfAReportThatDecidesAboutPassesIsTaken) {
+  const std::set<std::string> others = {"emit",         "external_over", "opset",
+                                        "output_name",  "deterministic", "strict_profile",
+                                        "require_sqnr", "require_cosine"};
+  const json report = json::parse(Optimized({}).report_json);
+  for (const auto& [key, value] : report["options"].items()) {
+    const json changed = {{"options", {{key, Another(value)}}}};
+    const auto options = OptionsOfReport(changed.dump());
+    ASSERT_TRUE(options) << key << ": " << options.error().message;
+    EXPECT_EQ(Fields(*options) == Fields({}), others.contains(key)) << key;
+  }
 }
 
 TEST(ByRule, ATextThatIsNoReportIsRefused) {

@@ -18,7 +18,6 @@ namespace {
 using ir::DType;
 using ir::Numerics;
 using ir::Quant;
-using ir::Type;
 
 ir::Graph Parse(const std::string& text) {
   auto graph = text::Parse(text, {.find_op = &ops::FindOp});
