@@ -23,7 +23,7 @@ export function measureRescales(octavo, model, folder, options) {
 export function reasonsByCount(kept) {
   const counts = new Map();
   for (const {reason} of kept) {
-    const general = reason.replace(/ ?'[^']*'/g, '').replace(/ [\d.e+]+ times/g, ' N times').trim();
+    const general = reason.replace(/(?: of)? ?'[^']*'/g, '').replace(/ [\d.e+]+ times/g, ' N times').trim();
     counts.set(general, (counts.get(general) ?? 0) + 1);
   }
   return [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
