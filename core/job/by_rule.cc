@@ -19,15 +19,13 @@ Result<Options> OptionsOf(const ByRule& by_rule, const ModelInput& input) {
   return options;
 }
 
-LoadRequest RequestOf(const ModelInput& model, const ModelInput& input, const Options& options,
-                      LoadRequest::Use use) {
-  return {.model = model.model,
-          .external_data = model.external_data,
-          .samples = input.samples,
-          .shape = options.shape,
-          .batch = options.batch,
-          .limits = input.limits,
-          .use = use};
+Result<Loaded> LoadFor(const ModelInput& model, const ModelInput& input, const Options& options,
+                       LoadRequest::Use use) {
+  LoadRequest request = RequestOf(model, input);
+  request.shape = options.shape;
+  request.batch = options.batch;
+  request.use = use;
+  return Load(request);
 }
 
 }  // namespace
@@ -36,8 +34,8 @@ Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& by_ru
                              const ModelInput& reference, const ModelInput& input,
                              const StopToken& stop, const Observer& observer) {
   OCTAVO_TRY(const Options options, OptionsOf(by_rule, input));
-  OCTAVO_TRY(const Loaded given, Load(RequestOf(input, input, options, LoadRequest::Use::kShapes)));
-  OCTAVO_TRY(Loaded real, Load(RequestOf(reference, input, options, LoadRequest::Use::kRun)));
+  OCTAVO_TRY(const Loaded given, LoadFor(input, input, options, LoadRequest::Use::kShapes));
+  OCTAVO_TRY(Loaded real, LoadFor(reference, input, options, LoadRequest::Use::kRun));
   ThreadPool pool(input.threads);
   OCTAVO_CHECK(PrepareFloat(real.model.graph, pool, stop));
 

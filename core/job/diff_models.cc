@@ -59,13 +59,9 @@ Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& in
                                const Observer& observer) {
   if (input.samples.empty()) return Fail(Code::kUsage, "diff needs --data").Field("data");
   const auto load = [&](const ModelInput& model, LoadRequest::Use use) {
-    return Load({.model = model.model,
-                 .external_data = model.external_data,
-                 .samples = input.samples,
-                 .shape = input.shape,
-                 .batch = input.batch,
-                 .limits = input.limits,
-                 .use = use});
+    LoadRequest request = RequestOf(model, input);
+    request.use = use;
+    return Load(request);
   };
   // The samples are the float model's; report::Diff makes codes of them where the other takes
   // codes.

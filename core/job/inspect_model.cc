@@ -19,19 +19,10 @@ ordered_json TypeJson(const std::string& name, const ir::Type& type) {
   return value;
 }
 
-Result<Loaded> LoadFor(const ModelInput& input) {
-  return Load({.model = input.model,
-               .external_data = input.external_data,
-               .samples = input.samples,
-               .shape = input.shape,
-               .batch = input.batch,
-               .limits = input.limits});
-}
-
 }  // namespace
 
 Result<std::string> InspectModel(const ModelInput& input) {
-  OCTAVO_TRY(const Loaded loaded, LoadFor(input));
+  OCTAVO_TRY(const Loaded loaded, Load(RequestOf(input, input)));
   const ir::Graph& graph = loaded.model.graph;
   ordered_json json = {{"digest", "sha256:" + loaded.model.digest},
                        {"bytes", loaded.model.bytes},
@@ -68,7 +59,7 @@ Result<std::string> InspectModel(const ModelInput& input) {
 }
 
 Result<std::string> GraphText(const ModelInput& input) {
-  OCTAVO_TRY(const Loaded loaded, LoadFor(input));
+  OCTAVO_TRY(const Loaded loaded, Load(RequestOf(input, input)));
   return text::Print(loaded.model.graph);
 }
 

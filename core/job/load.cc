@@ -116,6 +116,15 @@ Failure SamplesOrModel(const LoadRequest& request, Error error) {
 
 }  // namespace
 
+LoadRequest RequestOf(const ModelInput& model, const ModelInput& input) {
+  return {.model = model.model,
+          .external_data = model.external_data,
+          .samples = input.samples,
+          .shape = input.shape,
+          .batch = input.batch,
+          .limits = input.limits};
+}
+
 Result<Loaded> Load(const LoadRequest& request) {
   Loaded loaded;
   std::optional<data::SampleSource> source;

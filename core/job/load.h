@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/data/samples.h"
-#include "core/job/job.h"
+#include "core/job/execute.h"
 #include "core/onnx/import.h"
 #include "core/target/target.h"
 
@@ -34,6 +34,9 @@ struct Loaded {
   onnx::Imported model = {};  // of a text graph: what of it applies
   data::Samples samples = {};
 };
+
+// `model` with the samples, extents and limits of `input`, which is often the same.
+LoadRequest RequestOf(const ModelInput& model, const ModelInput& input);
 
 // A model of any form of model_form.h.
 Result<Loaded> Load(const LoadRequest& request);

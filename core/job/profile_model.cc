@@ -8,12 +8,7 @@ namespace octavo::job {
 Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
                                 const Observer& observer) {
   if (input.samples.empty()) return Fail(Code::kUsage, "profile needs --data").Field("data");
-  OCTAVO_TRY(Loaded loaded, Load({.model = input.model,
-                                  .external_data = input.external_data,
-                                  .samples = input.samples,
-                                  .shape = input.shape,
-                                  .batch = input.batch,
-                                  .limits = input.limits}));
+  OCTAVO_TRY(Loaded loaded, Load(RequestOf(input, input)));
   ThreadPool pool(input.threads);
   OCTAVO_CHECK(PrepareFloat(loaded.model.graph, pool, stop));
   OCTAVO_TRY(const profile::Profile profile,

@@ -131,13 +131,9 @@ class Runner {
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer) {
   if (input.samples.empty()) return Fail(Code::kUsage, "run needs --data").Field("data");
-  OCTAVO_TRY(const Loaded loaded, Load({.model = input.model,
-                                        .external_data = input.external_data,
-                                        .samples = input.samples,
-                                        .shape = input.shape,
-                                        .batch = input.batch,
-                                        .limits = input.limits,
-                                        .deciders = LoadRequest::Deciders::kFromSamples}));
+  LoadRequest request = RequestOf(input, input);
+  request.deciders = LoadRequest::Deciders::kFromSamples;
+  OCTAVO_TRY(const Loaded loaded, Load(request));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
   OCTAVO_CHECK(runner.Run(input.numerics, all_values, pool, stop, observer));

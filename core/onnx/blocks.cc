@@ -1,6 +1,6 @@
 #include "core/onnx/blocks.h"
 
-#include <cmath>
+#include "core/onnx/quant_inputs.h"
 
 namespace octavo::onnx {
 namespace {
@@ -8,6 +8,7 @@ namespace {
 // How x is cut: `outer` slices of `extent` elements of `inner` numbers, in blocks of `size`
 // elements.
 struct Blocks {
+  size_t axis = 0;
   int64_t outer = 1, extent = 1, inner = 1, size = 1;
 
   int64_t count() const { return extent / size + (extent % size != 0 ? 1 : 0); }
@@ -30,7 +31,7 @@ Result<Blocks> BlocksOf(const Draft& draft, const ir::Shape& shape) {
   int64_t axis = draft.attributes.Int("axis", 1);
   if (axis < 0) axis += rank;
   if (axis < 0 || axis >= rank) return Invalid(draft, "axis {} is outside of rank {}", axis, rank);
-  Blocks blocks{.size = draft.attributes.Int("block_size", 0)};
+  Blocks blocks{.axis = static_cast<size_t>(axis), .size = draft.attributes.Int("block_size", 0)};
   if (blocks.size < 1) return Invalid(draft, "block_size {} must be at least 1", blocks.size);
   for (int64_t i = 0; i < rank; ++i) {
     const int64_t extent = shape[static_cast<size_t>(i)];
@@ -42,23 +43,10 @@ Result<Blocks> BlocksOf(const Draft& draft, const ir::Shape& shape) {
 Status CheckShape(const Draft& draft, std::string_view what, const ir::Tensor& tensor,
                   const ir::Shape& x, const Blocks& blocks) {
   ir::Shape expected = x;
-  int64_t axis = draft.attributes.Int("axis", 1);
-  if (axis < 0) axis += static_cast<int64_t>(x.size());
-  expected[static_cast<size_t>(axis)] = blocks.count();
+  expected[blocks.axis] = blocks.count();
   if (tensor.shape() == expected) return {};
   return Invalid(draft, "{} has shape {}, must have {}", what, ir::ToString(tensor.shape()),
                  ir::ToString(expected));
-}
-
-Status CheckScales(const Draft& draft, const ir::Tensor& scale) {
-  if (scale.dtype() != ir::DType::kF32) {
-    return Unsupported(draft, "a scale of type {} is not supported", ir::Name(scale.dtype()));
-  }
-  for (const float value : scale.values<float>()) {
-    if (std::isfinite(value) && value > 0) continue;
-    return Invalid(draft, "scale {} must be positive and finite", value);
-  }
-  return {};
 }
 
 }  // namespace
@@ -66,7 +54,7 @@ Status CheckScales(const Draft& draft, const ir::Tensor& scale) {
 Status DequantizeBlocks(GraphBuilder& builder, const Draft& draft) {
   OCTAVO_TRY(const ir::Tensor* x, Constant(builder, draft, 0, "input"));
   OCTAVO_TRY(const ir::Tensor* scale, Constant(builder, draft, 1, "scale"));
-  OCTAVO_CHECK(CheckScales(draft, *scale));
+  OCTAVO_TRY(const std::span<const float> scales, ScalesOf(builder, draft, 1, *scale));
   if (!ir::IsInteger(x->dtype())) {
     return Invalid(draft, "input is of type {}, must be of integers", ir::Name(x->dtype()));
   }
@@ -82,7 +70,6 @@ Status DequantizeBlocks(GraphBuilder& builder, const Draft& draft) {
     }
   }
   ir::Tensor reals(ir::DType::kF32, x->shape());
-  const auto scales = scale->values<float>();
   auto out = reals.mutable_values<float>();
   int64_t at = 0;
   for (int64_t o = 0; o < blocks.outer; ++o) {

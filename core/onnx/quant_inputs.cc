@@ -35,13 +35,27 @@ Result<const ir::Tensor*> Parameter(const GraphBuilder& builder, const Draft& dr
 
 }  // namespace
 
+Result<std::span<const float>> ScalesOf(const GraphBuilder& builder, const Draft& draft,
+                                        size_t input, const ir::Tensor& scale) {
+  if (scale.dtype() != ir::DType::kF32) {
+    return Unsupported(draft, "a scale of type {} is not supported", ir::Name(scale.dtype()));
+  }
+  for (const float value : scale.values<float>()) {
+    if (std::isfinite(value) && value > 0) continue;
+    return Failure(Error{.code = Code::kInvalidArgument,
+                         .message = fmt::format("{} '{}': scale {} must be positive and finite",
+                                                draft.op, draft.name, value),
+                         .reason = "INVALID_QUANTIZATION",
+                         .node = draft.name,
+                         .field = builder.graph().name(draft.inputs[input].value)});
+  }
+  return scale.values<float>();
+}
+
 Result<ir::Quant> ReadQuant(const GraphBuilder& builder, const Draft& draft, size_t at,
                             int64_t axis, int64_t rank) {
   OCTAVO_TRY(const ir::Tensor* scale, Parameter(builder, draft, at, "scale"));
-  if (scale->dtype() != ir::DType::kF32) {
-    return Unsupported(draft, "a scale of type {} is not supported", ir::Name(scale->dtype()));
-  }
-  const auto scales = scale->values<float>();
+  OCTAVO_TRY(const std::span<const float> scales, ScalesOf(builder, draft, at, *scale));
   ir::Quant quant;
   quant.scales.assign(scales.begin(), scales.end());
   quant.zero_points.assign(quant.scales.size(), 0);
@@ -54,15 +68,6 @@ Result<ir::Quant> ReadQuant(const GraphBuilder& builder, const Draft& draft, siz
     for (int64_t i = 0; i < zero->size(); ++i) {
       quant.zero_points[static_cast<size_t>(i)] = static_cast<int32_t>(zero->IntAt(i));
     }
-  }
-  for (const float value : quant.scales) {
-    if (std::isfinite(value) && value > 0) continue;
-    return Failure(Error{.code = Code::kInvalidArgument,
-                         .message = fmt::format("{} '{}': scale {} must be positive and finite",
-                                                draft.op, draft.name, value),
-                         .reason = "INVALID_QUANTIZATION",
-                         .node = draft.name,
-                         .field = builder.graph().name(draft.inputs[at].value)});
   }
   if (quant.scales.size() == 1) return quant;
   if (axis < 0) axis += rank;

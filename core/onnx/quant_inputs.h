@@ -12,6 +12,11 @@ inline constexpr std::string_view kDynamicQuantization = "DYNAMIC_QUANTIZATION";
 // kInvalidArgument unless inputs [0, count) are given and there is one output.
 Status NeedInputs(const Draft& draft, size_t count);
 
+// The scales in the constant at `input`: kUnimplemented unless they are float32, kInvalidArgument
+// unless all are positive and finite.
+Result<std::span<const float>> ScalesOf(const GraphBuilder& builder, const Draft& draft,
+                                        size_t input, const ir::Tensor& scale);
+
 // Scale and zero point (0 where it is absent) at inputs [at, at + 1].  `axis` of a value of `rank`
 // counts for more than one pair.
 Result<ir::Quant> ReadQuant(const GraphBuilder& builder, const Draft& draft, size_t at,

@@ -86,11 +86,12 @@ Status QLinearMatMul(GraphBuilder& builder, const Draft& draft) {
 struct Row {
   std::string_view op = {};
   QuantizedOp build = nullptr;
+  bool in_both = false;  // ONNX Runtime's domain has it too, with more types
 };
 
 constexpr Row kRows[] = {
-    {"QuantizeLinear", &QuantizeLinear},
-    {"DequantizeLinear", &DequantizeLinear},
+    {"QuantizeLinear", &QuantizeLinear, true},
+    {"DequantizeLinear", &DequantizeLinear, true},
     {"QLinearConv", &QLinearConv},
     {"QLinearMatMul", &QLinearMatMul},
 };
@@ -98,16 +99,12 @@ constexpr Row kRows[] = {
 }  // namespace
 
 QuantizedOp FindQuantizedOp(std::string_view op, std::string_view domain) {
-  if (domain == kMicrosoft) {
-    // These two are ONNX's own with more types; the QLinear forms there are others.
-    if (op.starts_with("QLinear") || op == "QGemm") return FindQLinearOp(op);
-  } else if (!domain.empty()) {
-    return nullptr;
-  }
+  const bool microsoft = domain == kMicrosoft;
+  if (!microsoft && !domain.empty()) return nullptr;
   for (const Row& row : kRows) {
-    if (row.op == op) return row.build;
+    if (row.op == op && (!microsoft || row.in_both)) return row.build;
   }
-  return nullptr;
+  return microsoft ? FindQLinearOp(op) : nullptr;
 }
 
 }  // namespace octavo::onnx

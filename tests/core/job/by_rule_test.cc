@@ -7,22 +7,14 @@
 
 #include "core/job/execute.h"
 #include "core/job/job.h"
+#include "tests/core/job/tiny_model.h"
 
 namespace octavo::job {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kModel = R"(graph(%x: tensor<1x3x8x8xf32>) -> (%y) {
-  const %w = random(1) : tensor<4x3x3x3xf32>
-  const %b = random(2) : tensor<4xf32>
-  %c = Conv(%x, %w, %b) {pads=[1, 1, 1, 1]} : tensor<1x4x8x8xf32>
-  %r = Relu(%c) : tensor<1x4x8x8xf32>
-  %y = MaxPool(%r) {kernel_shape=[2, 2], strides=[2, 2]} : tensor<1x4x4x4xf32>
-}
-)";
-
-const NamedBlob kReal = {"tiny.graph", Blob(std::string(kModel))};
+const NamedBlob kReal = {"tiny.graph", Blob(std::string(kTinyModel))};
 const NamedBlob kSamples = {"random:7:4", Blob(std::string())};
 
 Outcome Optimized(const Options& options) {

@@ -7,24 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include "octavo/v1/report.pb.h"
+#include "tests/core/job/tiny_model.h"
 
 namespace octavo::job {
 namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view kModel = R"(graph(%x: tensor<1x3x8x8xf32>) -> (%y) {
-  const %w = random(1) : tensor<4x3x3x3xf32>
-  const %b = random(2) : tensor<4xf32>
-  %c = Conv(%x, %w, %b) {pads=[1, 1, 1, 1]} : tensor<1x4x8x8xf32>
-  %r = Relu(%c) : tensor<1x4x8x8xf32>
-  %y = MaxPool(%r) {kernel_shape=[2, 2], strides=[2, 2]} : tensor<1x4x4x4xf32>
-}
-)";
-
 Request Tiny() {
   Request request;
-  request.model = {"tiny.graph", Blob(std::string(kModel))};
+  request.model = {"tiny.graph", Blob(std::string(kTinyModel))};
   request.samples = {{"random:7:4", Blob(std::string())}};
   request.options.emit = "text";
   request.options.deterministic = true;
