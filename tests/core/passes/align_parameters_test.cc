@@ -94,6 +94,12 @@ constexpr std::string_view kResidual =
 }
 )";
 
+// kResidual with the first `from` made `to`.
+std::string ResidualWith(std::string_view from, std::string_view to) {
+  std::string text(kResidual);
+  return text.replace(text.find(from), from.size(), to);
+}
+
 struct Residual : Job {
   explicit Residual(Effect limit) : Job(limit) {
     settings.target.same_type = {"Add"};
@@ -120,8 +126,7 @@ TEST(AlignParameters, ReportSaysThatTheLimitForbidsIt) {
 TEST(AlignParameters, ReportSaysHowMuchNoiseItWouldAdd) {
   Residual job(Effect::kNewParameters);
   job.Sample("x", {-0.2f, -0.1f, 0.1f, 0.2f});
-  std::string text(kResidual);
-  text.replace(text.find("scale=0.02,"), 11, "scale=0.002,");
+  const std::string text = ResidualWith("scale=0.02,", "scale=0.002,");
   EXPECT_EQ(job.Run(text), 1);
   EXPECT_THAT(job.Why("a.r"), HasSubstr("shared parameters would give their readers"));
 }
@@ -135,16 +140,14 @@ TEST(AlignParameters, ReportSaysWhichHistogramIsMissing) {
 
 TEST(AlignParameters, ReportSaysThatATypeLimitsLikeAClip) {
   Residual job(Effect::kNewParameters);
-  std::string text(kResidual);
-  text.replace(text.find("scale=0.02, zp=128"), 18, "scale=0.004, zp=128");
+  const std::string text = ResidualWith("scale=0.02, zp=128", "scale=0.004, zp=128");
   EXPECT_EQ(job.Run(text), 1);
   EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' limits its values from below"));
 }
 
 TEST(AlignParameters, ReportSaysThatATypeMayStandForARelu) {
   Residual job(Effect::kNewParameters);
-  std::string text(kResidual);
-  text.replace(text.find("scale=0.02, zp=128"), 18, "scale=0.02, zp=0");
+  const std::string text = ResidualWith("scale=0.02, zp=128", "scale=0.02, zp=0");
   EXPECT_EQ(job.Run(text), 1);
   EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' ends at zero and may stand for a Relu"));
 }
