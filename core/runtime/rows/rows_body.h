@@ -49,7 +49,9 @@ void BinaryLoop(const BinaryCall& call) {
   const uint8_t* __restrict a = call.a;
   const uint8_t* __restrict b = call.b;
   uint8_t* __restrict y = call.y;
-  for (int64_t i = 0; i < call.count; ++i) {
+  // Bytes may alias everything: a count read through `call` would keep the loop scalar.
+  const int64_t count = call.count;
+  for (int64_t i = 0; i < count; ++i) {
     const float real = Op::Of(Real(a[kASteps ? i : 0], a_codes), Real(b[kBSteps ? i : 0], b_codes));
     y[i] = Code(real / y_codes.scale, y_codes);
   }
@@ -63,14 +65,25 @@ void Binary(const BinaryCall& call) {
   BinaryLoop<Op, false, false>(call);
 }
 
+template <bool kGreatest, bool kASteps, bool kBSteps>
+void ExtremeLoop(const BinaryCall& call) {
+  const uint8_t flip = call.a_codes.flip;
+  const uint8_t* __restrict from_a = call.a;
+  const uint8_t* __restrict from_b = call.b;
+  uint8_t* __restrict y = call.y;
+  const int64_t count = call.count;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint8_t a = from_a[kASteps ? i : 0] ^ flip, b = from_b[kBSteps ? i : 0] ^ flip;
+    y[i] = (kGreatest ? (a > b ? a : b) : (a < b ? a : b)) ^ flip;
+  }
+}
+
 template <bool kGreatest>
 void Extreme(const BinaryCall& call) {
-  const uint8_t flip = call.a_codes.flip;
-  const int64_t a_step = call.a_steps ? 1 : 0, b_step = call.b_steps ? 1 : 0;
-  for (int64_t i = 0; i < call.count; ++i) {
-    const uint8_t a = call.a[i * a_step] ^ flip, b = call.b[i * b_step] ^ flip;
-    call.y[i] = (kGreatest ? (a > b ? a : b) : (a < b ? a : b)) ^ flip;
-  }
+  if (call.a_steps && call.b_steps) return ExtremeLoop<kGreatest, true, true>(call);
+  if (call.a_steps) return ExtremeLoop<kGreatest, true, false>(call);
+  if (call.b_steps) return ExtremeLoop<kGreatest, false, true>(call);
+  ExtremeLoop<kGreatest, false, false>(call);
 }
 
 void Quantize(const float* __restrict x, int64_t count, Codes codes, uint8_t* __restrict y) {
