@@ -14,7 +14,8 @@
 //   constant-rescaled  Rescale(constant)              ->  constant                 exact
 //   disguised        Op(x) : t                        ->  Rescale(x) : t           exact
 // Each loses a clamp where the omitted type is too narrow for the reals that matter, and then
-// counts as fewer clamps.
+// counts as fewer clamps; but a clamp at zero that may be a Relu's is lost by none
+// (relu_in_type.h).
 #include "core/passes/absorb.h"
 
 #include "core/ops/op_table.h"
@@ -42,16 +43,19 @@ constexpr Rule kPairMerged = {"pair-merged", "Quantize(Dequantize(x)) : t -> x o
 constexpr Rule kReturned = {"returned", "Rescale(Rescale(x) : t2) : t(x) -> x", Effect::kExact,
                             "every code that occurs in x returns to itself, by enumeration (8 and "
                             "16 bits, any scales, the mode's own Rescale)"};
-constexpr Rule kMerged = {"merged", "Rescale(Rescale(x) : t2) : t3 -> Rescale(x) : t3",
-                          Effect::kFewerRoundings,
-                          "range(t1) and range(t3) meet inside range(t2), else fewer-clamps; exact "
-                          "where the two give equal codes, by enumeration"};
+constexpr Rule kMerged = {
+    "merged", "Rescale(Rescale(x) : t2) : t3 -> Rescale(x) : t3", Effect::kFewerRoundings,
+    "range(t1) and range(t3) meet inside range(t2), else fewer-clamps; t2 ends "
+    "at zero only where t1 or t3 does; exact where the two give equal codes, "
+    "by enumeration"};
 constexpr Rule kIntoQuantize = {
     "into-quantize", "Rescale(Quantize(x) : t1) : t -> Quantize(x) : t", Effect::kFewerRoundings,
-    "one reader, or x a constant; range(t) inside range(t1), else fewer-clamps"};
+    "one reader, or x a constant; t1 ends at zero only where t does or x is computed so; range(t) "
+    "inside range(t1), else fewer-clamps"};
 constexpr Rule kIntoDequantize = {"into-dequantize", "Dequantize(Rescale(x) : t2) -> Dequantize(x)",
                                   Effect::kFewerRoundings,
-                                  "range(t1) inside range(t2), else fewer-clamps"};
+                                  "range(t1) inside range(t2), else fewer-clamps; t2 ends at zero "
+                                  "only where t1 does"};
 constexpr Rule kCombinedUp = {
     "combined-up", "Rescale(Op(..) : t1) : t3 -> Op(..) : t3", Effect::kFewerRoundings,
     "Op's result parameters are free; one reader; t1 ends at zero only where t3 does or Op does; "
@@ -59,7 +63,8 @@ constexpr Rule kCombinedUp = {
     "exact where Op chooses among codes of t1 (Max, Min, Relu; Clip whose bounds are such)"};
 constexpr Rule kCombinedDown = {"combined-down", "Op(Rescale(x : t1) : t2, ..) -> Op(x, ..)",
                                 Effect::kFewerRoundings,
-                                "Op scales that operand itself; range(t1) inside range(t2), else "
+                                "Op scales that operand itself; t2 ends at zero only where t1 or "
+                                "Op does; range(t1) inside range(t2), else "
                                 "fewer-clamps; a bias is re-expressed at the new scales"};
 constexpr Rule kClampAbsorbed = {
     "clamp-absorbed", "Clamp(Rescale(x) : t, ..) : t -> Clamp(x, ..) : t", Effect::kExact,
@@ -181,8 +186,13 @@ class Absorber {
     if (producer == nullptr || !IsRescale(*producer)) return 0;
     const NodeId rescale = graph_.value(node.inputs[0]).producer;
     const ValueId x = producer->inputs[0];
-    const Effect effect =
-        *OfferToRead(graph_, target(), {id, 0}, graph_.type(x), graph_.type(node.inputs[0])).effect;
+    const Offer offer =
+        OfferToRead(graph_, target(), {id, 0}, graph_.type(x), graph_.type(node.inputs[0]));
+    if (!offer.effect) {
+      Add(why_[rescale].below, offer.why);
+      return 0;
+    }
+    const Effect effect = *offer.effect;
     if (!Allowed(why_[rescale].below, effect, kIntoDequantize.name)) return 0;
     context_.Applied(kIntoDequantize, effect, node.name,
                      {graph_.name(node.inputs[0]), graph_.name(x)});
@@ -226,8 +236,14 @@ class Absorber {
     const Node* producer = ProducerOf(node);
     if (producer == nullptr || !IsRescale(*producer)) return false;
     const Type &from = graph_.type(producer->inputs[0]), &to = graph_.type(node.result());
-    const Effect effect = EffectOfMerging(from, graph_.type(node.inputs[0]), to, mode());
-    return Allowed(why_[id].above, effect, kMerged.name) && Shorten(id, kMerged, effect);
+    const ValueId middle = node.inputs[0];
+    const Offer offer = OfferToMerge(from, graph_.type(middle), to, mode(), graph_.name(middle));
+    if (!offer.effect) {
+      Add(why_[id].above, offer.why);
+      return false;
+    }
+    return Allowed(why_[id].above, *offer.effect, kMerged.name) &&
+           Shorten(id, kMerged, *offer.effect);
   }
 
   // The producer of the Rescale's operand computes the Rescale's type at once.

@@ -5,6 +5,7 @@
 
 #include "core/passes/clamp_codes.h"
 #include "core/passes/code_map.h"
+#include "core/passes/relu_in_type.h"
 #include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
 
@@ -51,26 +52,19 @@ bool ChoosesCodes(const Graph& graph, const Node& node, const Type& type, ir::Nu
          (mode == ir::Numerics::kOnnx && ClampGivesCodes(graph, node, type, mode));
 }
 
-// Whether the codes of `type` end at zero on a side on which those of `other` go on: such an end is
-// what is left of a Relu, once the laws have found that its type does its work.
-bool EndsAtZero(const Type& type, const Type& other) {
-  const ir::CodeRange codes = ir::CodesOf(type.dtype), others = ir::CodesOf(other.dtype);
-  const int32_t zero = type.quant->zero_point(), zero_of_other = other.quant->zero_point();
-  return (zero == codes.min && zero_of_other > others.min) ||
-         (zero == codes.max && zero_of_other < others.max);
-}
-
-// Whether the op itself keeps its results on one side of zero.
-bool KeepsSign(const Graph& graph, const target::Target& target, const Node& node) {
-  const ir::QuantRule rule = target.QuantOf(graph, node);
-  return node.op->clamps ||
-         (rule.kind == ir::QuantRule::Kind::kFixed && (rule.range.min >= 0 || rule.range.max <= 0));
+// A reader that limits its operand at zero itself lets no more of it through.
+std::string WhyReluStaysAbove(const Graph& graph, const target::Target& target, const ir::Use& use,
+                              const Type& from, const Type& to) {
+  const Node& reader = graph.node(use.node);
+  if (reader.op->clamps && WhyReluStays(graph, target, reader.result(), to, from).empty())
+    return {};
+  return WhyReluStays(to, {&from}, target.numerics, graph.name(reader.inputs[use.input]));
 }
 
 }  // namespace
 
-Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Use& use,
-                  const Type& from, const Type& to) {
+Offer OfferToReadRetyped(const Graph& graph, const target::Target& target, const ir::Use& use,
+                         const Type& from, const Type& to) {
   const Node& reader = graph.node(use.node);
   if (AsksForOrder(reader)) return OfferToOrder(reader, from, to, target.numerics);
   if (IsOwn(reader, "Dequantize")) return {.effect = EffectOfOmitting(from, to, target.numerics)};
@@ -109,6 +103,14 @@ Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Us
   return {.effect = EffectOfOmitting(from, to, target.numerics)};
 }
 
+Offer OfferToRead(const Graph& graph, const target::Target& target, const ir::Use& use,
+                  const Type& from, const Type& to) {
+  Offer offer = OfferToReadRetyped(graph, target, use, from, to);
+  if (!offer.effect || *offer.effect == Effect::kExact) return offer;
+  std::string why = WhyReluStaysAbove(graph, target, use, from, to);
+  return why.empty() ? offer : Refuse(std::move(why));
+}
+
 Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId value,
                   const Type& from, const Type& to) {
   const Node* producer = graph.Producer(value);
@@ -120,10 +122,8 @@ Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId 
   Type kept = to;
   kept.range.reset();
   Offer offer{.effect = EffectOfOmitting(kept, from, target.numerics)};
-  if (from.quant->per_tensor() && to.quant->per_tensor() && EndsAtZero(from, to) &&
-      offer.effect != Effect::kExact && !KeepsSign(graph, target, *producer)) {
-    return Refuse(
-        fmt::format("the type of '{}' ends at zero and may stand for a Relu", graph.name(value)));
+  if (std::string why = WhyReluStays(graph, target, value, from, kept); !why.empty()) {
+    return Refuse(std::move(why));
   }
   if (IsOwn(*producer, "Quantize")) return offer;
   if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
@@ -140,10 +140,16 @@ Offer OfferToGive(const Graph& graph, const target::Target& target, ir::ValueId 
   return offer;
 }
 
-Effect EffectOfMerging(const Type& from, const Type& middle, const Type& to, ir::Numerics mode) {
-  if (SameCodesBy({&from, &middle, &to}, {&from, &to}, mode)) return Effect::kExact;
-  return IntersectionInside(from, to, middle, mode) ? Effect::kFewerRoundings
-                                                    : Effect::kFewerClamps;
+Offer OfferToMerge(const Type& from, const Type& middle, const Type& to, ir::Numerics mode,
+                   std::string_view name) {
+  if (SameCodesBy({&from, &middle, &to}, {&from, &to}, mode)) return {.effect = Effect::kExact};
+  Type whole = to;  // what is proven of it may be so because of `middle`
+  whole.range.reset();
+  if (std::string why = WhyReluStays(middle, {&from, &whole}, mode, name); !why.empty()) {
+    return Refuse(std::move(why));
+  }
+  return {.effect = IntersectionInside(from, to, middle, mode) ? Effect::kFewerRoundings
+                                                               : Effect::kFewerClamps};
 }
 
 bool HasActivations(const target::Target& target, ir::DType dtype) {

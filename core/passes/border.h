@@ -23,13 +23,17 @@ struct Offer {
 Offer OfferToRead(const ir::Graph& graph, const target::Target& target, const ir::Use& use,
                   const ir::Type& from, const ir::Type& to);
 
+// The same where `x` is to be computed in `from` itself, so that no Rescale's clamp is lost.
+Offer OfferToReadRetyped(const ir::Graph& graph, const target::Target& target, const ir::Use& use,
+                         const ir::Type& from, const ir::Type& to);
+
 // Giving `to` where Rescale(value : from) : to reads the value.
 Offer OfferToGive(const ir::Graph& graph, const target::Target& target, ir::ValueId value,
                   const ir::Type& from, const ir::Type& to);
 
-// Rescale(Rescale(x : from) : middle) : to as one Rescale.
-Effect EffectOfMerging(const ir::Type& from, const ir::Type& middle, const ir::Type& to,
-                       ir::Numerics mode);
+// Rescale(Rescale(x : from) : middle) : to as one Rescale; `name` is that of the value between.
+Offer OfferToMerge(const ir::Type& from, const ir::Type& middle, const ir::Type& to,
+                   ir::Numerics mode, std::string_view name = {});
 
 // Whether the target has activations of the dtype.
 bool HasActivations(const target::Target& target, ir::DType dtype);

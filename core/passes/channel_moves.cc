@@ -117,7 +117,7 @@ class ChannelMover {
     const Node& reader = graph_.node(use.node);
     const ir::Numerics mode = target().numerics;
     if (IsRescale(reader)) {
-      return Allows(EffectOfMerging(from, to, graph_.type(reader.result()), mode));
+      return Allows(OfferToMerge(from, to, graph_.type(reader.result()), mode).effect);
     }
     return Allows(OfferToRead(graph_, target(), use, from, to).effect) &&
            WhyBiasStays(graph_, use.node, from, target().bias_bits).empty();
@@ -199,8 +199,8 @@ class ChannelMover {
     const Node* producer = graph_.Producer(x);
     if (producer == nullptr || graph_.CountUses(x) != 1) return false;
     if (IsRescale(*producer)) {
-      return Allows(
-          EffectOfMerging(graph_.type(producer->inputs[0]), graph_.type(x), to, target().numerics));
+      const Type& from = graph_.type(producer->inputs[0]);
+      return Allows(OfferToMerge(from, graph_.type(x), to, target().numerics).effect);
     }
     if (Allows(OfferToGive(graph_, target(), x, graph_.type(x), to).effect)) return true;
     if (steps == 0) return false;

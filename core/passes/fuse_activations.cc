@@ -10,6 +10,7 @@
 #include "core/ops/quantize_math.h"
 #include "core/passes/clamp_codes.h"
 #include "core/passes/passes.h"
+#include "core/passes/relu_in_type.h"
 #include "core/passes/rewrite.h"
 #include "core/passes/type_range.h"
 
@@ -32,7 +33,8 @@ constexpr Rule kClippedByType = {"clipped-by-type", "Quantize(Clamp(x)) : t -> Q
 constexpr Rule kCombined = {"combined", "Clamp(Op(..) : t1) : t2 -> Op(..) : t2",
                             Effect::kFewerRoundings,
                             "Op's result parameters are free; one reader; the clamp is an identity "
-                            "on t2; range(t2) inside range(t1), else fewer-clamps"};
+                            "on t2; t1 ends at zero only where t2 or Op does; "
+                            "range(t2) inside range(t1), else fewer-clamps"};
 constexpr Rule kRules[] = {kIdentity, kClippedByType, kCombined};
 
 Status Fuse(Graph& graph, NodeId id, Context& context) {
@@ -61,6 +63,11 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
     const std::string stays = context.settings().target.WhyTypeStays(graph.node(producer).op->name);
     if (!stays.empty()) {
       context.Keep(node.name, stays);
+      return {};
+    }
+    const target::Target& target = context.settings().target;
+    if (std::string why = WhyReluStays(graph, target, x, in, out); !why.empty()) {
+      context.Keep(node.name, std::move(why));
       return {};
     }
     const Effect effect = EffectOfOmitting(out, in, context.settings().target.numerics);

@@ -1,5 +1,6 @@
 #include "core/passes/leave_integers.h"
 
+#include "core/passes/relu_in_type.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -20,6 +21,13 @@ void Leave(Graph& graph, NodeId id, Context& context, bool& resort) {
   if (context.settings().limit == Effect::kExact) {
     context.Keep(name, fmt::format("leaving the integers has the effect {}, past the limit exact",
                                    Name(kLeftIntegers.effect)));
+    return;
+  }
+  for (const Side side : {Side::kBelowZero, Side::kAboveZero}) {
+    if (!EndsAtZero(graph.type(codes), side)) continue;
+    if (GivesNone(graph, context.settings().target, quantize->inputs[0], side)) continue;
+    context.Keep(name, fmt::format("the type of '{}' ends at zero and may stand for a Relu",
+                                   graph.name(codes)));
     return;
   }
   const NodeId quantize_id = graph.value(codes).producer;

@@ -5,9 +5,11 @@
 
 namespace octavo::passes {
 
-inline constexpr Rule kLeftIntegers = {
-    "left-integers", "Dequantize(Quantize(x)) -> x", Effect::kFewerClamps,
-    "--leave-integers, and a limit other than exact; an output keeps its name"};
+inline constexpr Rule kLeftIntegers = {"left-integers", "Dequantize(Quantize(x)) -> x",
+                                       Effect::kFewerClamps,
+                                       "--leave-integers, and a limit other than exact; an output "
+                                       "keeps its name; Quantize's type ends "
+                                       "at zero only where x is computed so"};
 
 // Applies the law wherever it holds.  The option names this one law, so it is the user's word that
 // the effect needs: the default limit does not hold it back.  The limit `exact` is never a default

@@ -5,6 +5,7 @@
 #include "core/passes/absorb.h"
 #include "core/passes/bias_rescale.h"
 #include "core/passes/border.h"
+#include "core/passes/relu_in_type.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -68,7 +69,10 @@ std::string TiedValues::WhyProducerStays(ValueId id, const Type& type) const {
   if (graph_.IsOutput(id)) return fmt::format("'{}' is an output of the graph", name);
   const Node* producer = graph_.Producer(id);
   if (producer == nullptr) return fmt::format("'{}' comes as it is", name);
-  if (IsRescale(*producer)) return {};
+  if (IsRescale(*producer)) {
+    const Type &from = graph_.type(producer->inputs[0]), &own = graph_.type(id);
+    return WhyReluStays(own, {&from, &type}, target_.numerics, name);
+  }
   if (HandsOn(*producer)) {
     if (producer->op->rescale.why_not == nullptr) return {};
     return producer->op->rescale.why_not(graph_, *producer, graph_.type(id), type);
@@ -84,7 +88,7 @@ std::string TiedValues::WhyReaderStays(const ir::Use& use, ValueId id, const Typ
   const Node& reader = graph_.node(use.node);
   if (IsRescale(reader)) return {};
   if (HandsOn(reader) && reader.op->RoleOf(use.input) == ir::Role::kData) return {};
-  const Offer offer = OfferToRead(graph_, target_, use, type, graph_.type(id));
+  const Offer offer = OfferToReadRetyped(graph_, target_, use, type, graph_.type(id));
   if (!offer.effect) return offer.why;
   return WhyBiasStays(graph_, use.node, type, target_.bias_bits);
 }

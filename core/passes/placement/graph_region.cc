@@ -179,8 +179,7 @@ class GraphLaws {
   bool MayMerge(int a, int b, int c) {
     const auto [at, added] = merges_.emplace(std::make_tuple(a, b, c), false);
     if (added) {
-      const Effect effect = EffectOfMerging(type(a), type(b), type(c), settings_.target.numerics);
-      at->second = effect <= settings_.limit;
+      at->second = Allows(OfferToMerge(type(a), type(b), type(c), settings_.target.numerics));
     }
     return at->second;
   }

@@ -6,6 +6,7 @@
 #include "core/ops/quantize_math.h"
 #include "core/text/print.h"
 #include "tests/core/properties/bounds.h"
+#include "tests/core/properties/signs.h"
 #include "tests/support/random_inputs.h"
 
 namespace octavo::test {
@@ -94,12 +95,13 @@ std::vector<ir::Tensor> InputsAfter(const Graph& before, const Graph& after,
   return inputs;
 }
 
-Status CheckNumbers(const Graph& before, const Graph& after, Effect effect, Movement movement,
-                    uint64_t seed) {
+Status CheckNumbers(const target::Target& target, const Graph& before, const Graph& after,
+                    Effect effect, Movement movement, uint64_t seed) {
   for (int run = 0; run < kRuns; ++run) {
     const std::vector<ir::Tensor> inputs = RandomInputs(before, seed * kRuns + run);
     OCTAVO_TRY(const RunValues was, RunValues::Of(before, inputs));
     OCTAVO_TRY(const RunValues is, RunValues::Of(after, InputsAfter(before, after, inputs)));
+    OCTAVO_CHECK(CheckSigns(target, before, after, is));
     if (effect == Effect::kExact) {
       OCTAVO_CHECK(CheckEqualBits(before, was, after, is, movement));
     } else if (effect == Effect::kRealExact) {
@@ -150,7 +152,7 @@ Status CheckPass(const passes::Pass& pass, const passes::Settings& settings, uin
   if (!changed) return {};
   const Movement movement =
       pass.name == "place-rescales" ? Movement::kMayStandBeyondARescale : Movement::kGivesTheSame;
-  return CheckNumbers(before, graph, EffectOf(pass, findings), movement, seed);
+  return CheckNumbers(settings.target, before, graph, EffectOf(pass, findings), movement, seed);
 }
 
 }  // namespace octavo::test
