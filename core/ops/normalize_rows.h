@@ -1,5 +1,5 @@
-// The arithmetic that the normalizations share: mean and variance of a run of elements, in double
-// in order.
+// The arithmetic that the normalizations share: mean and variance of a run of elements, with sums
+// in double.
 #pragma once
 
 #include <cmath>
@@ -13,17 +13,34 @@ struct Moments {
   double inverse_deviation = 0;  // 1 / sqrt(variance + epsilon)
 };
 
+// The sum of of(i) for i < count in a fixed order that vectors of any width can follow: sixteen
+// lanes, each adding the elements at its places modulo 16 in order, are added by halves.  One sum
+// after another would wait for each addition.
+template <class Of>
+double LaneSum(int64_t count, const Of& of) {
+  constexpr int kLanes = 16;
+  double lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int l = 0; l < kLanes; ++l) lanes[l] += of(i + l);
+  }
+  for (int l = 0; i + l < count; ++l) lanes[l] += of(i + l);
+  for (int half = kLanes / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  return lanes[0];
+}
+
 template <class T>
 Moments MomentsOf(const T* values, int64_t count, double epsilon) {
   Moments moments;
-  double sum = 0, squares = 0;
-  for (int64_t i = 0; i < count; ++i) sum += values[i];
-  moments.mean = sum / static_cast<double>(count);
-  for (int64_t i = 0; i < count; ++i) {
+  const double length = static_cast<double>(count);
+  moments.mean = LaneSum(count, [&](int64_t i) { return static_cast<double>(values[i]); }) / length;
+  const double squares = LaneSum(count, [&](int64_t i) {
     const double off = values[i] - moments.mean;
-    squares += off * off;
-  }
-  moments.inverse_deviation = 1 / std::sqrt(squares / static_cast<double>(count) + epsilon);
+    return off * off;
+  });
+  moments.inverse_deviation = 1 / std::sqrt(squares / length + epsilon);
   return moments;
 }
 

@@ -1,9 +1,8 @@
 // Softmax, LogSoftmax, LayerNormalization and InstanceNormalization between 8-bit types: the float
-// definition (sums in double, in order, rounded once) with operands read from a table of the 256
-// reals, several rows at a time where one sum would wait for itself.
+// definition (sums in double in its order, rounded once); powers are read from tables of 256.
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <atomic>
 #include <memory>
 
 #include "core/base/math.h"
@@ -17,6 +16,9 @@ namespace {
 constexpr std::string_view kSoftmaxOps[] = {"Softmax", "LogSoftmax"};
 constexpr std::string_view kLayerOps[] = {"LayerNormalization"};
 constexpr std::string_view kInstanceOps[] = {"InstanceNormalization"};
+
+// Elements of a softmax that repay handing rows to another thread.
+constexpr int64_t kSoftmaxGrain = 4 << 10;
 
 // The real of each stored byte.
 using Reals = std::array<double, 256>;
@@ -38,27 +40,37 @@ bool IsPlain(const NodeView& view) {
 
 // ------------------------------------------------------------ softmax
 
-// e^(real - greatest real of the row) of each code, made once for each greatest code.
+// e^(real - greatest real of the row) of each code, made once for each greatest code that is met,
+// by whichever thread meets it first.
 class Exponentials {
  public:
   explicit Exponentials(const Reals& reals) : reals_(reals) {}
+  ~Exponentials() {
+    for (const auto& table : tables_) delete table.load();
+  }
 
-  const Reals& For(uint8_t most) {
-    std::unique_ptr<Reals>& table = tables_[most];
-    if (table == nullptr) {
-      table = std::make_unique<Reals>();
-      for (int i = 0; i < 256; ++i) {
-        // Greater codes are in no row whose greatest is `most`.
-        (*table)[i] = reals_[i] <= reals_[most] ? math::Exp(reals_[i] - reals_[most]) : 0;
-      }
-    }
-    return *table;
+  const double* For(uint8_t most) const {
+    const Reals* table = tables_[most].load(std::memory_order_acquire);
+    return (table == nullptr ? Make(most) : table)->data();
   }
 
  private:
+  const Reals* Make(uint8_t most) const {
+    auto made = std::make_unique<Reals>();
+    for (int i = 0; i < 256; ++i) {
+      // Greater codes are in no row whose greatest is `most`.
+      (*made)[i] = reals_[i] <= reals_[most] ? math::Exp(reals_[i] - reals_[most]) : 0;
+    }
+    const Reals* before = nullptr;
+    if (!tables_[most].compare_exchange_strong(before, made.get())) return before;
+    return made.release();
+  }
+
   const Reals& reals_;
-  std::array<std::unique_ptr<Reals>, 256> tables_ = {};
+  mutable std::array<std::atomic<const Reals*>, 256> tables_ = {};
 };
+
+constexpr int kTogether = 4;  // rows whose sums run side by side
 
 struct SoftmaxState {
   Reals reals = {};
@@ -67,43 +79,73 @@ struct SoftmaxState {
   uint8_t flip = 0;
   rows::Codes result = {};
   const rows::Rows* loops = nullptr;
+  Exponentials exponentials{reals};
 
-  void RunRow(const uint8_t* x, Exponentials& exponentials, float* row) const {
-    uint8_t most = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      const auto code = static_cast<uint8_t>(x[i * stride] ^ flip);
-      most = code > most ? code : most;
+  // Rows that follow each other densely.
+  template <int kRows>
+  void RunRows(const uint8_t* x, uint8_t* y) const {
+    const double* powers[kRows];
+    uint8_t most[kRows];
+    double sums[kRows] = {};
+    for (int r = 0; r < kRows; ++r) {
+      most[r] = loops->greatest_of(x + r * count, count, flip) ^ flip;
+      powers[r] = exponentials.For(most[r]);
     }
-    most ^= flip;
-    const Reals& powers = exponentials.For(most);
-    double sum = 0;
-    for (int64_t i = 0; i < count; ++i) sum += powers[x[i * stride]];
-    if (logarithm) {
-      const double shift = reals[most] + math::Log(sum);
-      for (int64_t i = 0; i < count; ++i) {
-        row[i] = static_cast<float>(reals[x[i * stride]] - shift);
+    for (int64_t i = 0; i < count; ++i) {
+      for (int r = 0; r < kRows; ++r) sums[r] += powers[r][x[r * count + i]];
+    }
+    for (int r = 0; r < kRows; ++r, x += count, y += count) {
+      if (logarithm) {
+        RunLogarithm(x, reals[most[r]] + math::Log(sums[r]), y);
+      } else {
+        Divide(x, powers[r], sums[r], y);
       }
+    }
+  }
+
+  // Long rows divide the powers of all codes, short ones those that they have.
+  void Divide(const uint8_t* x, const double* powers, double sum, uint8_t* y) const {
+    constexpr int64_t kShort = 192;
+    if (count > kShort) {
+      uint8_t table[256];
+      loops->quotients(powers, 256, sum, result, table);
+      loops->look_up(x, count, table, y);
       return;
     }
-    for (int64_t i = 0; i < count; ++i) row[i] = static_cast<float>(powers[x[i * stride]] / sum);
+    double own[kShort];
+    for (int64_t i = 0; i < count; ++i) own[i] = powers[x[i]];
+    loops->quotients(own, count, sum, result, y);
+  }
+
+  void RunLogarithm(const uint8_t* x, double shift, uint8_t* y) const {
+    std::vector<float> row(count);
+    for (int64_t i = 0; i < count; ++i) row[i] = static_cast<float>(reals[x[i]] - shift);
+    loops->quantize(row.data(), count, result, y);
+  }
+
+  // Row r, whose elements are `stride` apart.
+  void RunStrided(const uint8_t* x, int64_t r, uint8_t* y, uint8_t* dense) const {
+    const int64_t first = r / stride * stride * count + r % stride;
+    for (int64_t i = 0; i < count; ++i) dense[i] = x[first + i * stride];
+    RunRows<1>(dense, dense + count);
+    for (int64_t i = 0; i < count; ++i) y[first + i * stride] = dense[count + i];
   }
 
   Status Run(const StepContext& context) const {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
     uint8_t* y = context.out().mutable_values<uint8_t>().data();
     const int64_t rows = context.in(0).size() / count;
-    context.pool->For(rows, std::max<int64_t>(1, kRowGrain / count),
-                      [&](int64_t begin, int64_t end) {
-                        Exponentials exponentials(reals);
-                        std::vector<float> row(count);
-                        std::vector<uint8_t> codes(count);
-                        for (int64_t r = begin; r < end; ++r) {
-                          const int64_t first = r / stride * stride * count + r % stride;
-                          RunRow(x + first, exponentials, row.data());
-                          loops->quantize(row.data(), count, result, codes.data());
-                          for (int64_t i = 0; i < count; ++i) y[first + i * stride] = codes[i];
-                        }
-                      });
+    const int64_t grain = std::max<int64_t>(1, kSoftmaxGrain / count);
+    context.pool->For(rows, grain, [&](int64_t begin, int64_t end) {
+      if (stride > 1) {
+        std::vector<uint8_t> dense(2 * count);
+        for (int64_t r = begin; r < end; ++r) RunStrided(x, r, y, dense.data());
+        return;
+      }
+      int64_t r = begin;
+      for (; r + kTogether <= end; r += kTogether) RunRows<kTogether>(x + r * count, y + r * count);
+      for (; r < end; ++r) RunRows<1>(x + r * count, y + r * count);
+    });
     return {};
   }
 };
@@ -114,94 +156,61 @@ Result<Prepared> PrepareSoftmax(const NodeView& view, ThreadPool&) {
   const ir::Shape& shape = view.in(0).shape;
   const int axis =
       ops::FrontAxis(view.node.attributes.Int("axis", -1), static_cast<int>(shape.size()));
-  const auto state = std::make_shared<const SoftmaxState>(
-      SoftmaxState{.reals = RealsOf(view.in(0)),
-                   .logarithm = view.node.op->name == kSoftmaxOps[1],
-                   .count = shape[axis],
-                   .stride = ir::StridesOf(shape)[axis],
-                   .flip = RowCodes(view.in(0)).flip,
-                   .result = RowCodes(view.out()),
-                   .loops = &rows::CurrentRows()});
-  return Prepared{.run = [state](const StepContext& context) { return state->Run(context); }};
+  const auto state = std::make_shared<SoftmaxState>();
+  state->reals = RealsOf(view.in(0));
+  state->logarithm = view.node.op->name == kSoftmaxOps[1];
+  state->count = shape[axis];
+  state->stride = ir::StridesOf(shape)[axis];
+  state->flip = RowCodes(view.in(0)).flip;
+  state->result = RowCodes(view.out());
+  state->loops = &rows::CurrentRows();
+  return Prepared{.run = [state = std::shared_ptr<const SoftmaxState>(state)](
+                             const StepContext& context) { return state->Run(context); }};
 }
 
 // ------------------------------------------------------------ normalizations
 
-constexpr int kTogether = 4;  // rows whose sums run side by side
-
 struct NormalizeState {
-  Reals reals = {};
   int64_t size = 1;  // of a row
-  double epsilon = 0;
   // The factor and shift of each element of a row, or of each row in turn.
   std::vector<double> scale = {}, shift = {};
   bool by_row = false;
-  rows::Codes result = {};
+  double epsilon = 0;
+  rows::Codes from = {}, to = {};
   const rows::Rows* loops = nullptr;
 
-  // Means and inverse deviations of `count` rows that follow each other.
-  template <int kCount>
-  void Moments(const uint8_t* x, double* means, double* inverses) const {
-    double sums[kCount] = {}, squares[kCount] = {};
-    for (int64_t i = 0; i < size; ++i) {
-      for (int r = 0; r < kCount; ++r) sums[r] += reals[x[r * size + i]];
+  void RunRow(const uint8_t* x, int64_t row, uint8_t* y) const {
+    const rows::Moments moments = loops->moments(x, size, from, epsilon);
+    rows::NormalizeCall call{
+        .x = x, .y = y, .count = size, .x_codes = from, .y_codes = to, .mean = moments.mean};
+    if (by_row) {
+      const size_t channel = static_cast<size_t>(row) % scale.size();
+      call.factor = scale[channel] * moments.inverse_deviation;
+      call.offset = shift[channel];
+    } else {
+      call.factor = moments.inverse_deviation;
+      call.scale = scale.data();
+      call.shift = shift.data();
     }
-    for (int r = 0; r < kCount; ++r) means[r] = sums[r] / static_cast<double>(size);
-    for (int64_t i = 0; i < size; ++i) {
-      for (int r = 0; r < kCount; ++r) {
-        const double off = reals[x[r * size + i]] - means[r];
-        squares[r] += off * off;
-      }
-    }
-    for (int r = 0; r < kCount; ++r) {
-      inverses[r] = 1 / std::sqrt(squares[r] / static_cast<double>(size) + epsilon);
-    }
-  }
-
-  void Finish(const uint8_t* x, int64_t row, double mean, double inverse, float* to) const {
-    if (!by_row) {
-      for (int64_t i = 0; i < size; ++i) {
-        const double normal = (reals[x[i]] - mean) * inverse;
-        to[i] = static_cast<float>(normal * scale[i] + shift[i]);
-      }
-      return;
-    }
-    const size_t channel = static_cast<size_t>(row) % scale.size();
-    const double factor = scale[channel] * inverse, offset = shift[channel];
-    for (int64_t i = 0; i < size; ++i) {
-      to[i] = static_cast<float>((reals[x[i]] - mean) * factor + offset);
-    }
+    loops->normalize(call);
   }
 
   Status Run(const StepContext& context) const {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
     uint8_t* y = context.out().mutable_values<uint8_t>().data();
     const int64_t rows = context.in(0).size() / size;
-    context.pool->For(rows, std::max<int64_t>(1, kRowGrain / size),
-                      [&](int64_t begin, int64_t end) {
-                        std::vector<float> reals_of_row(size);
-                        double means[kTogether], inverses[kTogether];
-                        for (int64_t r = begin; r < end;) {
-                          const int64_t count = end - r >= kTogether ? kTogether : 1;
-                          if (count == 1) {
-                            Moments<1>(x + r * size, means, inverses);
-                          } else {
-                            Moments<kTogether>(x + r * size, means, inverses);
-                          }
-                          for (int64_t i = 0; i < count; ++i, ++r) {
-                            Finish(x + r * size, r, means[i], inverses[i], reals_of_row.data());
-                            loops->quantize(reals_of_row.data(), size, result, y + r * size);
-                          }
-                        }
-                      });
+    const int64_t grain = std::max<int64_t>(1, kRowGrain / size);
+    context.pool->For(rows, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) RunRow(x + r * size, r, y + r * size);
+    });
     return {};
   }
 };
 
 Prepared Ready(const NodeView& view, NormalizeState state) {
-  state.reals = RealsOf(view.in(0));
   state.epsilon = view.node.attributes.Float("epsilon", 1e-5f);
-  state.result = RowCodes(view.out());
+  state.from = RowCodes(view.in(0));
+  state.to = RowCodes(view.out());
   state.loops = &rows::CurrentRows();
   const auto shared = std::make_shared<const NormalizeState>(std::move(state));
   return {.run = [shared](const StepContext& context) { return shared->Run(context); }};

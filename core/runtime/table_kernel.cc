@@ -52,14 +52,15 @@ Result<Table> MakeTable(const NodeView& view, ThreadPool& pool) {
 
 Result<Prepared> Prepare(const NodeView& view, ThreadPool& pool) {
   OCTAVO_TRY(const Table table, MakeTable(view, pool));
-  return Prepared{.run = [table](const StepContext& context) -> Status {
-    const uint8_t* x = context.in(0).values<uint8_t>().data();
-    uint8_t* y = context.out().mutable_values<uint8_t>().data();
-    context.pool->For(context.out().size(), kRowGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) y[i] = table[x[i]];
-    });
-    return {};
-  }};
+  return Prepared{
+      .run = [table, loops = &rows::CurrentRows()](const StepContext& context) -> Status {
+        const uint8_t* x = context.in(0).values<uint8_t>().data();
+        uint8_t* y = context.out().mutable_values<uint8_t>().data();
+        context.pool->For(context.out().size(), kRowGrain, [&](int64_t begin, int64_t end) {
+          loops->look_up(x + begin, end - begin, table.data(), y + begin);
+        });
+        return {};
+      }};
 }
 
 }  // namespace
@@ -69,6 +70,7 @@ extern constexpr Kernel kTable{.name = "table",
                                .layout = LayoutRule::kEither,
                                .images = 1,
                                .match = &IsTabled,
-                               .prepare = &Prepare};
+                               .prepare = &Prepare,
+                               .isa = &CurrentIsaName};
 
 }  // namespace octavo::runtime

@@ -37,6 +37,22 @@ struct ProductCall {
   int64_t* sums = nullptr;
 };
 
+struct Moments {
+  double mean = 0, inverse_deviation = 0;
+};
+
+// y[i] = Quantize(float((x[i] - mean) * factor * scale[i] + shift[i])), in double from left to
+// right; without `scale` it is (x[i] - mean) * factor + offset.
+struct NormalizeCall {
+  const uint8_t* x = nullptr;
+  uint8_t* y = nullptr;
+  int64_t count = 0;
+  Codes x_codes = {}, y_codes = {};
+  double mean = 0, factor = 1, offset = 0;
+  const double* scale = nullptr;
+  const double* shift = nullptr;
+};
+
 struct Rows {
   BinaryFunction add = nullptr, subtract = nullptr, multiply = nullptr, divide = nullptr;
   // Elementwise on codes of one type; the calls' scales do not matter.
@@ -49,6 +65,16 @@ struct Rows {
   // y[i] = Requantize(sums[i] - offset, multiplier)
   void (*finish)(const int32_t* sums, int64_t count, int32_t offset, float multiplier, Codes codes,
                  uint8_t* y) = nullptr;
+  // y[i] = table[x[i]]
+  void (*look_up)(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) = nullptr;
+  // The greatest of x[i] ^ flip, 0 if there is none.
+  uint8_t (*greatest_of)(const uint8_t* x, int64_t count, uint8_t flip) = nullptr;
+  // y[i] = Quantize(float(x[i] / divisor))
+  void (*quotients)(const double* x, int64_t count, double divisor, Codes codes,
+                    uint8_t* y) = nullptr;
+  // Mean and 1 / sqrt(variance + epsilon) of the reals, with the sums of core/ops/normalize_rows.h.
+  Moments (*moments)(const uint8_t* x, int64_t count, Codes codes, double epsilon) = nullptr;
+  void (*normalize)(const NormalizeCall&) = nullptr;
   // Sums that fit 32 bits whatever the order, and any sums.
   void (*narrow_product)(const ProductCall&) = nullptr;
   void (*wide_product)(const ProductCall&) = nullptr;

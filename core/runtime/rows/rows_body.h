@@ -2,33 +2,12 @@
 // of it has internal linkage.  Contraction of a multiply and an add is off in the whole project.
 #pragma once
 
-#include "core/runtime/rows/rows.h"
+#include "core/runtime/rows/rows_code.h"
+#include "core/runtime/rows/rows_lookup.h"
+#include "core/runtime/rows/rows_normalize.h"
 
 namespace octavo::runtime::rows {
 namespace {
-
-// Rounds to even for |x| < 2^22: the sum's last mantissa bit is worth 1.
-inline int32_t RoundToEven(float x) {
-  constexpr float kShift = 0x1.8p23f;
-  const float shifted = x + kShift;
-  return __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kShift);
-}
-
-inline float Real(uint8_t code, const Codes& codes) {
-  return static_cast<float>(static_cast<int32_t>(static_cast<uint8_t>(code ^ codes.flip)) -
-                            codes.zero_point) *
-         codes.scale;
-}
-
-// `x` is in steps; NaN gives the zero point.
-inline uint8_t Code(float x, const Codes& codes) {
-  const float low = static_cast<float>(-codes.zero_point);
-  const float high = static_cast<float>(255 - codes.zero_point);
-  x = x == x ? x : 0.0f;
-  x = x < low ? low : x;
-  x = x > high ? high : x;
-  return static_cast<uint8_t>(RoundToEven(x) + codes.zero_point) ^ codes.flip;
-}
 
 struct AddOp {
   static float Of(float a, float b) { return a + b; }
@@ -86,10 +65,6 @@ void Extreme(const BinaryCall& call) {
   ExtremeLoop<kGreatest, false, false>(call);
 }
 
-void Quantize(const float* __restrict x, int64_t count, Codes codes, uint8_t* __restrict y) {
-  for (int64_t i = 0; i < count; ++i) y[i] = Code(x[i] / codes.scale, codes);
-}
-
 void Dequantize(const uint8_t* __restrict x, int64_t count, Codes codes, float* __restrict y) {
   for (int64_t i = 0; i < count; ++i) y[i] = Real(x[i], codes);
 }
@@ -139,6 +114,11 @@ constexpr Rows MakeRows() {
           .raise = &Raise,
           .sum = &Sum,
           .finish = &Finish,
+          .look_up = &LookUp,
+          .greatest_of = &GreatestOf,
+          .quotients = &Quotients,
+          .moments = &MomentsOf,
+          .normalize = &Normalize,
           .narrow_product = &Product<int32_t>,
           .wide_product = &Product<int64_t>};
 }
