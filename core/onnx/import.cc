@@ -12,6 +12,7 @@
 #include "core/onnx/quant_inputs.h"
 #include "core/onnx/quantized_ops.h"
 #include "core/onnx/version_table.h"
+#include "core/ops/op_table.h"
 
 namespace octavo::onnx {
 namespace {
@@ -177,6 +178,16 @@ class Importer {
     result_.nodes = model_.graph().node_size();
   }
 
+  // Optional results at the end that nothing reads (a mask of Dropout).  How many a Split has says
+  // how it splits.
+  void DropUnreadResults(Draft& draft) const {
+    const ir::OpDef* op = ops::FindOp(draft.op, draft.domain);
+    if (op && op->results.max == ir::kManyInputs) return;
+    const size_t least = op ? std::max(1, op->results.min) : 1;
+    std::vector<std::string>& outputs = draft.outputs;
+    while (outputs.size() > least && !read_.count(outputs.back())) outputs.pop_back();
+  }
+
   Status AddNode(int i) {
     const onnx_wire::Node& node = model_.graph().node(i);
     Conversion conversion;
@@ -190,7 +201,7 @@ class Importer {
       draft.inputs.push_back(input.empty() ? Operand{} : Operand::Of(graph_.Find(input)));
     }
     draft.outputs.assign(node.output().begin(), node.output().end());
-    while (draft.outputs.size() > 1 && !read_.count(draft.outputs.back())) draft.outputs.pop_back();
+    DropUnreadResults(draft);
     if (draft.outputs.empty()) return Invalid(draft, "has no output");
     if (draft.outputs.front().empty()) {
       draft.outputs.front() = builder_.Fresh(draft.name + ".unread");

@@ -35,12 +35,13 @@ export function compareArrays(value, reference) {
     throw new Error(`shapes [${value.shape}] and [${reference.shape}] differ`);
   }
   const {at, nominal} = stepOf(value, reference);
-  const result = {count: value.data.length, equal: 0, one: 0, more: 0, max_steps: 0, max_abs: 0,
-                  nominal_step: nominal};
+  const result = {count: value.data.length, equal: 0, one: 0, two: 0, more: 0, max_steps: 0,
+                  max_abs: 0, nominal_step: nominal};
   for (let i = 0; i < value.data.length; ++i) {
     const apart = difference(Number(value.data[i]), Number(reference.data[i]));
     const steps = Number.isNaN(apart) ? Infinity : Math.round(apart / at(i));
     ++result[steps === 0 ? 'equal' : steps === 1 ? 'one' : 'more'];
+    if (steps === 2) ++result.two;  // which are among `more`
     if (steps > result.max_steps) result.max_steps = steps;
     if (!(apart <= result.max_abs)) result.max_abs = apart;
   }

@@ -14,7 +14,7 @@ test('integers are compared as they are stored', () => {
   const value = {dtype: 'uint8', shape: [4], data: Uint8Array.of(1, 2, 3, 255)};
   const reference = {dtype: 'uint8', shape: [4], data: Uint8Array.of(1, 3, 5, 0)};
   assert.deepEqual(compareArrays(value, reference),
-                   {count: 4, equal: 1, one: 1, more: 2, max_steps: 255, max_abs: 255,
+                   {count: 4, equal: 1, one: 1, two: 1, more: 2, max_steps: 255, max_abs: 255,
                     nominal_step: false});
 });
 

@@ -24,9 +24,11 @@ export function withOutputs(model, names) {
 
 // `optimizations`: all | none.  `doubleQdqRemover` false keeps Q-DQ-Q-DQ as written, where ONNX
 // Runtime would otherwise merge two roundings into one.  `values`: further values to give out;
-// what is given out cannot be fused away, so it may change the program that runs.
+// what is given out cannot be fused away, so it may change the program that runs.  `int8Kernels`:
+// operators on int8 are fused as they are; on x86 ONNX Runtime otherwise turns int8 between
+// QuantizeLinear and DequantizeLinear into uint8 first and leaves the rest in float.
 export async function openModel(path, {optimizations = 'all', doubleQdqRemover = true,
-                                       values = [], threads = 1} = {}) {
+                                       int8Kernels = false, values = [], threads = 1} = {}) {
   const known = {all: 'all', none: 'disabled'};
   if (!known[optimizations]) throw new Error(`optimizations are all or none, not ${optimizations}`);
   const model = values.length ? withOutputs(readFileSync(path), values) : path;
@@ -36,7 +38,8 @@ export async function openModel(path, {optimizations = 'all', doubleQdqRemover =
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
-    extra: {session: {disable_double_qdq_remover: doubleQdqRemover ? '0' : '1'}},
+    extra: {session: {disable_double_qdq_remover: doubleQdqRemover ? '0' : '1',
+                      ...(int8Kernels ? {qdqisint8allowed: '1'} : {})}},
   });
 }
 

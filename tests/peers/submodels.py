@@ -116,8 +116,9 @@ class Cut:
         kinds = [node.op_type for node in self.operators]
         kind = "+".join(kinds[:4]) + ("+.." if len(kinds) > 4 else "") if kinds else "Rescale"
         last = self.operators[-1] if self.operators else self.quantize
-        return {"node": last.name or last.output[0], "kind": kind, "demanded": self.demanded(),
-                "inputs": self.inputs, "output": self.quantize.output[0]}
+        return {"node": last.name or last.output[0], "kind": kind, "operators": len(kinds),
+                "demanded": self.demanded(), "inputs": self.inputs,
+                "output": self.quantize.output[0]}
 
     @staticmethod
     def _info(renamed, shapes, name):

@@ -42,8 +42,8 @@ def only_cut(*nodes):
 class Cuts(unittest.TestCase):
     def test_quantized_convolution_must_be_equal(self):
         cut = only_cut(helper.make_node("Conv", ["x.dq", "w.dq"], ["last"], name="c"))
-        self.assertEqual({"node": "c", "kind": "Conv", "demanded": True, "inputs": ["x"],
-                          "output": "out"}, cut.describe())
+        self.assertEqual({"node": "c", "kind": "Conv", "operators": 1, "demanded": True,
+                          "inputs": ["x"], "output": "out"}, cut.describe())
 
     def test_real_weights_make_it_another_program(self):
         cut = only_cut(helper.make_node("Conv", ["x.dq", "w"], ["last"]))

@@ -1,4 +1,4 @@
-# Real models through Octavo and ONNX Runtime, compared step by step, then one of them operator by
+# Real models through Octavo and ONNX Runtime, compared step by step, then small ones operator by
 # operator; then operators that ONNX's own test data lack, with ONNX Runtime's answers.
 . tests/stages/common.sh
 [ -x build/release/client/octavo ] || skip "build/release/client/octavo is not built"
@@ -9,7 +9,7 @@ if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
 fi
 work=$OCTAVO_RESULTS/models
 node models_table.mjs --work "$work"
-node node_by_node.mjs "$work/digits/digits.int8.onnx" ../data/digits/heldout.npz
+node agreement.mjs --small
 node external_data.mjs "$OCTAVO_RESULTS/external"
 cases=$OCTAVO_RESULTS/cases
 /usr/bin/python3 -B newer_cases.py "$cases"

@@ -53,6 +53,8 @@ std::vector<Form> ReshapingForms() {
        "Split(%x, %y.split)"},
       {"SplitEqual13", X(13).Node("Split", {"x"}, {"y", "z"}).Int("axis", 1).Output("z"),
        "num_outputs=2"},
+      {"SplitWithAnUnreadPart13", X(13).Node("Split", {"x"}, {"y", "z"}).Int("axis", 1),
+       "num_outputs=2"},
       {"SplitCount18",
        X(18).Node("Split", {"x"}, {"y", "z"}).Int("axis", 1).Int("num_outputs", 2).Output("z"),
        "num_outputs=2"},
