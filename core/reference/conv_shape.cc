@@ -7,15 +7,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// One spatial axis.
-struct Axis {
-  int64_t in = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0, extra = 0;
-
-  int64_t reach() const { return (kernel - 1) * dilation + 1; }
-};
-
 // Padding by ONNX's auto_pad, of which a Conv's result has ceil(in / stride) places.
-void ResolvePadding(const std::string& auto_pad, int64_t total, Axis& axis) {
+void ResolvePadding(const std::string& auto_pad, int64_t total, ConvAxis& axis) {
   if (auto_pad == "VALID") axis.before = axis.after = 0;
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return;
   total = std::max<int64_t>(0, total);
@@ -27,7 +20,7 @@ int64_t At(const Ints& ints, size_t i, int64_t fallback) {
   return i < ints.size() ? ints[i] : fallback;
 }
 
-Axis AxisOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w, size_t i) {
+ConvAxis AxisOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w, size_t i) {
   const ir::AttrMap& attributes = node.attributes;
   const Ints pads = attributes.Ints("pads");
   const size_t spatial = x.size() - 2;
@@ -40,51 +33,59 @@ Axis AxisOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w, size_t
           .extra = At(attributes.Ints("output_padding"), i, 0)};
 }
 
-ConvShape Join(const ir::Shape& x, int64_t out_channels, int64_t groups, const Axis& height,
-               const Axis& width) {
-  return {.batch = x[0],
-          .in_channels = x[1],
-          .out_channels = out_channels,
-          .groups = groups,
-          .in_height = height.in,
-          .in_width = width.in,
-          .kernel_height = height.kernel,
-          .kernel_width = width.kernel,
-          .stride_height = height.stride,
-          .stride_width = width.stride,
-          .dilation_height = height.dilation,
-          .dilation_width = width.dilation,
-          .pad_top = height.before,
-          .pad_left = width.before,
-          .pad_bottom = height.after,
-          .pad_right = width.after,
-          .output_padding_height = height.extra,
-          .output_padding_width = width.extra};
+// Of one or two axes; a missing first one has extent 1.
+std::optional<ConvShape> InPlane(const std::optional<ConvAxes>& sizes) {
+  if (!sizes || sizes->axes.size() > 2) return std::nullopt;
+  const ConvAxis height = sizes->axes.size() == 2 ? sizes->axes[0] : ConvAxis{};
+  const ConvAxis& width = sizes->axes.back();
+  return ConvShape{.batch = sizes->batch,
+                   .in_channels = sizes->in_channels,
+                   .out_channels = sizes->out_channels,
+                   .groups = sizes->groups,
+                   .in_height = height.in,
+                   .in_width = width.in,
+                   .kernel_height = height.kernel,
+                   .kernel_width = width.kernel,
+                   .stride_height = height.stride,
+                   .stride_width = width.stride,
+                   .dilation_height = height.dilation,
+                   .dilation_width = width.dilation,
+                   .pad_top = height.before,
+                   .pad_left = width.before,
+                   .pad_bottom = height.after,
+                   .pad_right = width.after,
+                   .output_padding_height = height.extra,
+                   .output_padding_width = width.extra};
 }
 
 }  // namespace
 
-std::optional<ConvShape> ConvShapeOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w) {
-  if (x.size() < 3 || x.size() > 4) return std::nullopt;
+std::optional<ConvAxes> ConvAxesOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w) {
+  if (x.size() < 3) return std::nullopt;
   const std::string auto_pad = node.attributes.String("auto_pad", "NOTSET");
-  Axis axes[2];
+  ConvAxes sizes{.batch = x[0],
+                 .in_channels = x[1],
+                 .out_channels = w[0],
+                 .groups = node.attributes.Int("group", 1)};
   for (size_t i = 0; i + 2 < x.size(); ++i) {
-    Axis& axis = axes[4 - x.size() + i] = AxisOf(node, x, w, i);
+    ConvAxis& axis = sizes.axes.emplace_back(AxisOf(node, x, w, i));
     ResolvePadding(auto_pad, (axis.in - 1) / axis.stride * axis.stride + axis.reach() - axis.in,
                    axis);
   }
-  return Join(x, w[0], node.attributes.Int("group", 1), axes[0], axes[1]);
+  return sizes;
 }
 
-std::optional<ConvShape> ConvTransposeShapeOf(const ir::Node& node, const ir::Shape& x,
-                                              const ir::Shape& w) {
-  if (x.size() < 3 || x.size() > 4) return std::nullopt;
+std::optional<ConvAxes> ConvTransposeAxesOf(const ir::Node& node, const ir::Shape& x,
+                                            const ir::Shape& w) {
+  if (x.size() < 3) return std::nullopt;
   const std::string auto_pad = node.attributes.String("auto_pad", "NOTSET");
   const Ints wanted = node.attributes.Ints("output_shape");
   const size_t spatial = x.size() - 2;
-  Axis axes[2];
+  const int64_t groups = node.attributes.Int("group", 1);
+  ConvAxes sizes{
+      .batch = x[0], .in_channels = x[1], .out_channels = w[1] * groups, .groups = groups};
   for (size_t i = 0; i < spatial; ++i) {
-    Axis& axis = axes[2 - spatial + i] = AxisOf(node, x, w, i);
+    ConvAxis& axis = sizes.axes.emplace_back(AxisOf(node, x, w, i));
     const int64_t full = axis.stride * (axis.in - 1) + axis.extra + axis.reach();
     if (!wanted.empty()) {
       // output_shape decides the padding; its spatial extents are the last ones.
@@ -96,8 +97,16 @@ std::optional<ConvShape> ConvTransposeShapeOf(const ir::Node& node, const ir::Sh
       ResolvePadding(auto_pad, full - axis.in * axis.stride, axis);
     }
   }
-  const int64_t groups = node.attributes.Int("group", 1);
-  return Join(x, w[1] * groups, groups, axes[0], axes[1]);
+  return sizes;
+}
+
+std::optional<ConvShape> ConvShapeOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w) {
+  return InPlane(ConvAxesOf(node, x, w));
+}
+
+std::optional<ConvShape> ConvTransposeShapeOf(const ir::Node& node, const ir::Shape& x,
+                                              const ir::Shape& w) {
+  return InPlane(ConvTransposeAxesOf(node, x, w));
 }
 
 }  // namespace octavo::reference

@@ -2,11 +2,30 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "core/ir/graph.h"
 #include "core/reference/kernels/conv.h"
 
 namespace octavo::reference {
+
+// One spatial axis, its padding settled.
+struct ConvAxis {
+  int64_t in = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0, extra = 0;
+
+  int64_t reach() const { return (kernel - 1) * dilation + 1; }
+};
+
+// The same sizes for any number of spatial axes.
+struct ConvAxes {
+  int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;
+  std::vector<ConvAxis> axes = {};
+};
+
+// nullopt without a spatial axis, or for an output_shape that no padding gives.
+std::optional<ConvAxes> ConvAxesOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w);
+std::optional<ConvAxes> ConvTransposeAxesOf(const ir::Node& node, const ir::Shape& x,
+                                            const ir::Shape& w);
 
 // nullopt for more than two spatial axes; one-dimensional convolutions have height 1.
 std::optional<ConvShape> ConvShapeOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w);

@@ -9,6 +9,7 @@
 namespace octavo::runtime {
 namespace {
 
+using reference::ConvAxes;
 using reference::ConvShape;
 
 constexpr std::string_view kConvOps[] = {"Conv"};
@@ -51,24 +52,32 @@ Result<Prepared> PrepareInt8(const NodeView& view, ThreadPool&) {
                   .operations = OperationsOf(view)};
 }
 
+std::optional<ConvAxes> AxesOf(const NodeView& view) {
+  return reference::ConvAxesOf(view.node, view.in(0).shape, view.in(1).shape);
+}
+
+std::optional<ConvAxes> TransposedAxesOf(const NodeView& view) {
+  return reference::ConvTransposeAxesOf(view.node, view.in(0).shape, view.in(1).shape);
+}
+
+bool IsDefined(const std::optional<ConvAxes>& sizes) {
+  return sizes && sizes->axes.size() <= kMostConvAxes;
+}
+
 bool MatchConv(const NodeView& view) {
-  return IsIntegerProduct(view, 0) && ShapeOf(view).has_value();
+  return IsIntegerProduct(view, 0) && IsDefined(AxesOf(view));
 }
 
 Result<Prepared> PrepareConv(const NodeView& view, ThreadPool&) {
-  const ConvShape shape = *ShapeOf(view);
-  return DefineConv(view, shape, OperationsOf(view));
+  return DefineConv(view, *AxesOf(view), OperationsOf(view));
 }
 
 bool MatchConvTranspose(const NodeView& view) {
-  return IsIntegerProduct(view, 1) &&
-         reference::ConvTransposeShapeOf(view.node, view.in(0).shape, view.in(1).shape);
+  return IsIntegerProduct(view, 1) && IsDefined(TransposedAxesOf(view));
 }
 
 Result<Prepared> PrepareConvTranspose(const NodeView& view, ThreadPool&) {
-  const ConvShape shape =
-      *reference::ConvTransposeShapeOf(view.node, view.in(0).shape, view.in(1).shape);
-  return DefineConvTranspose(view, shape, OperationsOf(view));
+  return DefineConvTranspose(view, *TransposedAxesOf(view), OperationsOf(view));
 }
 
 }  // namespace

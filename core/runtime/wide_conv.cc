@@ -1,6 +1,7 @@
 #include "core/runtime/wide_conv.h"
 
 #include <algorithm>
+#include <array>
 
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
@@ -9,7 +10,8 @@
 namespace octavo::runtime {
 namespace {
 
-using reference::ConvShape;
+using reference::ConvAxes;
+using reference::ConvAxis;
 
 // One spatial axis of outputs that are computed together: places first, first + step, ...; output
 // i meets, at its k-th tap, input place i * stride + shifts[k], which is kernel place taps[k].
@@ -19,27 +21,23 @@ struct AxisPlan {
   std::vector<int64_t> shifts = {}, taps = {};
 };
 
-struct AxisSizes {
-  int64_t in = 1, kernel = 1, stride = 1, dilation = 1, pad = 0, out = 0;
-};
-
-std::vector<AxisPlan> ForwardAxis(const AxisSizes& s) {
-  AxisPlan plan{.count = s.out, .stride = s.stride};
+std::vector<AxisPlan> ForwardAxis(const ConvAxis& s, int64_t out) {
+  AxisPlan plan{.count = out, .stride = s.stride};
   for (int64_t k = 0; k < s.kernel; ++k) {
-    plan.shifts.push_back(k * s.dilation - s.pad);
+    plan.shifts.push_back(k * s.dilation - s.before);
     plan.taps.push_back(k);
   }
   return {plan};
 }
 
 // Outputs whose places leave one remainder modulo the stride share taps.
-std::vector<AxisPlan> TransposedAxis(const AxisSizes& s) {
+std::vector<AxisPlan> TransposedAxis(const ConvAxis& s, int64_t out) {
   std::vector<AxisPlan> plans;
-  for (int64_t first = 0; first < std::min(s.stride, s.out); ++first) {
+  for (int64_t first = 0; first < std::min(s.stride, out); ++first) {
     AxisPlan plan{
-        .first = first, .step = s.stride, .count = (s.out - first + s.stride - 1) / s.stride};
+        .first = first, .step = s.stride, .count = (out - first + s.stride - 1) / s.stride};
     for (int64_t k = 0; k < s.kernel; ++k) {
-      const int64_t spread = first + s.pad - k * s.dilation;
+      const int64_t spread = first + s.before - k * s.dilation;
       if (spread % s.stride != 0) continue;
       plan.shifts.push_back(spread / s.stride);
       plan.taps.push_back(k);
@@ -52,12 +50,13 @@ std::vector<AxisPlan> TransposedAxis(const AxisSizes& s) {
 // The operand with zeros around it; columns are sorted by their remainder modulo the stride, so
 // that those of one tap are adjacent.
 struct FieldPlan {
-  int64_t top = 0, left = 0, rows = 0, width = 0, phases = 1;
+  int64_t front = 0, top = 0, left = 0, slices = 0, rows = 0, width = 0, phases = 1;
 
-  int64_t plane() const { return rows * phases * width; }
-  int64_t At(int64_t row, int64_t column) const {
-    const int64_t r = row + top, c = column + left;
-    return (r * phases + c % phases) * width + c / phases;
+  int64_t slice() const { return rows * phases * width; }
+  int64_t size() const { return slices * slice(); }
+  int64_t At(int64_t depth, int64_t row, int64_t column) const {
+    const int64_t d = depth + front, r = row + top, c = column + left;
+    return ((d * rows + r) * phases + c % phases) * width + c / phases;
   }
 };
 
@@ -76,49 +75,68 @@ Extent ExtentOf(const std::vector<AxisPlan>& plans, int64_t in) {
   return {-low, high - low};
 }
 
+// Depth, height and width; fewer axes are the last of them.
+using Plans = std::array<std::vector<AxisPlan>, kMostConvAxes>;
+
 struct Definition {
-  ConvShape shape = {};
-  int64_t out_height = 0, out_width = 0;
-  std::vector<AxisPlan> heights = {}, widths = {};
+  ConvAxes sizes = {};  // three axes
+  ir::Shape out = {};   // their results
+  Plans plans = {};
   FieldPlan field = {};
   bool transposed = false;
   ir::Quant x = {}, w = {};
   int64_t reach = 0;  // of x
   WideFinish finish = {};
 
-  int64_t depth() const { return shape.in_channels / shape.groups; }
+  // Outputs along each axis that share taps.
+  struct Part {
+    const AxisPlan& depth;
+    const AxisPlan& height;
+    const AxisPlan& width;
+  };
 
-  // Centered codes of all planes in fields.
+  int64_t ins() const { return sizes.in_channels / sizes.groups; }
+  int64_t outs() const { return sizes.out_channels / sizes.groups; }
+
+  // Centered codes of all channels in fields.
   std::vector<int32_t> Fields(const ir::Tensor& codes, ThreadPool& pool) const {
     std::vector<int32_t> centered(codes.size());
     Center(codes, x, centered.data());
-    const int64_t planes = shape.batch * shape.in_channels;
-    std::vector<int32_t> fields(planes * field.plane() + rows::kRowSlack, 0);
-    pool.For(planes, 4, [&](int64_t begin, int64_t end) {
-      const int32_t* from = centered.data() + begin * shape.in_height * shape.in_width;
-      for (int64_t plane = begin; plane < end; ++plane) {
-        int32_t* to = fields.data() + plane * field.plane();
-        for (int64_t r = 0; r < shape.in_height; ++r) {
-          for (int64_t c = 0; c < shape.in_width; ++c) to[field.At(r, c)] = *from++;
+    const int64_t channels = sizes.batch * sizes.in_channels;
+    const int64_t depth = sizes.axes[0].in, height = sizes.axes[1].in, width = sizes.axes[2].in;
+    std::vector<int32_t> fields(channels * field.size() + rows::kRowSlack, 0);
+    pool.For(channels, 4, [&](int64_t begin, int64_t end) {
+      const int32_t* from = centered.data() + begin * depth * height * width;
+      for (int64_t channel = begin; channel < end; ++channel) {
+        int32_t* to = fields.data() + channel * field.size();
+        for (int64_t d = 0; d < depth; ++d) {
+          for (int64_t r = 0; r < height; ++r) {
+            for (int64_t c = 0; c < width; ++c) to[field.At(d, r, c)] = *from++;
+          }
         }
       }
     });
     return fields;
   }
 
-  // The taps of outputs of one pair of axis plans: where they lie in a group's fields, and in the
-  // kernel, which for a given output channel begins at each input channel's own place.
+  // The taps of a part: where they lie in a group's fields, and in the kernel, which for a given
+  // output channel begins at each input channel's own place.
   struct Taps {
     std::vector<int64_t> offsets = {}, kernel_places = {}, channels = {};
   };
-  Taps TapsOf(const AxisPlan& height, const AxisPlan& width) const {
+  Taps TapsOf(const Part& part) const {
     Taps taps;
-    for (int64_t c = 0; c < depth(); ++c) {
-      for (size_t i = 0; i < height.taps.size(); ++i) {
-        for (size_t j = 0; j < width.taps.size(); ++j) {
-          taps.offsets.push_back(c * field.plane() + field.At(height.shifts[i], width.shifts[j]));
-          taps.kernel_places.push_back(height.taps[i] * shape.kernel_width + width.taps[j]);
-          taps.channels.push_back(c);
+    for (int64_t c = 0; c < ins(); ++c) {
+      for (size_t d = 0; d < part.depth.taps.size(); ++d) {
+        for (size_t i = 0; i < part.height.taps.size(); ++i) {
+          for (size_t j = 0; j < part.width.taps.size(); ++j) {
+            taps.offsets.push_back(c * field.size() + field.At(part.depth.shifts[d],
+                                                               part.height.shifts[i],
+                                                               part.width.shifts[j]));
+            const int64_t row = part.depth.taps[d] * sizes.axes[1].kernel + part.height.taps[i];
+            taps.kernel_places.push_back(row * sizes.axes[2].kernel + part.width.taps[j]);
+            taps.channels.push_back(c);
+          }
         }
       }
     }
@@ -126,33 +144,37 @@ struct Definition {
   }
 
   std::vector<int32_t> WeightsOf(const Taps& taps, const int32_t* centered, int64_t channel) const {
-    const int64_t outs = shape.out_channels / shape.groups;
-    const int64_t area = shape.kernel_height * shape.kernel_width;
+    const int64_t volume = sizes.axes[0].kernel * sizes.axes[1].kernel * sizes.axes[2].kernel;
     std::vector<int32_t> weights;
     weights.reserve(taps.offsets.size());
     for (size_t t = 0; t < taps.offsets.size(); ++t) {
       const int64_t c = taps.channels[t];
-      const int64_t kernel = transposed ? (channel / outs * depth() + c) * outs + channel % outs
-                                        : channel * depth() + c;
-      weights.push_back(centered[kernel * area + taps.kernel_places[t]]);
+      const int64_t kernel = transposed ? (channel / outs() * ins() + c) * outs() + channel % outs()
+                                        : channel * ins() + c;
+      weights.push_back(centered[kernel * volume + taps.kernel_places[t]]);
     }
     return weights;
   }
 
-  // Output plane n, channel of the given axis plans.
-  void RunPlane(const AxisPlan& height, const AxisPlan& width, const Taps& taps,
-                const int32_t* fields, const int32_t* weights, int64_t bias, int64_t plane,
-                std::byte* y) const {
-    const int64_t n = plane / shape.out_channels, channel = plane % shape.out_channels;
+  // A part of the results of one image and channel.
+  void RunChannel(const Part& part, const Taps& taps, const int32_t* fields, const int32_t* weights,
+                  int64_t bias, int64_t image_channel, std::byte* y) const {
+    const int64_t n = image_channel / sizes.out_channels;
+    const int64_t channel = image_channel % sizes.out_channels;
     const std::vector<int32_t> own = WeightsOf(taps, weights, channel);
     const WideRow row(own, taps.offsets, reach);
-    const int64_t group = channel / (shape.out_channels / shape.groups);
-    const int32_t* from = fields + (n * shape.in_channels + group * depth()) * field.plane();
-    std::vector<int64_t> sums(width.count);
-    for (int64_t r = 0; r < height.count; ++r) {
-      row.Run(from + r * height.stride * field.phases * field.width, width.count, sums.data());
-      const int64_t at = plane * out_height + height.first + r * height.step;
-      finish.Store(sums, {&bias, 1}, channel, y, at * out_width + width.first, width.step);
+    const int32_t* from =
+        fields + (n * sizes.in_channels + channel / outs() * ins()) * field.size();
+    std::vector<int64_t> sums(part.width.count);
+    for (int64_t d = 0; d < part.depth.count; ++d) {
+      const int64_t slice = image_channel * out[0] + part.depth.first + d * part.depth.step;
+      for (int64_t r = 0; r < part.height.count; ++r) {
+        row.Run(from + d * part.depth.stride * field.slice() +
+                    r * part.height.stride * field.phases * field.width,
+                part.width.count, sums.data());
+        const int64_t at = slice * out[1] + part.height.first + r * part.height.step;
+        finish.Store(sums, {&bias, 1}, channel, y, at * out[2] + part.width.first, part.width.step);
+      }
     }
   }
 
@@ -160,33 +182,56 @@ struct Definition {
     const std::vector<int32_t> fields = Fields(context.in(0), *context.pool);
     std::vector<int32_t> weights(context.in(1).size());
     Center(context.in(1), w, weights.data());
-    const auto bias = BiasOf(context.Has(2) ? &context.in(2) : nullptr, shape.out_channels);
-    std::byte* y = context.out().mutable_raw();
-    for (const AxisPlan& height : heights) {
-      for (const AxisPlan& width : widths) {
-        const Taps taps = TapsOf(height, width);
-        context.pool->For(shape.batch * shape.out_channels, 1, [&](int64_t begin, int64_t end) {
-          for (int64_t plane = begin; plane < end; ++plane) {
-            RunPlane(height, width, taps, fields.data(), weights.data(),
-                     bias[plane % shape.out_channels], plane, y);
-          }
-        });
+    const auto bias = BiasOf(context.Has(2) ? &context.in(2) : nullptr, sizes.out_channels);
+    const auto run = [&](const Part& part) {
+      const Taps taps = TapsOf(part);
+      context.pool->For(sizes.batch * sizes.out_channels, 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          RunChannel(part, taps, fields.data(), weights.data(), bias[i % sizes.out_channels], i,
+                     context.out().mutable_raw());
+        }
+      });
+    };
+    for (const AxisPlan& depth : plans[0]) {
+      for (const AxisPlan& height : plans[1]) {
+        for (const AxisPlan& width : plans[2]) run({depth, height, width});
       }
     }
     return {};
   }
 };
 
+using PlanAxis = std::vector<AxisPlan> (*)(const ConvAxis&, int64_t out);
+
+Definition Begin(const NodeView& view, const ConvAxes& sizes, PlanAxis plan) {
+  Definition definition{.sizes = sizes};
+  definition.sizes.axes.assign(kMostConvAxes - sizes.axes.size(), ConvAxis{});
+  definition.sizes.axes.insert(definition.sizes.axes.end(), sizes.axes.begin(), sizes.axes.end());
+  const ir::Shape& y = view.out().shape;
+  definition.out.assign(kMostConvAxes - sizes.axes.size(), 1);
+  definition.out.insert(definition.out.end(), y.begin() + 2, y.end());
+  for (size_t i = 0; i < kMostConvAxes; ++i) {
+    definition.plans[i] = plan(definition.sizes.axes[i], definition.out[i]);
+  }
+  return definition;
+}
+
+FieldPlan FieldOf(const Plans& plans, const std::vector<ConvAxis>& axes) {
+  const Extent slices = ExtentOf(plans[0], axes[0].in);
+  const Extent rows = ExtentOf(plans[1], axes[1].in);
+  const Extent columns = ExtentOf(plans[2], axes[2].in);
+  const int64_t phases = plans[2].empty() ? 1 : plans[2][0].stride;
+  return {.front = slices.before,
+          .top = rows.before,
+          .left = columns.before,
+          .slices = slices.size,
+          .rows = rows.size,
+          .width = columns.size / phases + 1,
+          .phases = phases};
+}
+
 Prepared Define(const NodeView& view, Definition definition, int64_t scales, double operations) {
-  const ConvShape& s = definition.shape;
-  const Extent rows = ExtentOf(definition.heights, s.in_height);
-  const Extent columns = ExtentOf(definition.widths, s.in_width);
-  const int64_t phases = definition.widths.empty() ? 1 : definition.widths[0].stride;
-  definition.field = {.top = rows.before,
-                      .left = columns.before,
-                      .rows = rows.size,
-                      .width = columns.size / phases + 1,
-                      .phases = phases};
+  definition.field = FieldOf(definition.plans, definition.sizes.axes);
   definition.x = *view.in(0).quant;
   definition.w = *view.in(1).quant;
   definition.reach = ReachOf(view.in(0));
@@ -200,37 +245,17 @@ Prepared Define(const NodeView& view, Definition definition, int64_t scales, dou
           .operations = operations};
 }
 
-Definition Begin(const NodeView& view, const ConvShape& shape) {
-  const ir::Shape& y = view.out().shape;
-  return {.shape = shape, .out_height = y.size() == 4 ? y[2] : 1, .out_width = y.back()};
-}
-
-AxisSizes Height(const Definition& d) {
-  const ConvShape& s = d.shape;
-  return {s.in_height,       s.kernel_height, s.stride_height,
-          s.dilation_height, s.pad_top,       d.out_height};
-}
-AxisSizes Width(const Definition& d) {
-  const ConvShape& s = d.shape;
-  return {s.in_width, s.kernel_width, s.stride_width, s.dilation_width, s.pad_left, d.out_width};
-}
-
 }  // namespace
 
-Prepared DefineConv(const NodeView& view, const ConvShape& shape, double operations) {
-  Definition definition = Begin(view, shape);
-  definition.heights = ForwardAxis(Height(definition));
-  definition.widths = ForwardAxis(Width(definition));
-  return Define(view, std::move(definition), shape.out_channels, operations);
+Prepared DefineConv(const NodeView& view, const ConvAxes& sizes, double operations) {
+  return Define(view, Begin(view, sizes, &ForwardAxis), sizes.out_channels, operations);
 }
 
-Prepared DefineConvTranspose(const NodeView& view, const ConvShape& shape, double operations) {
-  Definition definition = Begin(view, shape);
+Prepared DefineConvTranspose(const NodeView& view, const ConvAxes& sizes, double operations) {
+  Definition definition = Begin(view, sizes, &TransposedAxis);
   definition.transposed = true;
-  definition.heights = TransposedAxis(Height(definition));
-  definition.widths = TransposedAxis(Width(definition));
   // The scales of w serve all groups in turn.
-  return Define(view, std::move(definition), shape.out_channels / shape.groups, operations);
+  return Define(view, std::move(definition), sizes.out_channels / sizes.groups, operations);
 }
 
 }  // namespace octavo::runtime

@@ -1,4 +1,5 @@
-// The integer definition of Conv and ConvTranspose for any storage up to 16 bits.
+// The integer definition of Conv and ConvTranspose for any storage up to 16 bits, along at most
+// three spatial axes.
 #pragma once
 
 #include "core/reference/conv_shape.h"
@@ -6,8 +7,10 @@
 
 namespace octavo::runtime {
 
-Prepared DefineConv(const NodeView& view, const reference::ConvShape& shape, double operations);
-Prepared DefineConvTranspose(const NodeView& view, const reference::ConvShape& shape,
+inline constexpr size_t kMostConvAxes = 3;
+
+Prepared DefineConv(const NodeView& view, const reference::ConvAxes& sizes, double operations);
+Prepared DefineConvTranspose(const NodeView& view, const reference::ConvAxes& sizes,
                              double operations);
 
 }  // namespace octavo::runtime

@@ -9,7 +9,7 @@ if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
 fi
 work=$OCTAVO_RESULTS/models
 node models_table.mjs --work "$work"
-node agreement.mjs --small
+node agreement.mjs --small --samples 4
 node external_data.mjs "$OCTAVO_RESULTS/external"
 cases=$OCTAVO_RESULTS/cases
 /usr/bin/python3 -B newer_cases.py "$cases"

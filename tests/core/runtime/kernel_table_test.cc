@@ -102,6 +102,8 @@ void CheckConvolutions() {
       {{1, 4, 8, 8}, {6, 2, 2, 2}, {1, 6, 3, 3}, {.groups = 2, .stride = 3, .before = 1}},
       {{1, 2, 11}, {3, 2, 3}, {1, 3, 7}, {.dilation = 2}},
       {{1, 5, 1, 1}, {7, 5, 1, 1}, {1, 7, 1, 1}},
+      {{2, 2, 5, 6, 7}, {3, 2, 3, 3, 3}, {2, 3, 3, 3, 4}, {.stride = 2, .before = 1, .after = 1}},
+      {{1, 4, 4, 5, 6}, {4, 2, 2, 2, 2}, {1, 4, 2, 3, 4}, {.groups = 2, .dilation = 2}},
   };
   for (const ConvCase& test : cases) {
     for (const DType x : {DType::kU8, DType::kI8, DType::kI16, DType::kU16}) {
@@ -122,6 +124,10 @@ void CheckTransposedConvolutions() {
       {{1, 2, 4, 4}, {2, 3, 3, 3}, {1, 3, 11, 11}, {.stride = 2, .dilation = 2}},
       {{1, 2, 5, 5}, {2, 3, 3, 3}, {1, 3, 7, 7}},
       {{1, 3, 6}, {3, 2, 4}, {1, 2, 12}, {.stride = 2, .before = 1, .after = 1}},
+      {{1, 2, 2, 3, 4},
+       {2, 3, 3, 3, 3},
+       {1, 3, 4, 6, 8},
+       {.stride = 2, .before = 1, .after = 1, .extra = 1}},
   };
   for (const ConvCase& test : cases) {
     for (const DType x : {DType::kU8, DType::kI8, DType::kI16, DType::kU16}) {

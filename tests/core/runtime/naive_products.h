@@ -35,10 +35,15 @@ struct Geometry {
 };
 
 struct Image {
-  int64_t channels = 0, height = 1, width = 0;
+  int64_t channels = 0, depth = 1, height = 1, width = 0;
+
+  int64_t places() const { return depth * height * width; }
+  int64_t Depth(int64_t place) const { return place / (height * width); }
+  int64_t Row(int64_t place) const { return place / width % height; }
 };
 inline Image ImageOf(const ir::Shape& shape) {
-  return {shape[1], shape.size() == 4 ? shape[2] : 1, shape.back()};
+  return {shape[1], shape.size() > 4 ? shape[2] : 1, shape.size() > 3 ? *(shape.end() - 2) : 1,
+          shape.back()};
 }
 
 // One spatial axis: the kernel place k brings input place i to output place o.
@@ -51,26 +56,26 @@ inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g,
   const NodeView view = test.View();
   const Image x = ImageOf(view.in(0).shape), y = ImageOf(view.out().shape);
   const Image w = ImageOf(view.in(1).shape);
-  const bool flat = view.in(0).shape.size() == 3;
-  const Geometry row = flat ? Geometry{} : g;
+  const size_t rank = view.in(0).shape.size();
+  const Geometry front = rank < 5 ? Geometry{} : g, row = rank < 4 ? Geometry{} : g;
   const int64_t batch = view.in(0).shape[0];
   const int64_t ins = x.channels / g.groups, outs = y.channels / g.groups;
   std::vector<int32_t> codes;
-  for (int64_t at = 0; at < batch * y.channels * y.height * y.width; ++at) {
-    const int64_t n = at / (y.channels * y.height * y.width);
-    const int64_t o = at / (y.height * y.width) % y.channels;
-    const int64_t r = at / y.width % y.height, c = at % y.width;
+  for (int64_t at = 0; at < batch * y.channels * y.places(); ++at) {
+    const int64_t n = at / (y.channels * y.places()), o = at / y.places() % y.channels;
+    const int64_t place = at % y.places();
     const int64_t scale = transposed ? o % outs : o;
     int64_t sum = view.Has(2) ? test.tensors[2].IntAt(o) : 0;
     for (int64_t in = 0; in < ins; ++in) {
       const int64_t plane = n * x.channels + o / outs * ins + in;
       const int64_t kernel = transposed ? (o / outs * ins + in) * outs + o % outs : o * ins + in;
-      for (int64_t i = 0; i < x.height * x.width; ++i) {
-        for (int64_t k = 0; k < w.height * w.width; ++k) {
-          if (!Meets(row, transposed, r, i / x.width, k / w.width)) continue;
-          if (!Meets(g, transposed, c, i % x.width, k % w.width)) continue;
-          sum += CenteredAt(test, 0, plane * x.height * x.width + i) *
-                 CenteredAt(test, 1, kernel * w.height * w.width + k, scale);
+      for (int64_t i = 0; i < x.places(); ++i) {
+        for (int64_t k = 0; k < w.places(); ++k) {
+          if (!Meets(front, transposed, y.Depth(place), x.Depth(i), w.Depth(k))) continue;
+          if (!Meets(row, transposed, y.Row(place), x.Row(i), w.Row(k))) continue;
+          if (!Meets(g, transposed, place % y.width, i % x.width, k % w.width)) continue;
+          sum += CenteredAt(test, 0, plane * x.places() + i) *
+                 CenteredAt(test, 1, kernel * w.places() + k, scale);
         }
       }
     }
