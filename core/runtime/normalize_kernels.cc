@@ -20,6 +20,8 @@ constexpr std::string_view kInstanceOps[] = {"InstanceNormalization"};
 // Elements of a softmax that repay handing rows to another thread.
 constexpr int64_t kSoftmaxGrain = 4 << 10;
 
+using rows::kRowsTogether;
+
 // The real of each stored byte.
 using Reals = std::array<double, 256>;
 
@@ -70,7 +72,7 @@ class Exponentials {
   mutable std::array<std::atomic<const Reals*>, 256> tables_ = {};
 };
 
-constexpr int kTogether = 4;  // rows whose sums run side by side
+constexpr int64_t kShortRow = 192;  // elements
 
 struct SoftmaxState {
   Reals reals = {};
@@ -81,40 +83,40 @@ struct SoftmaxState {
   const rows::Rows* loops = nullptr;
   Exponentials exponentials{reals};
 
-  // Rows that follow each other densely.
-  template <int kRows>
-  void RunRows(const uint8_t* x, uint8_t* y) const {
-    const double* powers[kRows];
-    uint8_t most[kRows];
-    double sums[kRows] = {};
-    for (int r = 0; r < kRows; ++r) {
+  // Up to kRowsTogether rows that follow each other densely; `kept` is for as many numbers as they
+  // have.
+  void RunRows(const uint8_t* x, int64_t rows, double* kept, uint8_t* y) const {
+    const double* powers[kRowsTogether];
+    uint8_t most[kRowsTogether];
+    double sums[kRowsTogether] = {};
+    for (int64_t r = 0; r < rows; ++r) {
       most[r] = loops->greatest_of(x + r * count, count, flip) ^ flip;
       powers[r] = exponentials.For(most[r]);
     }
-    for (int64_t i = 0; i < count; ++i) {
-      for (int r = 0; r < kRows; ++r) sums[r] += powers[r][x[r * count + i]];
+    if (rows == kRowsTogether) {
+      loops->row_sums(x, count, powers, kept, sums);
+    } else {
+      for (int64_t i = 0; i < rows * count; ++i) {
+        kept[i] = powers[i / count][x[i]];
+        sums[i / count] += kept[i];
+      }
     }
-    for (int r = 0; r < kRows; ++r, x += count, y += count) {
+    for (int64_t r = 0; r < rows; ++r, x += count, y += count, kept += count) {
       if (logarithm) {
         RunLogarithm(x, reals[most[r]] + math::Log(sums[r]), y);
       } else {
-        Divide(x, powers[r], sums[r], y);
+        Divide(x, kept, powers[r], sums[r], y);
       }
     }
   }
 
   // Long rows divide the powers of all codes, short ones those that they have.
-  void Divide(const uint8_t* x, const double* powers, double sum, uint8_t* y) const {
-    constexpr int64_t kShort = 192;
-    if (count > kShort) {
-      uint8_t table[256];
-      loops->quotients(powers, 256, sum, result, table);
-      loops->look_up(x, count, table, y);
-      return;
-    }
-    double own[kShort];
-    for (int64_t i = 0; i < count; ++i) own[i] = powers[x[i]];
-    loops->quotients(own, count, sum, result, y);
+  void Divide(const uint8_t* x, const double* own, const double* powers, double sum,
+              uint8_t* y) const {
+    if (count <= kShortRow) return loops->quotients(own, count, sum, result, y);
+    uint8_t table[256];
+    loops->quotients(powers, 256, sum, result, table);
+    loops->look_up(x, count, table, y);
   }
 
   void RunLogarithm(const uint8_t* x, double shift, uint8_t* y) const {
@@ -124,10 +126,10 @@ struct SoftmaxState {
   }
 
   // Row r, whose elements are `stride` apart.
-  void RunStrided(const uint8_t* x, int64_t r, uint8_t* y, uint8_t* dense) const {
+  void RunStrided(const uint8_t* x, int64_t r, uint8_t* y, uint8_t* dense, double* kept) const {
     const int64_t first = r / stride * stride * count + r % stride;
     for (int64_t i = 0; i < count; ++i) dense[i] = x[first + i * stride];
-    RunRows<1>(dense, dense + count);
+    RunRows(dense, 1, kept, dense + count);
     for (int64_t i = 0; i < count; ++i) y[first + i * stride] = dense[count + i];
   }
 
@@ -137,14 +139,16 @@ struct SoftmaxState {
     const int64_t rows = context.in(0).size() / count;
     const int64_t grain = std::max<int64_t>(1, kSoftmaxGrain / count);
     context.pool->For(rows, grain, [&](int64_t begin, int64_t end) {
+      std::vector<double> kept(kRowsTogether * count);
       if (stride > 1) {
         std::vector<uint8_t> dense(2 * count);
-        for (int64_t r = begin; r < end; ++r) RunStrided(x, r, y, dense.data());
+        for (int64_t r = begin; r < end; ++r) RunStrided(x, r, y, dense.data(), kept.data());
         return;
       }
-      int64_t r = begin;
-      for (; r + kTogether <= end; r += kTogether) RunRows<kTogether>(x + r * count, y + r * count);
-      for (; r < end; ++r) RunRows<1>(x + r * count, y + r * count);
+      for (int64_t r = begin; r < end; r += kRowsTogether) {
+        RunRows(x + r * count, std::min<int64_t>(kRowsTogether, end - r), kept.data(),
+                y + r * count);
+      }
     });
     return {};
   }

@@ -37,6 +37,9 @@ struct ProductCall {
   int64_t* sums = nullptr;
 };
 
+// Sums that run side by side, because one would wait for itself.
+inline constexpr int kRowsTogether = 4;
+
 struct Moments {
   double mean = 0, inverse_deviation = 0;
 };
@@ -69,6 +72,10 @@ struct Rows {
   void (*look_up)(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) = nullptr;
   // The greatest of x[i] ^ flip, 0 if there is none.
   uint8_t (*greatest_of)(const uint8_t* x, int64_t count, uint8_t flip) = nullptr;
+  // Of kRowsTogether rows behind each other, each with a table of 256 numbers: the numbers of its
+  // codes and their sum in order.
+  void (*row_sums)(const uint8_t* x, int64_t count, const double* const* numbers, double* kept,
+                   double* sums) = nullptr;
   // y[i] = Quantize(float(x[i] / divisor))
   void (*quotients)(const double* x, int64_t count, double divisor, Codes codes,
                     uint8_t* y) = nullptr;

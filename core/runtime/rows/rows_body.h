@@ -116,6 +116,7 @@ constexpr Rows MakeRows() {
           .finish = &Finish,
           .look_up = &LookUp,
           .greatest_of = &GreatestOf,
+          .row_sums = &RowSums,
           .quotients = &Quotients,
           .moments = &MomentsOf,
           .normalize = &Normalize,

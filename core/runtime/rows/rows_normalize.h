@@ -37,29 +37,69 @@ void Quotients(const double* __restrict x, int64_t count, double divisor, Codes 
   });
 }
 
-// of(x[i]) is added to the lane of i for all i; then lanes are added by halves.
-template <class Of>
-inline double LaneSum(const uint8_t* x, int64_t count, const Of& of) {
-  double lanes[kLanes] = {};
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    for (int l = 0; l < kLanes; ++l) lanes[l] += of(x[i + l]);
+void RowSums(const uint8_t* x, int64_t count, const double* const* numbers, double* kept,
+             double* sums) {
+  const double* table[kRowsTogether];
+  const uint8_t* row[kRowsTogether];
+  double sum[kRowsTogether] = {};
+  for (int r = 0; r < kRowsTogether; ++r) {
+    table[r] = numbers[r];
+    row[r] = x + r * count;
   }
-  for (int l = 0; i + l < count; ++l) lanes[l] += of(x[i + l]);
-  for (int half = kLanes / 2; half > 0; half /= 2) {
-    for (int l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  for (int64_t i = 0; i < count; ++i) {
+    for (int r = 0; r < kRowsTogether; ++r) {
+      const double number = table[r][row[r][i]];
+      kept[r * count + i] = number;
+      sum[r] += number;
+    }
   }
-  return lanes[0];
+  for (int r = 0; r < kRowsTogether; ++r) sums[r] = sum[r];
+}
+
+using Floats = float __attribute__((vector_size(32)));
+using Doubles = double __attribute__((vector_size(64)));
+
+// The sum of x, or of the squares of x - mean, with element i in lane i modulo 16 of the lanes,
+// which are added by halves.
+template <bool kSquares>
+inline double LaneSum(const uint8_t* x, int64_t count, const Codes& codes, double mean) {
+  constexpr int kHalf = kLanes / 2;
+  Doubles lanes[2] = {};
+  const auto add = [&](Doubles& lane, const Floats& from) {
+    Doubles off = __builtin_convertvector(from, Doubles);
+    if constexpr (kSquares) {
+      off -= mean;
+      off *= off;
+    }
+    lane += off;
+  };
+  ForBlocks(count, [&](int64_t begin, int64_t length) {
+    float reals[kBlock];
+    for (int64_t i = 0; i < length; ++i) reals[i] = Real(x[begin + i], codes);
+    int64_t i = 0;
+    for (; i + kLanes <= length; i += kLanes) {
+      Floats low, high;
+      __builtin_memcpy(&low, reals + i, sizeof(low));
+      __builtin_memcpy(&high, reals + i + kHalf, sizeof(high));
+      add(lanes[0], low);
+      add(lanes[1], high);
+    }
+    for (int l = 0; i + l < length; ++l) {
+      const double off = kSquares ? double{reals[i + l]} - mean : double{reals[i + l]};
+      lanes[l / kHalf][l % kHalf] += kSquares ? off * off : off;
+    }
+  });
+  lanes[0] += lanes[1];
+  for (int half = kHalf / 2; half > 0; half /= 2) {
+    for (int l = 0; l < half; ++l) lanes[0][l] += lanes[0][l + half];
+  }
+  return lanes[0][0];
 }
 
 Moments MomentsOf(const uint8_t* x, int64_t count, Codes codes, double epsilon) {
   const double length = static_cast<double>(count);
-  const double mean =
-      LaneSum(x, count, [&](uint8_t code) { return double{Real(code, codes)}; }) / length;
-  const double squares = LaneSum(x, count, [&](uint8_t code) {
-    const double off = double{Real(code, codes)} - mean;
-    return off * off;
-  });
+  const double mean = LaneSum<false>(x, count, codes, 0) / length;
+  const double squares = LaneSum<true>(x, count, codes, mean);
   return {mean, 1 / __builtin_sqrt(squares / length + epsilon)};
 }
 
