@@ -44,11 +44,9 @@ Result<Prepared> PrepareInt8(const NodeView& view, ThreadPool&) {
                                       .bias = ConstantBias(view),
                                       .finish = FinishOf(view.out(), multipliers)}));
   return Prepared{.run = [plan](const StepContext& context) -> Status {
-                    plan.Run(context.in(0).raw(), context.out().mutable_raw(), context.scratch,
-                             *context.pool);
+                    plan.Run(context.in(0).raw(), context.out().mutable_raw(), *context.pool);
                     return {};
                   },
-                  .scratch_bytes = plan.workspace_bytes(),
                   .operations = OperationsOf(view)};
 }
 

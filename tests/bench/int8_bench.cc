@@ -46,11 +46,10 @@ void Conv(benchmark::State& state) {
                          .finish = {Output::kU8, kMultiplier, 128}});
   std::vector<uint8_t> y(
       static_cast<size_t>(s.out_channels * plan->out_height() * plan->out_width()));
-  std::vector<uint8_t> workspace(static_cast<size_t>(plan->workspace_bytes()));
   ThreadPool pool(1);
   bench::Least own;
   for (auto _ : state) {
-    own.Time([&] { plan->Run(x.data(), y.data(), workspace.data(), pool); });
+    own.Time([&] { plan->Run(x.data(), y.data(), pool); });
   }
   state.counters["GOPS"] =
       2e-9 * static_cast<double>(taps) * static_cast<double>(y.size()) / own.seconds();

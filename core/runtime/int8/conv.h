@@ -36,13 +36,11 @@ class ConvPlan {
 
   int64_t out_height() const;
   int64_t out_width() const;
-  // Bytes of `workspace` for Run; 0 for u8 activations.
-  int64_t workspace_bytes() const;
 
   // input [batch, in_height, in_width, in_channels], output [batch, out_height, out_width,
-  // out_channels] of the type that Finish names; dense, not overlapping.  Each run that goes on
-  // at a time needs a workspace of its own.  Threads keep a little scratch memory of theirs.
-  void Run(const void* input, void* output, void* workspace, ThreadPool& pool) const;
+  // out_channels] of the type that Finish names; dense, not overlapping.  Threads keep a little
+  // scratch memory of theirs.
+  void Run(const void* input, void* output, ThreadPool& pool) const;
 
   struct State;
 

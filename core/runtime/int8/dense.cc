@@ -8,7 +8,8 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-constexpr int64_t kChunkBytes = 128 << 10;  // activations that a task keeps in the caches
+constexpr int64_t kChunkBytes = 256 << 10;  // activations that a task keeps in the caches
+constexpr int64_t kMostRows = 12;           // of a tile
 constexpr int64_t kInlineWork = 256 << 10;  // multiply-adds that do not repay a second thread
 
 int64_t RoundUp(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
@@ -17,7 +18,7 @@ int64_t DivideUp(int64_t x, int64_t by) { return (x + by - 1) / by; }
 // Memory of one thread that only grows.
 struct Scratch {
   std::vector<uint8_t> bytes;
-  std::vector<const uint8_t*> pointers;
+  std::vector<const uint8_t*> rows;
   std::vector<int32_t> sums;
 };
 Scratch& ThreadScratch() {
@@ -28,68 +29,63 @@ Scratch& ThreadScratch() {
 struct Chunk {
   int64_t begin = 0, end = 0;  // rows
   int64_t first_panel = 0, last_panel = 0;
+  int64_t rows() const { return end - begin; }
 };
 
-// sum(x - zx) of the rows of a tile.
-void SumRows(const DenseWeights& w, const uint8_t* const* pointers, int64_t rows, int32_t* sums) {
-  for (int64_t r = 0; r < rows; ++r) {
+// sum(x - zx) of each row.
+void SumRows(const DenseWeights& w, const DenseRun& run, const std::vector<const uint8_t*>& rows,
+             int64_t shift, int64_t count, int32_t* sums) {
+  for (int64_t r = 0; r < count; ++r) {
     int32_t sum = 0;
-    for (int64_t s = 0; s < w.segments; ++s) {
-      const uint8_t* x = pointers[s * w.tiles->rows + r];
-      for (int64_t i = 0; i < 4 * w.quads; ++i) sum += x[i];
+    for (const int64_t offset : run.offsets) {
+      const uint8_t* x = rows[r] + shift + offset;
+      for (int64_t i = 0; i < w.k / w.segments; ++i) sum += x[i];
     }
     sums[r] = sum - static_cast<int32_t>(w.k) * w.input_zero;
   }
 }
 
-void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, const Scratch& scratch) {
-  const DenseWeights& w = *run.weights;
-  const Tiles& tiles = *w.tiles;
-  const int64_t column = panel * tiles.panel();
-  const int64_t columns = std::min<int64_t>(tiles.panel(), w.n - column);
-  const int64_t vectors = DivideUp(columns, kVector);
+void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& scratch) {
+  const int64_t panels = DivideUp(run.groups[0].n, run.groups[0].panel);
+  const int64_t group = panel / panels;
+  const DenseWeights& w = run.groups[group];
+  const int64_t column = panel % panels * w.panel;
+  const int64_t columns = std::min(w.panel, w.n - column);
   const int64_t before = column * w.segments * w.quads * 4;
-  TileCall call{
+  const int64_t first = chunk.begin * run.out_stride + group * w.n + column;
+  std::vector<int64_t> offsets(run.offsets.begin(), run.offsets.end());
+  for (int64_t& offset : offsets) offset += group * run.group_stride;
+  if (!w.weight_zeros.empty()) {
+    SumRows(w, run, scratch.rows, group * run.group_stride, chunk.rows(), scratch.sums.data());
+  }
+  w.tiles->tile[DivideUp(columns, kVector) - 1]({
+      .rows = scratch.rows.data(),
+      .count = chunk.rows(),
+      .offsets = offsets.data(),
       .segments = w.segments,
       .quads = w.quads,
-      .weights = tiles.wide ? static_cast<const void*>(w.wide.data() + before)
-                            : static_cast<const void*>(w.narrow.data() + before),
+      .weights = w.tiles->wide ? static_cast<const void*>(w.wide.data() + before)
+                               : static_cast<const void*>(w.narrow.data() + before),
       .bias = w.bias.data() + column,
       .multipliers = w.multipliers.data() + column,
       .weight_zeros = w.weight_zeros.empty() ? nullptr : w.weight_zeros.data() + column,
+      .row_sums = w.weight_zeros.empty() ? nullptr : scratch.sums.data(),
       .columns = columns,
+      .out = static_cast<uint8_t*>(run.out) + first * OutputSize(w.ending.output),
       .out_stride = run.out_stride,
       .ending = w.ending,
-  };
-  const int64_t size = OutputSize(w.ending.output);
-  for (int64_t row = chunk.begin; row < chunk.end; row += tiles.rows) {
-    const int64_t rows = std::min<int64_t>(tiles.rows, chunk.end - row);
-    call.rows = scratch.pointers.data() + (row - chunk.begin) * w.segments;
-    // Sums are made for weights with zero points alone.
-    call.row_sums = w.weight_zeros.empty() ? nullptr : scratch.sums.data() + (row - chunk.begin);
-    call.out = static_cast<uint8_t*>(run.out) + (row * run.out_stride + column) * size;
-    tiles.tile[rows - 1][vectors - 1](call);
-  }
+  });
 }
 
 void RunChunk(const DenseRun& run, const Chunk& chunk) {
-  const DenseWeights& w = *run.weights;
   Scratch& scratch = ThreadScratch();
-  const int64_t rows = RoundUp(chunk.end - chunk.begin, w.tiles->rows);
-  const auto grow = [](auto& memory, int64_t size) {
-    if (static_cast<int64_t>(memory.size()) < size) memory.resize(static_cast<size_t>(size));
+  const auto grow = [&](auto& memory) {
+    const auto size = static_cast<size_t>(chunk.rows());
+    if (memory.size() < size) memory.resize(size);
   };
-  grow(scratch.pointers, rows * w.segments);
-  grow(scratch.bytes, rows * run.scratch_per_row);
-  run.find(chunk.begin, chunk.end, scratch.bytes.data(), scratch.pointers.data());
-  if (!w.weight_zeros.empty()) {
-    grow(scratch.sums, rows);
-    for (int64_t row = chunk.begin; row < chunk.end; row += w.tiles->rows) {
-      SumRows(w, scratch.pointers.data() + (row - chunk.begin) * w.segments,
-              std::min<int64_t>(w.tiles->rows, chunk.end - row),
-              scratch.sums.data() + (row - chunk.begin));
-    }
-  }
+  grow(scratch.rows);
+  grow(scratch.sums);
+  run.find(chunk.begin, chunk.end, scratch.bytes, scratch.rows.data());
   for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel) {
     RunPanel(run, chunk, panel, scratch);
   }
@@ -103,13 +99,13 @@ int8_t SignedWeight(const DenseSource& source, int64_t k, int64_t n) {
 }
 
 int64_t Width(const DenseWeights& w, int64_t column) {
-  return std::min<int64_t>(w.tiles->panel(), RoundUp(w.n - column, kVector));
+  return std::min<int64_t>(w.panel, RoundUp(w.n - column, kVector));
 }
 
 void PackWide(const DenseSource& source, DenseWeights& w) {
   w.wide.assign(static_cast<size_t>(RoundUp(w.n, kVector) * w.segments * w.quads * 4), 0);
   for (int64_t n = 0; n < w.n; ++n) {
-    const int64_t column = n / w.tiles->panel() * w.tiles->panel(), width = Width(w, column);
+    const int64_t column = n / w.panel * w.panel, width = Width(w, column);
     int16_t* panel = w.wide.data() + column * w.segments * w.quads * 4;
     for (int64_t k = 0; k < w.k; ++k) {
       const int64_t i = k % source.segment;
@@ -141,7 +137,7 @@ void PackNarrow(const DenseSource& source, DenseWeights& w) {
   w.narrow.assign(static_cast<size_t>(RoundUp(w.n, kVector) * w.segments * w.quads * 4), 0);
   const auto* data = static_cast<const uint8_t*>(source.weights.data);
   const uint8_t flip = source.weights.storage == Storage::kU8 ? 0x80 : 0;
-  for (int64_t column = 0; column < w.n; column += w.tiles->panel()) {
+  for (int64_t column = 0; column < w.n; column += w.panel) {
     const int64_t width = Width(w, column), columns = std::min(width, w.n - column);
     auto* out = reinterpret_cast<uint8_t*>(w.narrow.data()) + column * w.segments * w.quads * 4;
     for (int64_t quad = 0; quad < w.segments * w.quads; ++quad, out += 4 * width) {
@@ -193,8 +189,20 @@ const Tiles& CurrentTiles() {
   return kPortableTiles;
 }
 
+void Grow(std::vector<uint8_t>& bytes, int64_t size) {
+  if (static_cast<int64_t>(bytes.size()) < size) bytes.resize(static_cast<size_t>(size));
+}
+
 void CopyFlipped(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(from[i] ^ flip);
+}
+
+Ending EndingOf(const Finish& finish, std::span<const float> multipliers) {
+  return {.output = finish.output,
+          .zero_point = finish.zero_point,
+          .lowest = finish.lowest,
+          .highest = finish.highest,
+          .is_small = std::ranges::all_of(multipliers, [](float m) { return m > -1 && m < 1; })};
 }
 
 DenseWeights PackDense(const DenseSource& source, const Activation& input, const Finish& finish) {
@@ -203,8 +211,9 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
                  .k = source.segments * source.segment,
                  .segments = source.segments,
                  .quads = DivideUp(source.segment, 4),
-                 .input_zero = ZeroAsU8(input),
-                 .ending = {finish.output, finish.zero_point, finish.lowest, finish.highest}};
+                 .input_zero = ZeroAsU8(input)};
+  const int64_t vectors = std::max<int64_t>(1, DivideUp(w.n, kVector));
+  w.panel = DivideUp(vectors, DivideUp(vectors, w.tiles->vectors)) * kVector;
   w.tiles->wide ? PackWide(source, w) : PackNarrow(source, w);
   const auto padded = static_cast<size_t>(RoundUp(w.n, kVector));
   const std::vector<int32_t> sums = ChannelSums(source, w.k);
@@ -220,6 +229,7 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
     w.multipliers[n] = ChannelValue(finish.multipliers, n, 1.0f);
     zeros[n] = ChannelValue(source.weights.zero_points, n, 0) - shift;
   }
+  w.ending = EndingOf(finish, w.multipliers);
   if (std::any_of(zeros.begin(), zeros.begin() + w.n, [](int32_t z) { return z != 0; })) {
     w.weight_zeros = std::move(zeros);
   }
@@ -227,15 +237,18 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
 }
 
 void RunDense(const DenseRun& run, ThreadPool& pool) {
-  const DenseWeights& w = *run.weights;
-  if (run.rows == 0 || w.n == 0) return;
-  const int64_t height = w.tiles->rows, depth = w.segments * w.quads * 4;
-  const int64_t panels = DivideUp(w.n, w.tiles->panel());
-  const bool alone = pool.threads() == 1 || run.rows * w.n * depth < kInlineWork;
+  if (run.groups.empty() || run.rows == 0 || run.groups[0].n == 0) return;
+  const DenseWeights& w = run.groups[0];
+  const auto groups = static_cast<int64_t>(run.groups.size());
+  const int64_t panels = groups * DivideUp(w.n, w.panel);
+  const int64_t work = run.rows * groups * w.n * w.segments * w.quads * 4;
+  const bool alone = pool.threads() == 1 || work < kInlineWork;
   const int64_t wanted = alone ? 1 : 4 * pool.threads();
-  const int64_t tiles = DivideUp(run.rows, height);
-  const int64_t cached = std::max<int64_t>(1, kChunkBytes / (height * std::max<int64_t>(1, depth)));
-  const int64_t chunk = std::clamp<int64_t>(DivideUp(tiles, wanted), 1, cached) * height;
+  const int64_t cached = std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, run.row_bytes));
+  const int64_t fewest = DivideUp(run.rows, cached);
+  const int64_t chunk =
+      RoundUp(DivideUp(run.rows, std::max(fewest, std::min(wanted, DivideUp(run.rows, kMostRows)))),
+              kMostRows);
   const int64_t chunks = DivideUp(run.rows, chunk);
   const int64_t panel_cuts = std::clamp<int64_t>(wanted / chunks, 1, panels);
   const int64_t panels_each = DivideUp(panels, panel_cuts);
@@ -250,22 +263,25 @@ void RunDense(const DenseRun& run, ThreadPool& pool) {
 }
 
 void SetRows(DenseRun& run, const uint8_t* rows, int64_t stride, Storage storage) {
-  const DenseWeights* w = run.weights;
+  static constexpr int64_t kFirst[] = {0};
+  const DenseWeights* w = run.groups.data();
   const uint8_t flip = FlipOf(storage);
   const int64_t depth = 4 * w->quads;
   const bool in_place = flip == 0 && depth == w->k;
-  run.scratch_per_row = in_place ? 0 : depth;
-  run.find = [=](int64_t begin, int64_t end, uint8_t* bytes, const uint8_t** pointers) {
-    for (int64_t row = begin; row < end; ++row) {
-      const uint8_t* from = rows + row * stride;
-      if (in_place) {
-        *pointers++ = from;
-        continue;
-      }
-      CopyFlipped(from, w->k, flip, bytes);
-      std::memset(bytes + w->k, 0, static_cast<size_t>(depth - w->k));
-      *pointers++ = bytes;
-      bytes += depth;
+  run.offsets = kFirst;
+  run.row_bytes = depth;
+  run.find = [=](int64_t begin, int64_t end, std::vector<uint8_t>& bytes,
+                 const uint8_t** pointers) {
+    if (in_place) {
+      for (int64_t row = begin; row < end; ++row) *pointers++ = rows + row * stride;
+      return;
+    }
+    Grow(bytes, (end - begin) * depth);
+    uint8_t* to = bytes.data();
+    for (int64_t row = begin; row < end; ++row, to += depth) {
+      CopyFlipped(rows + row * stride, w->k, flip, to);
+      std::memset(to + w->k, 0, static_cast<size_t>(depth - w->k));
+      *pointers++ = to;
     }
   };
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/runtime/int8/aligned.h"
 #include "core/runtime/int8/tiles.h"
 
 namespace octavo::runtime::int8::internal {
@@ -28,14 +29,20 @@ struct DenseWeights {
   const Tiles* tiles = nullptr;
   int64_t n = 0, k = 0;  // k without padding
   int64_t segments = 0, quads = 0;
-  std::vector<int8_t> narrow = {};  // one of these two
-  std::vector<int16_t> wide = {};
-  std::vector<int32_t> bias = {};  // zero points folded; padded to whole vectors, as the others
-  std::vector<float> multipliers = {};
+  LineVector<int8_t> narrow = {};  // one of these two
+  LineVector<int16_t> wide = {};
+  LineVector<int32_t> bias = {};  // zero points folded; padded to whole vectors, as the others
+  LineVector<float> multipliers = {};
   std::vector<int32_t> weight_zeros = {};  // empty: all 0
   int32_t input_zero = 0;                  // of the activations as u8
   Ending ending = {};
+
+  // Channels of a panel: as many panels as needed, of nearly equal width.
+  int64_t panel = 0;
 };
+
+// The ending that `finish` says, for multipliers padded by zeros.
+Ending EndingOf(const Finish& finish, std::span<const float> multipliers);
 
 DenseWeights PackDense(const DenseSource& source, const Activation& input, const Finish& finish);
 
@@ -44,6 +51,8 @@ inline int32_t ZeroAsU8(const Activation& input) {
   return input.zero_point + (input.storage == Storage::kS8 ? 128 : 0);
 }
 inline uint8_t FlipOf(Storage storage) { return storage == Storage::kS8 ? 0x80 : 0; }
+// To at least `size` bytes.
+void Grow(std::vector<uint8_t>& bytes, int64_t size);
 // to[i] = from[i] ^ flip
 void CopyFlipped(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to);
 
@@ -54,22 +63,26 @@ T ChannelValue(std::span<const T> values, int64_t channel, T otherwise) {
   return values[values.size() == 1 ? 0 : static_cast<size_t>(channel)];
 }
 
-// Sets pointers[(tile * segments + s) * tiles.rows + r] for the rows [begin, end), begin being the
-// first of a tile; what lies beyond `end` is not read.  `bytes` is scratch memory of
-// scratch_per_row bytes for each of these rows.
-using RowFinder =
-    std::function<void(int64_t begin, int64_t end, uint8_t* bytes, const uint8_t** pointers)>;
+// Sets pointers[i] to the first byte under row begin + i, for the rows [begin, end).  `bytes` is
+// memory of the thread that may be grown and written.
+using RowFinder = std::function<void(int64_t begin, int64_t end, std::vector<uint8_t>& bytes,
+                                     const uint8_t** pointers)>;
+// Rows times weights of one or more groups; group g's part of a row lies g * group_stride bytes
+// further on, and its results follow those of the groups before.
 struct DenseRun {
-  const DenseWeights* weights = nullptr;
+  std::span<const DenseWeights> groups = {};
+  int64_t group_stride = 0;
+  std::span<const int64_t> offsets = {};  // of each segment from the row's first byte
   int64_t rows = 0;
+  int64_t row_bytes = 0;  // that a further row brings into the caches
   RowFinder find = {};
-  int64_t scratch_per_row = 0;
   void* out = nullptr;  // element (row, channel) at row * out_stride + channel
   int64_t out_stride = 0;
 };
 void RunDense(const DenseRun& run, ThreadPool& pool);
 
-// Dense rows of `k` bytes `stride` apart, in place where that needs no change.
+// Dense rows of `k` bytes `stride` apart, in place where that needs no change.  The weights have
+// one segment.
 void SetRows(DenseRun& run, const uint8_t* rows, int64_t stride, Storage storage);
 
 }  // namespace octavo::runtime::int8::internal

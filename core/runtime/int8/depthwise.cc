@@ -5,16 +5,20 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-// Where a channel of a block stands in the interleaved order.
-int64_t Place(int64_t channel) {
-  const int64_t in_block = channel % kBlock;
-  const int64_t lane = in_block / 16, j = in_block % 16 / 4, i = in_block % 4;
-  return channel / kBlock * kBlock + j * 16 + lane * 4 + i;
-}
+using reference::ConvShape;
+
+constexpr int64_t kBlock = 64;                   // channels that are computed together
+constexpr int64_t kFlatChannels = 256;           // up to which whole pixels are interleaved
+constexpr int64_t kColumnBytes = 20 << 10;       // interleaved, of a task's piece
+constexpr int64_t kInlineOperations = 64 << 10;  // multiply-adds that do not repay a second thread
+
+int64_t DivideUp(int64_t x, int64_t by) { return (x + by - 1) / by; }
+int64_t RoundUp(int64_t x, int64_t step) { return DivideUp(x, step) * step; }
 
 struct Filters {
   int64_t channels = 0, taps = 0;
   std::vector<int16_t> weights;  // [channel][tap], zero points subtracted
+  int16_t At(int64_t channel, int64_t tap) const { return weights[channel * taps + tap]; }
 };
 
 Filters ReadFilters(const Weights& weights, int64_t channels, int64_t taps) {
@@ -29,58 +33,253 @@ Filters ReadFilters(const Weights& weights, int64_t channels, int64_t taps) {
 }
 
 bool FitsInt8(const Filters& filters) {
-  return std::all_of(filters.weights.begin(), filters.weights.end(),
-                     [](int16_t w) { return w >= -128 && w <= 127; });
+  return std::ranges::all_of(filters.weights, [](int16_t w) { return w >= -128 && w <= 127; });
+}
+
+// Bytes of the filters of one output row of a strip, before those of a channel's block.
+int64_t RowBytes(const DepthwiseWeights& w) {
+  return RoundUp(w.shape.in_channels, kVector) * w.quads * w.shape.kernel_width * 4;
+}
+
+void PackInterleaved(const Filters& filters, DepthwiseWeights& w) {
+  const ConvShape& s = w.shape;
+  w.quads = DivideUp(s.kernel_height, 4);
+  w.strip_rows = s.dilation_height == 1 ? (4 * w.quads - s.kernel_height) / s.stride_height + 1 : 1;
+  const int64_t taps = w.quads * s.kernel_width;
+  w.interleaved.assign(static_cast<size_t>(w.strip_rows * RowBytes(w)), 0);
+  for (int64_t row = 0; row < w.strip_rows; ++row) {
+    for (int64_t c = 0; c < filters.channels; ++c) {
+      const int64_t block = c / kBlock * kBlock;
+      const int64_t width = std::min(kBlock, RoundUp(filters.channels - block, kVector));
+      int8_t* out = w.interleaved.data() + row * RowBytes(w) + block * taps * 4 + (c - block) * 4;
+      for (int64_t i = 0; i < s.kernel_height; ++i) {
+        const int64_t at = row * s.stride_height + i;  // in the strip
+        for (int64_t j = 0; j < s.kernel_width; ++j) {
+          out[(at / 4 * s.kernel_width + j) * width * 4 + at % 4] =
+              static_cast<int8_t>(filters.At(c, i * s.kernel_width + j));
+        }
+      }
+    }
+  }
+}
+
+void PackWide(const Filters& filters, DepthwiseWeights& w) {
+  w.wide.resize(filters.weights.size());
+  for (int64_t c = 0; c < filters.channels; ++c) {
+    for (int64_t t = 0; t < filters.taps; ++t) w.wide[t * filters.channels + c] = filters.At(c, t);
+  }
+}
+
+// A part of the output: rows of a strip, columns, and channels.
+struct Part {
+  int64_t row = 0, rows = 0;
+  int64_t column = 0, columns = 0;
+  int64_t channel = 0, channels = 0;
+};
+
+// The interleaved pixels under a part.
+struct Columns {
+  int64_t first = 0, count = 0;  // columns of the image, which may lie in the padding
+  int64_t pitch = 0;             // words of a column
+  int64_t quad_pitch = 0;        // words between quads of rows
+  LineVector<uint32_t>* words = nullptr;
+};
+
+// Points at the image's rows of a quad; rows in the padding stand still on zero points.
+struct QuadRows {
+  const uint8_t* rows[4] = {};
+  bool inside[4] = {};
+
+  QuadRows(const DepthwiseWeights& w, const uint8_t* image, int64_t top, int64_t quad) {
+    const ConvShape& s = w.shape;
+    for (int64_t i = 0; i < 4; ++i) {
+      const int64_t row = top + (4 * quad + i) * s.dilation_height;
+      inside[i] = row >= 0 && row < s.in_height;
+      rows[i] = inside[i] ? image + row * s.in_width * s.in_channels : w.padding.data();
+    }
+  }
+  // From a byte of the rows on, in pieces that are `step` apart.
+  InterleaveCall At(int64_t byte, int64_t step) const {
+    InterleaveCall call;
+    for (int i = 0; i < 4; ++i) {
+      call.rows[i] = rows[i] + (inside[i] ? byte : 0);
+      call.steps[i] = inside[i] ? step : 0;
+    }
+    return call;
+  }
+};
+
+void InterleaveColumns(const DepthwiseWeights& w, const uint8_t* image, const Part& part,
+                       const Columns& columns) {
+  const ConvShape& s = w.shape;
+  const int64_t top = part.row * s.stride_height - s.pad_top;
+  const uint32_t zero = static_cast<uint8_t>(w.padding[0] ^ w.flip) * 0x01010101u;
+  const int64_t begin = std::clamp<int64_t>(-columns.first, 0, columns.count);
+  const int64_t end = std::clamp<int64_t>(s.in_width - columns.first, begin, columns.count);
+  const bool flat = columns.pitch == s.in_channels;
+  for (int64_t quad = 0; quad < w.quads; ++quad) {
+    uint32_t* words = columns.words->data() + quad * columns.quad_pitch;
+    std::fill(words, words + begin * columns.pitch, zero);
+    const QuadRows rows(w, image, top, quad);
+    if (begin < end) {
+      InterleaveCall call =
+          rows.At((columns.first + begin) * s.in_channels + part.channel, s.in_channels);
+      call.pieces = flat ? 1 : end - begin;
+      call.count = flat ? (end - begin) * s.in_channels : part.channels;
+      call.flip = w.flip;
+      call.out = words + begin * columns.pitch;
+      call.out_step = columns.pitch;
+      w.tiles->interleave(call);
+    }
+    std::fill(words + end * columns.pitch, words + columns.count * columns.pitch, zero);
+  }
+}
+
+void ComputePart(const DepthwiseWeights& w, const Part& part, const Columns& columns,
+                 uint8_t* output) {
+  const ConvShape& s = w.shape;
+  const int64_t taps = w.quads * s.kernel_width, out_width = reference::ConvOutWidth(s);
+  thread_local std::vector<int64_t> offsets;
+  offsets.clear();
+  for (int64_t t = 0; t < taps; ++t) {
+    offsets.push_back(t / s.kernel_width * columns.quad_pitch +
+                      t % s.kernel_width * s.dilation_width * columns.pitch);
+  }
+  for (int64_t c = 0; c < part.channels; c += kBlock) {
+    const int64_t channel = part.channel + c;
+    for (int64_t row = 0; row < part.rows; ++row) {
+      const int64_t pixel = (part.row + row) * out_width + part.column;
+      w.tiles->interleaved(
+          {.x = columns.words->data() + c,
+           .step = s.stride_width * columns.pitch,
+           .offsets = offsets.data(),
+           .taps = taps,
+           .weights = w.interleaved.data() + row * RowBytes(w) + channel * taps * 4,
+           .bias = w.bias.data() + channel,
+           .multipliers = w.multipliers.data() + channel,
+           .channels = std::min(kBlock, part.channels - c),
+           .pixels = part.columns,
+           .out = output + (pixel * s.out_channels + channel) * OutputSize(w.ending.output),
+           .out_stride = s.out_channels,
+           .ending = w.ending});
+    }
+  }
+}
+
+// The rows of one strip for the channels of a part, some columns at a time.
+void RunStrip(const DepthwiseWeights& w, const uint8_t* image, Part part, uint8_t* output) {
+  static thread_local LineVector<uint32_t> words;
+  const ConvShape& s = w.shape;
+  const int64_t out_width = reference::ConvOutWidth(s);
+  const bool flat = part.channels == s.in_channels;
+  const int64_t pitch = flat ? s.in_channels : RoundUp(part.channels, kVector);
+  const int64_t most = std::max<int64_t>(
+      4, kColumnBytes / (pitch * 4 * w.quads * std::min(s.stride_width, s.kernel_width)));
+  const int64_t pieces = DivideUp(out_width, most), step = DivideUp(out_width, pieces);
+  for (part.column = 0; part.column < out_width; part.column += step) {
+    part.columns = std::min(step, out_width - part.column);
+    const int64_t count =
+        (part.columns - 1) * s.stride_width + (s.kernel_width - 1) * s.dilation_width + 1;
+    const int64_t quad_pitch = RoundUp(count * pitch, kVector) + kBlock;
+    // The loops look a few pixels and a block of channels further.
+    const int64_t slack = 4 * (s.stride_width * pitch + kBlock);
+    const auto size = static_cast<size_t>(w.quads * quad_pitch + slack);
+    if (words.size() < size) words.resize(size);
+    const Columns columns{.first = part.column * s.stride_width - s.pad_left,
+                          .count = count,
+                          .pitch = pitch,
+                          .quad_pitch = quad_pitch,
+                          .words = &words};
+    InterleaveColumns(w, image, part, columns);
+    ComputePart(w, part, columns, output);
+  }
+}
+
+void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, uint8_t* output,
+                    ThreadPool& pool) {
+  const ConvShape& s = w.shape;
+  const int64_t height = reference::ConvOutHeight(s), strips = DivideUp(height, w.strip_rows);
+  const int64_t block = s.in_channels <= kFlatChannels ? s.in_channels : kBlock;
+  const int64_t blocks = DivideUp(s.in_channels, block);
+  const int64_t work =
+      w.strip_rows * reference::ConvOutWidth(s) * block * 4 * w.quads * s.kernel_width;
+  pool.For(strips * blocks, DivideUp(kInlineOperations, work), [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t row = task / blocks * w.strip_rows, channel = task % blocks * block;
+      RunStrip(w, image,
+               {.row = row,
+                .rows = std::min(w.strip_rows, height - row),
+                .channel = channel,
+                .channels = std::min(block, s.in_channels - channel)},
+               output);
+    }
+  });
+}
+
+// One pixel at a time.
+void RunWide(const DepthwiseWeights& w, const uint8_t* image, uint8_t* output, ThreadPool& pool) {
+  const ConvShape& s = w.shape;
+  const int64_t width = reference::ConvOutWidth(s), taps = s.kernel_height * s.kernel_width;
+  const int64_t pixel_bytes = s.out_channels * OutputSize(w.ending.output);
+  const int64_t grain = DivideUp(kInlineOperations, taps * s.out_channels);
+  pool.For(reference::ConvOutHeight(s) * width, grain, [&](int64_t begin, int64_t end) {
+    std::vector<const uint8_t*> pixels(static_cast<size_t>(taps));
+    for (int64_t index = begin; index < end; ++index) {
+      const int64_t top = index / width * s.stride_height - s.pad_top;
+      const int64_t left = index % width * s.stride_width - s.pad_left;
+      for (int64_t t = 0; t < taps; ++t) {
+        const int64_t row = top + t / s.kernel_width * s.dilation_height;
+        const int64_t column = left + t % s.kernel_width * s.dilation_width;
+        const bool inside = row >= 0 && row < s.in_height && column >= 0 && column < s.in_width;
+        pixels[t] = inside ? image + (row * s.in_width + column) * s.in_channels : w.padding.data();
+      }
+      w.tiles->depthwise({.taps = pixels.data(),
+                          .count = taps,
+                          .channels = s.out_channels,
+                          .flip = w.flip,
+                          .weights = w.wide.data(),
+                          .bias = w.bias.data(),
+                          .multipliers = w.multipliers.data(),
+                          .out = output + index * pixel_bytes,
+                          .ending = w.ending});
+    }
+  });
 }
 
 }  // namespace
 
-DepthwiseCall DepthwiseWeights::Call() const {
-  return {.groups = groups,
-          .channels = channels,
-          .weights = wide.empty() ? static_cast<const void*>(interleaved.data())
-                                  : static_cast<const void*>(wide.data()),
-          .bias = bias.data(),
-          .multipliers = multipliers.data(),
-          .ending = ending};
-}
-
-DepthwiseWeights PackDepthwise(const Weights& weights, int64_t channels, int64_t taps,
+DepthwiseWeights PackDepthwise(const ConvShape& shape, const Weights& weights,
                                std::span<const int32_t> bias, const Activation& input,
                                const Finish& finish) {
-  const Tiles& tiles = CurrentTiles();
+  const int64_t channels = shape.in_channels, taps = shape.kernel_height * shape.kernel_width;
   const Filters filters = ReadFilters(weights, channels, taps);
-  const bool interleave = tiles.depthwise_interleaved != nullptr && FitsInt8(filters);
-  const int64_t padded = (channels + kBlock - 1) / kBlock * kBlock;
-  DepthwiseWeights out{.function = interleave ? tiles.depthwise_interleaved : tiles.depthwise,
-                       .channels = channels,
-                       .groups = (taps + 3) / 4,
-                       .bias = std::vector<int32_t>(static_cast<size_t>(padded), 0),
-                       .multipliers = std::vector<float>(static_cast<size_t>(padded), 0),
-                       .ending = {finish.output, finish.zero_point, finish.lowest, finish.highest}};
-  interleave ? out.interleaved.assign(static_cast<size_t>(padded * 4 * out.groups), 0)
-             : out.wide.assign(static_cast<size_t>(channels * 4 * out.groups), 0);
+  const auto padded = static_cast<size_t>(RoundUp(channels, kVector));
+  DepthwiseWeights out{.tiles = &CurrentTiles(),
+                       .shape = shape,
+                       .flip = FlipOf(input.storage),
+                       .bias = LineVector<int32_t>(padded, 0),
+                       .multipliers = LineVector<float>(padded, 0)};
+  out.padding.assign(static_cast<size_t>(channels * shape.in_width),
+                     static_cast<uint8_t>(input.zero_point));
   for (int64_t c = 0; c < channels; ++c) {
-    const int64_t place = interleave ? Place(c) : c;
     int64_t sum = 0;
-    for (int64_t t = 0; t < taps; ++t) {
-      const int16_t weight = filters.weights[c * taps + t];
-      sum += weight;
-      if (interleave) {
-        const int64_t block = place / kBlock * kBlock * 4 * out.groups;
-        out.interleaved[block + t / 4 * kBlock * 4 + place % kBlock * 4 + t % 4] =
-            static_cast<int8_t>(weight);
-      } else {
-        out.wide[t * channels + c] = weight;
-      }
-    }
+    for (int64_t t = 0; t < taps; ++t) sum += filters.At(c, t);
     // Modulo 2^32, as in PackDense.
-    out.bias[place] =
+    out.bias[c] =
         static_cast<int32_t>(static_cast<uint32_t>(ChannelValue(bias, c, 0)) -
                              static_cast<uint32_t>(ZeroAsU8(input)) * static_cast<uint32_t>(sum));
-    out.multipliers[place] = ChannelValue(finish.multipliers, c, 1.0f);
+    out.multipliers[c] = ChannelValue(finish.multipliers, c, 1.0f);
   }
+  out.ending = EndingOf(finish, out.multipliers);
+  out.tiles->interleaved != nullptr&& FitsInt8(filters) ? PackInterleaved(filters, out)
+                                                        : PackWide(filters, out);
   return out;
+}
+
+void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, uint8_t* output,
+                  ThreadPool& pool) {
+  weights.wide.empty() ? RunInterleaved(weights, image, output, pool)
+                       : RunWide(weights, image, output, pool);
 }
 
 }  // namespace octavo::runtime::int8::internal

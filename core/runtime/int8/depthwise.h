@@ -1,31 +1,40 @@
-// Packed weights of a depthwise convolution: one filter per channel.
+// A depthwise convolution: one filter per channel.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "core/base/parallel.h"
+#include "core/reference/kernels/conv.h"
 #include "core/runtime/int8/dense.h"
 
 namespace octavo::runtime::int8::internal {
 
-// Immutable once packed.
+// Immutable once packed.  Images are N,H,W,C and dense.
 struct DepthwiseWeights {
-  DepthwiseFunction function = nullptr;
-  int64_t channels = 0;
-  int64_t groups = 0;                    // of 4 taps
-  std::vector<int8_t> interleaved = {};  // one of these two
-  std::vector<int16_t> wide = {};
-  std::vector<int32_t> bias = {};
-  std::vector<float> multipliers = {};
+  const Tiles* tiles = nullptr;
+  reference::ConvShape shape = {};
+  uint8_t flip = 0;
+  std::vector<uint8_t> padding = {};  // zero points as stored, for a row of the image
+  LineVector<int32_t> bias = {};      // padded to whole vectors, as multipliers
+  LineVector<float> multipliers = {};
   Ending ending = {};
-
-  // The call for one pixel whose taps (4 * groups of them, as u8) and output are still to be set.
-  DepthwiseCall Call() const;
+  // One of these two.  Wide: [tap][channel].
+  std::vector<int16_t> wide = {};
+  // For each output row of a strip (interleaved rows of the image, as many quads as hold the
+  // kernel's height), each block of 64 channels: [quad][column of the kernel][channel][4 rows].
+  LineVector<int8_t> interleaved = {};
+  int64_t quads = 0;
+  int64_t strip_rows = 1;
 };
 
-// `weights.data` is [channels][taps].
-DepthwiseWeights PackDepthwise(const Weights& weights, int64_t channels, int64_t taps,
+// `spec_weights.data` is [channels][taps].
+DepthwiseWeights PackDepthwise(const reference::ConvShape& shape, const Weights& weights,
                                std::span<const int32_t> bias, const Activation& input,
                                const Finish& finish);
+
+// One image.
+void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, uint8_t* output,
+                  ThreadPool& pool);
 
 }  // namespace octavo::runtime::int8::internal

@@ -24,7 +24,7 @@ DenseSource SourceOf(const Weights& weights, Layout layout, int64_t n, int64_t k
 
 void RunProduct(const DenseWeights& weights, const void* a, Storage storage, int64_t m, void* out,
                 ThreadPool& pool) {
-  DenseRun run{.weights = &weights, .rows = m, .out = out, .out_stride = weights.n};
+  DenseRun run{.groups = {&weights, 1}, .rows = m, .out = out, .out_stride = weights.n};
   internal::SetRows(run, static_cast<const uint8_t*>(a), weights.k, storage);
   internal::RunDense(run, pool);
 }

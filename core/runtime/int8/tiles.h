@@ -9,22 +9,25 @@
 
 namespace octavo::runtime::int8::internal {
 
-inline constexpr int kMaxRows = 6;     // of a tile
-inline constexpr int kMaxVectors = 4;  // of 16 channels in a tile
+inline constexpr int kMaxVectors = 4;  // of 16 channels in a panel
 inline constexpr int kVector = 16;     // channels
-inline constexpr int kBlock = 64;      // channels of a depthwise block
 
 // Finish without its spans, as the loops want it.
 struct Ending {
   Output output = Output::kU8;
   int32_t zero_point = 0;
   int32_t lowest = 0, highest = 255;
+  // Every multiplier is within (-1, 1): no product of a sum and a multiplier leaves int32.
+  bool is_small = false;
 };
 
-// out[r][c] = ending(bias[c] + sum over segments s and i of row[s][r][i] * weight[s][i][c]
+// out[r][c] = ending(bias[c] + sum over segments s and i of rows[r][offsets[s] + i] *
+// weight[s][i][c]
 //                    - weight_zero[c] * row_sum[r])
 struct TileCall {
-  const uint8_t* const* rows = nullptr;  // [segments][tiles.rows]
+  const uint8_t* const* rows = nullptr;  // [count]
+  int64_t count = 0;
+  const int64_t* offsets = nullptr;  // [segments], from a row's byte to its segments
   int64_t segments = 0;
   int64_t quads = 0;              // bytes of a segment / 4
   const void* weights = nullptr;  // one panel
@@ -39,12 +42,14 @@ struct TileCall {
 };
 using TileFunction = void (*)(const TileCall&);
 
-// One pixel of all channels: out[c] = ending(bias[c] + sum over t of taps[t][c] * weight[t][c]).
+// One pixel of all channels: out[c] = ending(bias[c] + sum over t of (taps[t][c] ^ flip) *
+// weight[t][c]).
 struct DepthwiseCall {
-  const uint8_t* const* taps = nullptr;  // [4 * groups]
-  int64_t groups = 0;                    // of 4 taps; taps beyond the kernel have weight 0
+  const uint8_t* const* taps = nullptr;
+  int64_t count = 0;  // taps
   int64_t channels = 0;
-  const void* weights = nullptr;
+  uint8_t flip = 0;                  // of the taps' bytes
+  const int16_t* weights = nullptr;  // [tap][channels]
   const int32_t* bias = nullptr;
   const float* multipliers = nullptr;
   void* out = nullptr;
@@ -52,18 +57,46 @@ struct DepthwiseCall {
 };
 using DepthwiseFunction = void (*)(const DepthwiseCall&);
 
+// Four rows of activations (flipped) side by side: out[i] = the i-th byte of each row.  There are
+// `pieces` of `count` bytes.  Writes whole vectors of 64 words, reads no byte beyond a piece.
+struct InterleaveCall {
+  const uint8_t* rows[4] = {};
+  int64_t steps[4] = {};  // between pieces of a row
+  int64_t pieces = 1;
+  int64_t count = 0;
+  uint8_t flip = 0;
+  uint32_t* out = nullptr;
+  int64_t out_step = 0;  // between pieces
+};
+
+// Pixels of up to 64 channels from interleaved rows:
+//   out[p][c] = ending(bias[c] + sum over t of the four products of
+//                      x[p * step + offsets[t] + c] and weight[t][c])
+// `x` may be read for four pixels of 64 channels more than there are.
+struct InterleavedCall {
+  const uint32_t* x = nullptr;
+  int64_t step = 0;
+  const int64_t* offsets = nullptr;  // [taps]
+  int64_t taps = 0;
+  const int8_t* weights = nullptr;  // [tap][channels to whole vectors][4]
+  const int32_t* bias = nullptr;    // padded to whole vectors, as multipliers
+  const float* multipliers = nullptr;
+  int64_t channels = 0;
+  int64_t pixels = 0;
+  void* out = nullptr;
+  int64_t out_stride = 0;  // elements
+  Ending ending = {};
+};
+
 struct Tiles {
-  int rows = 0;
   int vectors = 0;  // of a full panel
   // Weights of a panel of `width` channels.  Narrow: int8 [segment][quad][width][4].
   // Wide: int16 [segment][quad][bytes 0 and 2, bytes 1 and 3][width][2].
   bool wide = false;
-  TileFunction tile[kMaxRows][kMaxVectors] = {};  // [rows - 1][vectors - 1]
-  // Weights int16 [tap][channels].
+  TileFunction tile[kMaxVectors] = {};  // [vectors - 1]
   DepthwiseFunction depthwise = nullptr;
-  // Null, or for weights int8 [block of 64 channels][group][j][lane][4 channels][4 taps], where
-  // channel = 16 * lane + 4 * j + i; bias and multipliers are in the order [block][j][lane][i].
-  DepthwiseFunction depthwise_interleaved = nullptr;
+  void (*interleave)(const InterleaveCall&) = nullptr;    // or null, with the next
+  void (*interleaved)(const InterleavedCall&) = nullptr;  // depthwise
 
   int panel() const { return vectors * kVector; }
 };

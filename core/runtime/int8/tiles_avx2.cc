@@ -8,8 +8,6 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-constexpr int kTileRows = 4;
-
 int32_t Load4(const uint8_t* p) {
   int32_t x;
   __builtin_memcpy(&x, p, 4);
@@ -19,7 +17,7 @@ int32_t Load4(const uint8_t* p) {
 __m256i Load(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 
 template <int kRows>
-void Tile(const TileCall& call) {
+void Tile(const TileCall& call, int64_t row) {
   __m256i acc[kRows][2];
   OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
     acc[r][0] = Load(call.bias);
@@ -29,7 +27,9 @@ void Tile(const TileCall& call) {
   const __m256i low_bytes = _mm256_set1_epi16(0xff);
   for (int64_t s = 0; s < call.segments; ++s) {
     const uint8_t* rows[kRows];
-    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = call.rows[s * kTileRows + r];
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+      rows[r] = call.rows[row + r] + call.offsets[s];
+    }
     for (int64_t q = 0; q < call.quads; ++q, weights += 4 * kVector) {
       const __m256i even0 = Load(weights), even1 = Load(weights + 16);
       const __m256i odd0 = Load(weights + 32), odd1 = Load(weights + 48);
@@ -48,16 +48,19 @@ void Tile(const TileCall& call) {
     _mm256_store_si256(reinterpret_cast<__m256i*>(sums + r * kVector), acc[r][0]);
     _mm256_store_si256(reinterpret_cast<__m256i*>(sums + r * kVector + 8), acc[r][1]);
   }
-  FinishTile(call, sums, kVector, kRows);
+  FinishTile(call, row, sums, kVector, kRows);
+}
+
+void Panel(const TileCall& call) {
+  ForTiles<4>(call, 0, []<int kRows>(const TileCall& c, int64_t row) { Tile<kRows>(c, row); });
 }
 
 }  // namespace
 
 const Tiles kAvx2Tiles = {
-    .rows = kTileRows,
     .vectors = 1,
     .wide = true,
-    .tile = {{&Tile<1>}, {&Tile<2>}, {&Tile<3>}, {&Tile<4>}},
+    .tile = {&Panel},
     .depthwise = &Depthwise,
 };
 

@@ -59,31 +59,41 @@ inline int32_t WrappingSubtractProduct(int32_t a, int32_t b, int32_t c) {
                               static_cast<uint32_t>(b) * static_cast<uint32_t>(c));
 }
 
-// Ends a tile whose sums lie in acc[row][width].
-inline void FinishTile(const TileCall& call, int32_t* acc, int64_t width, int rows) {
+// Ends the rows from `row` on of a call, whose sums lie in acc[row][width].
+inline void FinishTile(const TileCall& call, int64_t row, int32_t* acc, int64_t width, int rows) {
   for (int r = 0; r < rows; ++r) {
     int32_t* sums = acc + r * width;
     for (int64_t c = 0; call.weight_zeros != nullptr && c < call.columns; ++c) {
-      sums[c] = WrappingSubtractProduct(sums[c], call.weight_zeros[c], call.row_sums[r]);
+      sums[c] = WrappingSubtractProduct(sums[c], call.weight_zeros[c], call.row_sums[row + r]);
     }
-    Finish(sums, call.multipliers, call.ending, call.columns, call.out, r * call.out_stride);
+    Finish(sums, call.multipliers, call.ending, call.columns, call.out,
+           (row + r) * call.out_stride);
   }
 }
 
+// Calls tile<rows>(call, row) for all rows from `row` on: tiles of kRows as long as they are full,
+// then smaller ones.
+template <int kRows, class Tile>
+void ForTiles(const TileCall& call, int64_t row, Tile tile) {
+  for (; row + kRows <= call.count; row += kRows) tile.template operator()<kRows>(call, row);
+  if constexpr (kRows > 1) ForTiles<(kRows > 6 ? 6 : kRows - 1)>(call, row, tile);
+}
+
+inline uint32_t Times(int32_t x, int32_t w) { return static_cast<uint32_t>(x * w); }
+
 inline void Depthwise(const DepthwiseCall& call) {
   constexpr int64_t kChunk = 32;
-  const int16_t* weights = static_cast<const int16_t*>(call.weights);
   for (int64_t c = 0; c < call.channels; c += kChunk) {
     const int64_t count = call.channels - c < kChunk ? call.channels - c : kChunk;
     uint32_t acc[kChunk];  // may wrap on the way to a sum that fits
     for (int64_t i = 0; i < count; ++i) acc[i] = static_cast<uint32_t>(call.bias[c + i]);
-    for (int64_t t = 0; t < 4 * call.groups; ++t) {
+    for (int64_t t = 0; t < call.count; ++t) {
       const uint8_t* x = call.taps[t] + c;
-      const int16_t* w = weights + t * call.channels + c;
+      const int16_t* w = call.weights + t * call.channels + c;
       if (count == kChunk) {
-        for (int64_t i = 0; i < kChunk; ++i) acc[i] += static_cast<uint32_t>(x[i] * w[i]);
+        for (int64_t i = 0; i < kChunk; ++i) acc[i] += Times(x[i] ^ call.flip, w[i]);
       } else {
-        for (int64_t i = 0; i < count; ++i) acc[i] += static_cast<uint32_t>(x[i] * w[i]);
+        for (int64_t i = 0; i < count; ++i) acc[i] += Times(x[i] ^ call.flip, w[i]);
       }
     }
     Finish(reinterpret_cast<const int32_t*>(acc), call.multipliers + c, call.ending, count,

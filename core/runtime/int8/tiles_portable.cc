@@ -4,10 +4,8 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-constexpr int kTileRows = 4;
-
 template <int kRows>
-void Tile(const TileCall& call) {
+void Tile(const TileCall& call, int64_t row) {
   // Unsigned: sums of 128-shifted operands may wrap on the way to a result that fits.
   uint32_t acc[kRows][kVector];
   for (int r = 0; r < kRows; ++r) {
@@ -15,10 +13,9 @@ void Tile(const TileCall& call) {
   }
   const int8_t* weights = static_cast<const int8_t*>(call.weights);
   for (int64_t s = 0; s < call.segments; ++s) {
-    const uint8_t* const* rows = call.rows + s * kTileRows;
     for (int64_t q = 0; q < call.quads; ++q, weights += 4 * kVector) {
       for (int r = 0; r < kRows; ++r) {
-        const uint8_t* x = rows[r] + 4 * q;
+        const uint8_t* x = call.rows[row + r] + call.offsets[s] + 4 * q;
         for (int c = 0; c < kVector; ++c) {
           const int8_t* w = weights + 4 * c;
           acc[r][c] += static_cast<uint32_t>(x[0] * w[0] + x[1] * w[1] + x[2] * w[2] + x[3] * w[3]);
@@ -26,16 +23,19 @@ void Tile(const TileCall& call) {
       }
     }
   }
-  FinishTile(call, reinterpret_cast<int32_t*>(acc), kVector, kRows);
+  FinishTile(call, row, reinterpret_cast<int32_t*>(acc), kVector, kRows);
+}
+
+void Panel(const TileCall& call) {
+  ForTiles<4>(call, 0, []<int kRows>(const TileCall& c, int64_t row) { Tile<kRows>(c, row); });
 }
 
 }  // namespace
 
 const Tiles kPortableTiles = {
-    .rows = kTileRows,
     .vectors = 1,
     .wide = false,
-    .tile = {{&Tile<1>}, {&Tile<2>}, {&Tile<3>}, {&Tile<4>}},
+    .tile = {&Panel},
     .depthwise = &Depthwise,
 };
 

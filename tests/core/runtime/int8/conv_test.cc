@@ -124,11 +124,10 @@ void ExpectEqualsNaive(const ConvShape& s, const Kind& kind) {
     const ScopedIsaLimit limit(isa);
     const auto plan = ConvPlan::Prepare(spec);
     ASSERT_TRUE(plan.has_value()) << plan.error().message;
-    std::vector<uint8_t> workspace(static_cast<size_t>(plan->workspace_bytes()));
     for (const int threads : {1, 2, 3}) {
       ThreadPool pool(threads);
       std::vector<uint8_t> output(want.size(), 0xee);
-      plan->Run(input.data(), output.data(), workspace.data(), pool);
+      plan->Run(input.data(), output.data(), pool);
       ASSERT_EQ(output, want) << Describe(s, kind, isa, threads);
     }
   }
@@ -138,6 +137,36 @@ TEST(Int8Conv, IsTheInt64LoopBitForBitOnEveryIsaAndThreadCount) {
   for (const ConvShape& shape : Shapes()) {
     for (const Kind& kind : test::kKinds) {
       ExpectEqualsNaive(shape, kind);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(Int8Conv, DepthwiseRowsAreInterleavedWithoutChangeWhateverTheKernel) {
+  for (const int64_t channels : {16, 24, 48, 144, 330}) {
+    for (const int64_t kernel : {2, 3, 4, 5, 7}) {
+      for (const int64_t stride : {1, 2, 3}) {
+        const ConvShape shape =
+            Square(channels, channels, 11, kernel, kernel / 2, stride, channels);
+        ExpectEqualsNaive(shape, test::kKinds[(channels + kernel + stride) % 2]);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+  ConvShape wide = Square(20, 20, 3, 3, 1, 1, 20);  // more columns than a piece
+  wide.in_width = 333;
+  wide.pad_left = 4;
+  for (const Kind& kind : test::kKinds) ExpectEqualsNaive(wide, kind);
+  wide.dilation_height = wide.dilation_width = 2;
+  wide.pad_top = 2;
+  for (const Kind& kind : test::kKinds) ExpectEqualsNaive(wide, kind);
+}
+
+TEST(Int8Conv, PanelsOfAnyWidthAndTilesOfAnyHeightGiveTheSameBits) {
+  for (const int64_t outs : {7, 16, 24, 33, 48, 80, 96, 144}) {
+    for (const int64_t size : {1, 2, 3, 5}) {
+      ExpectEqualsNaive(Square(8, outs, size, 1, 0), test::kKinds[outs % 2]);
+      ExpectEqualsNaive(Square(3, outs, size, 3, 1, 2), test::kKinds[outs % 5]);
       if (HasFatalFailure()) return;
     }
   }
@@ -164,7 +193,7 @@ TEST(Int8Conv, MultipliersThatOverflowOrVanishSaturateOnTheRightSide) {
       const ScopedIsaLimit limit(isa);
       ThreadPool pool(1);
       std::vector<uint8_t> output(4);
-      ConvPlan::Prepare(spec)->Run(input.data(), output.data(), nullptr, pool);
+      ConvPlan::Prepare(spec)->Run(input.data(), output.data(), pool);
       EXPECT_EQ(output, want) << IsaName(isa) << " " << multiplier;
     }
   }

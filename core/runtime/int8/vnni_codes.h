@@ -1,0 +1,139 @@
+// Sums in AVX-512 registers to codes: four vectors of 16 are scaled and packed at a time.  All of
+// it has internal linkage, because it is compiled for one instruction set.
+#pragma once
+
+#include <immintrin.h>
+
+#include "core/runtime/int8/tiles_body.h"
+
+namespace octavo::runtime::int8::internal {
+namespace {
+
+// acc += four products of the unsigned bytes of x and the signed bytes of w.  As an intrinsic,
+// GCC 12 copies and spills the accumulators, which halves the speed.
+inline void DotProduct(__m512i& acc, __m512i x, __m512i w) {
+  asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(w));
+}
+
+inline __mmask16 MaskOf(int64_t count) {
+  return count >= 16 ? 0xffff : static_cast<__mmask16>((1u << count) - 1);
+}
+
+// What an Ending is in registers.
+struct CodePacker {
+  explicit CodePacker(const Ending& ending)
+      : high(_mm512_set1_ps(static_cast<float>(ending.highest - ending.zero_point))),
+        zero(_mm512_set1_epi16(static_cast<int16_t>(ending.zero_point))),
+        lowest(_mm512_set1_epi8(static_cast<int8_t>(ending.lowest))),
+        highest(_mm512_set1_epi8(static_cast<int8_t>(ending.highest))),
+        order(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0)),
+        is_unsigned(ending.output == Output::kU8) {}
+
+  // rne(acc * multiplier) in int32.  A product below the int32 range converts to INT32_MIN, which
+  // has the right sign; one above would not, so that products which may be are bounded first.
+  template <bool kSmall>
+  __m512i Scale(__m512i acc, __m512 multiplier) const {
+    const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), multiplier);
+    return _mm512_cvtps_epi32(kSmall ? product : _mm512_min_ps(product, high));
+  }
+
+  // Four vectors of values without zero point as 64 codes in their order.
+  __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
+    const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(v0, v1), zero);
+    const __m512i b = _mm512_adds_epi16(_mm512_packs_epi32(v2, v3), zero);
+    const __m512i codes =
+        is_unsigned ? _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(a, b), lowest), highest)
+                    : _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(a, b), lowest), highest);
+    return _mm512_permutexvar_epi32(order, codes);
+  }
+
+  __m512 high;
+  __m512i zero, lowest, highest, order;
+  bool is_unsigned;
+};
+
+// Stores the `part`-th 16 * kVectors bytes of `codes`, of which the mask has what is wanted.
+template <int kVectors>
+inline void StorePart(__m512i codes, int part, __mmask64 mask, uint8_t* out) {
+  if constexpr (kVectors >= 3) {
+    _mm512_mask_storeu_epi8(out, mask, codes);
+  } else if constexpr (kVectors == 2) {
+    const __m256i half =
+        part == 0 ? _mm512_castsi512_si256(codes) : _mm512_extracti64x4_epi64(codes, 1);
+    _mm256_mask_storeu_epi8(out, static_cast<__mmask32>(mask), half);
+  } else {
+    const __m128i quarter = part == 0   ? _mm512_castsi512_si128(codes)
+                            : part == 1 ? _mm512_extracti32x4_epi32(codes, 1)
+                            : part == 2 ? _mm512_extracti32x4_epi32(codes, 2)
+                                        : _mm512_extracti32x4_epi32(codes, 3);
+    _mm_mask_storeu_epi8(out, static_cast<__mmask16>(mask), quarter);
+  }
+}
+
+// Where a tile of sums goes: row r, vector v of 16 channels.
+struct TileEnd {
+  const float* multipliers = nullptr;
+  int64_t columns = 0;
+  void* out = nullptr;
+  int64_t out_stride = 0;  // elements
+  const Ending& ending;
+};
+
+// Rows that share a packing: all four vectors of one should be of use.
+template <int kVectors>
+inline constexpr int kRowsPacked = kVectors >= 3 ? 1 : 4 / kVectors;
+
+// Of `kRows` rows the first `rows` are wanted.
+template <int kRows, int kVectors, bool kSmall>
+inline void StoreCodes(const CodePacker& packer, const TileEnd& end, int rows,
+                       const __m512i (&acc)[kRows][kVectors]) {
+  constexpr int kPacked = kRowsPacked<kVectors>;
+  __m512 multipliers[kVectors];
+  OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+    multipliers[v] = _mm512_loadu_ps(end.multipliers + v * kVector);
+  }
+  const __mmask64 mask = end.columns >= 64 ? ~0ull : (1ull << end.columns) - 1;
+  OCTAVO_UNROLL for (int r = 0; r < kRows; r += kPacked) {
+    __m512i v[4];
+    OCTAVO_UNROLL for (int i = 0; i < 4; ++i) {
+      const int row = r + i / kVectors, vector = i % kVectors;
+      v[i] = _mm512_setzero_si512();
+      if (i < kPacked * kVectors && row < kRows) {
+        v[i] = packer.Scale<kSmall>(acc[row < kRows ? row : 0][vector], multipliers[vector]);
+      }
+    }
+    const __m512i codes = packer.Pack(v[0], v[1], v[2], v[3]);
+    OCTAVO_UNROLL for (int part = 0; part < kPacked; ++part) {
+      if (r + part >= kRows || r + part >= rows) continue;
+      StorePart<kVectors>(codes, part, mask,
+                          static_cast<uint8_t*>(end.out) + (r + part) * end.out_stride);
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+inline void StoreWords(const TileEnd& end, int rows, const __m512i (&acc)[kRows][kVectors]) {
+  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+    if (r >= rows) break;
+    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+      __m512i words = acc[r][v];
+      if (end.ending.output == Output::kFloat) {
+        words = _mm512_castps_si512(_mm512_mul_ps(_mm512_cvtepi32_ps(words),
+                                                  _mm512_loadu_ps(end.multipliers + v * kVector)));
+      }
+      int32_t* out = static_cast<int32_t*>(end.out) + r * end.out_stride + v * kVector;
+      _mm512_mask_storeu_epi32(out, MaskOf(end.columns - v * kVector), words);
+    }
+  }
+}
+
+template <int kRows, int kVectors>
+inline void StoreTile(const TileEnd& end, int rows, const __m512i (&acc)[kRows][kVectors]) {
+  if (OutputSize(end.ending.output) != 1) return StoreWords<kRows, kVectors>(end, rows, acc);
+  const CodePacker packer(end.ending);
+  if (end.ending.is_small) return StoreCodes<kRows, kVectors, true>(packer, end, rows, acc);
+  StoreCodes<kRows, kVectors, false>(packer, end, rows, acc);
+}
+
+}  // namespace
+}  // namespace octavo::runtime::int8::internal

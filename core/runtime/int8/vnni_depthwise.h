@@ -1,0 +1,131 @@
+// Depthwise convolution for AVX512-VNNI: rows of the image are interleaved, so that one vpdpbusd
+// takes four vertical taps of 16 channels.  All of it has internal linkage.
+#pragma once
+
+#include "core/runtime/int8/vnni_codes.h"
+
+namespace octavo::runtime::int8::internal {
+namespace {
+
+// Writes 64 words of the rows' bytes at `from`; those beyond `count` do not matter.
+inline void Interleave64(const uint8_t* const* rows, int64_t count, __m512i flip, uint32_t* out) {
+  // Lane l of a row takes bytes 16j + 4l.. as its j-th four bytes, so that the lanes of interleaved
+  // vector j hold 16 adjacent ones.
+  const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+  __m512i row[4];
+  if (count >= 64) {
+    OCTAVO_UNROLL for (int r = 0; r < 4; ++r) row[r] = _mm512_loadu_si512(rows[r]);
+  } else {
+    const __mmask64 mask = (1ull << count) - 1;
+    OCTAVO_UNROLL for (int r = 0; r < 4; ++r) row[r] = _mm512_maskz_loadu_epi8(mask, rows[r]);
+  }
+  OCTAVO_UNROLL for (int r = 0; r < 4; ++r) row[r] = _mm512_permutexvar_epi32(order, row[r]);
+  const __m512i low01 = _mm512_unpacklo_epi8(row[0], row[1]);
+  const __m512i high01 = _mm512_unpackhi_epi8(row[0], row[1]);
+  const __m512i low23 = _mm512_unpacklo_epi8(row[2], row[3]);
+  const __m512i high23 = _mm512_unpackhi_epi8(row[2], row[3]);
+  const __m512i mixed[4] = {
+      _mm512_unpacklo_epi16(low01, low23), _mm512_unpackhi_epi16(low01, low23),
+      _mm512_unpacklo_epi16(high01, high23), _mm512_unpackhi_epi16(high01, high23)};
+  OCTAVO_UNROLL for (int j = 0; j < 4; ++j) {
+    _mm512_storeu_si512(out + 16 * j, _mm512_xor_si512(mixed[j], flip));
+  }
+}
+
+void Interleave(const InterleaveCall& call) {
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(call.flip));
+  const int64_t count = call.count;
+  const uint8_t* rows[4] = {call.rows[0], call.rows[1], call.rows[2], call.rows[3]};
+  uint32_t* out = call.out;
+  for (int64_t piece = 0; piece < call.pieces; ++piece, out += call.out_step) {
+    for (int64_t i = 0; i < count; i += 64) {
+      const uint8_t* from[4] = {rows[0] + i, rows[1] + i, rows[2] + i, rows[3] + i};
+      Interleave64(from, count - i, flip, out + i);
+    }
+    OCTAVO_UNROLL for (int r = 0; r < 4; ++r) rows[r] += call.steps[r];
+  }
+}
+
+// The sums of kPixels pixels at x, which are `step` apart.  kTaps 0: as many as the call says.
+template <int kVectors, int kPixels, int kTaps>
+inline void SumPixels(const InterleavedCall& call, const uint32_t* x, int64_t step,
+                      const int64_t* offsets, const __m512i (*kept)[kVectors],
+                      __m512i (&acc)[kPixels][kVectors]) {
+  const auto add = [&](int64_t offset, const __m512i(&weights)[kVectors]) {
+    OCTAVO_UNROLL for (int i = 0; i < kPixels; ++i) {
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+        DotProduct(acc[i][v], _mm512_loadu_si512(x + i * step + offset + v * kVector), weights[v]);
+      }
+    }
+  };
+  if constexpr (kTaps > 0) {
+    OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) add(offsets[t], kept[t]);
+  } else {
+    const int8_t* weights = call.weights;
+    for (int64_t t = 0; t < call.taps; ++t, weights += kVectors * 64) {
+      __m512i w[kVectors];
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+        w[v] = _mm512_loadu_si512(weights + v * 64);
+      }
+      add(call.offsets[t], w);
+    }
+  }
+}
+
+template <int kVectors, int kPixels, int kTaps, bool kSmall>
+void Pixels(const InterleavedCall& shared) {
+  const InterleavedCall call = shared;  // which no store can change
+  constexpr int kKept = kTaps > 0 ? kTaps : 1;
+  __m512i kept[kKept][kVectors];
+  int64_t offsets[kKept];
+  OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) {
+    offsets[t] = call.offsets[t];
+    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+      kept[t][v] = _mm512_loadu_si512(call.weights + (t * kVectors + v) * 64);
+    }
+  }
+  const int64_t size = OutputSize(call.ending.output);
+  const CodePacker packer(call.ending);
+  const uint32_t* x = call.x;
+  auto* out = static_cast<uint8_t*>(call.out);
+  for (int64_t rest = call.pixels; rest > 0; rest -= kPixels) {
+    __m512i acc[kPixels][kVectors];
+    OCTAVO_UNROLL for (int i = 0; i < kPixels; ++i) {
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+        acc[i][v] = _mm512_loadu_si512(call.bias + v * kVector);
+      }
+    }
+    SumPixels<kVectors, kPixels, kTaps>(call, x, call.step, offsets, kept, acc);
+    const TileEnd end{.multipliers = call.multipliers,
+                      .columns = call.channels,
+                      .out = out,
+                      .out_stride = call.out_stride,
+                      .ending = call.ending};
+    const int rows = rest < kPixels ? static_cast<int>(rest) : kPixels;
+    if (size == 1) {
+      StoreCodes<kPixels, kVectors, kSmall>(packer, end, rows, acc);
+    } else {
+      StoreWords<kPixels, kVectors>(end, rows, acc);
+    }
+    x += kPixels * call.step;
+    out += kPixels * call.out_stride * size;
+  }
+}
+
+template <int kVectors>
+void PixelsOf(const InterleavedCall& call) {
+  constexpr int kPixels = kRowsPacked<kVectors>;
+  constexpr int kMore = kVectors == 4 ? 2 : kPixels;
+  if (!call.ending.is_small) return Pixels<kVectors, kMore, 0, false>(call);
+  if (call.taps == 3) return Pixels<kVectors, kPixels, 3, true>(call);
+  Pixels<kVectors, kMore, 0, true>(call);
+}
+
+void Interleaved(const InterleavedCall& call) {
+  if (call.channels > 48) return PixelsOf<4>(call);
+  if (call.channels > 32) return PixelsOf<3>(call);
+  call.channels > 16 ? PixelsOf<2>(call) : PixelsOf<1>(call);
+}
+
+}  // namespace
+}  // namespace octavo::runtime::int8::internal
