@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/ir/infer.h"
+#include "core/ir/map_quant.h"
 
 namespace octavo::ir {
 namespace {
@@ -96,7 +97,8 @@ Status CheckSameAsInput(const Graph& graph, const Node& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (!node.inputs[i] || node.op->RoleOf(i) != Role::kData) continue;
     Type expected = graph.type(node.inputs[i]);
-    for (const ValueId result : node.results) {
+    for (size_t k = 0; k < node.results.size(); ++k) {
+      const ValueId result = node.results[k];
       const Type& type = graph.type(result);
       // A result that is no real (the indices of MaxPool) has no part in this.
       if (!type.quantized() && type.dtype != DType::kF32) continue;
@@ -107,10 +109,7 @@ Status CheckSameAsInput(const Graph& graph, const Node& node) {
       }
       if (!type.quantized()) continue;
       if (expected.quant->axis) {
-        std::optional<Quant> mapped;
-        if (node.op->map_quant) {
-          mapped = node.op->map_quant(graph, node, static_cast<int>(i), *expected.quant);
-        }
+        const auto mapped = MapQuant(graph, node, static_cast<int>(i), k, *expected.quant);
         if (!mapped) {
           return Broken("G6", node, "a per-channel type does not pass through it");
         }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ir/map_quant.h"
 #include "core/ops/op_table.h"
 
 namespace octavo::onnx {
@@ -120,8 +121,8 @@ bool FoldRules::InputFolds(NodeId id, size_t input) const {
 // An operator that keeps its type can be given another one by Rescales where both are per-tensor.
 bool FoldRules::KeepsTypeFolds(NodeId id) const {
   const ir::Node& node = graph_.node(id);
-  for (const ValueId result : node.results) {
-    const ir::Type* to = QuantizedTo(result);
+  for (size_t k = 0; k < node.results.size(); ++k) {
+    const ir::Type* to = QuantizedTo(node.results[k]);
     if (to == nullptr) continue;  // indices
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i] || node.op->RoleOf(i) != Role::kData) continue;
@@ -129,8 +130,8 @@ bool FoldRules::KeepsTypeFolds(NodeId id) const {
       if (!codes) continue;
       const ir::Type& from = graph_.type(codes);
       if (from.quant->per_tensor() && to->quant->per_tensor()) continue;
-      if (from.quant->per_tensor() || node.op->map_quant == nullptr) return false;
-      const auto mapped = node.op->map_quant(graph_, node, static_cast<int>(i), *from.quant);
+      if (from.quant->per_tensor()) return false;
+      const auto mapped = ir::MapQuant(graph_, node, static_cast<int>(i), k, *from.quant);
       if (mapped != to->quant || from.dtype != to->dtype) return false;
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ir/map_quant.h"
 #include "core/ir/verify.h"
 #include "core/ops/op_table.h"
 
@@ -109,11 +110,8 @@ Status GraphBuilder::TypeCodes(ir::NodeId id) {
   if (rule.kind != ir::QuantRule::Kind::kSameAsInput)
     return refuse("it is not one that moves them");
   const int first = static_cast<int>(quantized - node.inputs.begin());
-  std::optional<ir::Quant> result = type.quant;
-  if (result->axis) {
-    result =
-        node.op->map_quant ? node.op->map_quant(graph_, node, first, *type.quant) : std::nullopt;
-    if (!result) return refuse("its channels do not survive");
+  if (!ir::MapQuant(graph_, node, first, 0, *type.quant)) {
+    return refuse("its channels do not survive");
   }
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId input = node.inputs[i];
@@ -122,11 +120,12 @@ Status GraphBuilder::TypeCodes(ir::NodeId id) {
     OCTAVO_TRY(const ValueId same, AsQuantized(input, *type.quant, node.name));
     if (same != input) graph_.SetInput(id, i, same);
   }
-  for (const ValueId value : graph_.node(id).results) {
+  for (size_t k = 0; k < graph_.node(id).results.size(); ++k) {
+    const ValueId value = graph_.node(id).results[k];
     ir::Type now = graph_.type(value);
     if (now.dtype != ir::DType::kF32) continue;  // indices
     now.dtype = type.dtype;
-    now.quant = result;
+    now.quant = ir::MapQuant(graph_, graph_.node(id), first, k, *type.quant);
     graph_.SetType(value, std::move(now));
   }
   return {};

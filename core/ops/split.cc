@@ -57,26 +57,9 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// One answer serves all results, so along the axis all parts must have equal parameters, or
-// all channels alike.
-std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
-                                  const ir::Quant& from) {
-  if (from.per_tensor()) return from;
-  const int rank = static_cast<int>(graph.type(node.input(0)).shape.size());
-  const int axis = FrontAxis(node.attributes.Int("axis", 0), rank);
-  if (from.axis != axis) return from;
-  std::optional<ir::Quant> first;
-  int64_t begin = 0;
-  for (const ir::ValueId result : node.results) {
-    ir::Quant part{{}, {}, axis, 0};
-    for (int64_t c = 0; c < graph.type(result).shape[axis]; ++c, ++begin) {
-      part.scales.push_back(from.scale(begin));
-      part.zero_points.push_back(from.zero_point(begin));
-    }
-    if (first && part != *first) return IfUniform(from);
-    first = std::move(part);
-  }
-  return first;
+// Of all results, one after the other (ir::MapQuant).
+std::optional<ir::Quant> MapQuant(const ir::Graph&, const ir::Node&, int, const ir::Quant& from) {
+  return from;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ir/map_quant.h"
 #include "core/ops/op_table.h"
 #include "core/passes/absorb.h"
 #include "core/passes/bias_rescale.h"
@@ -71,29 +72,33 @@ class ChannelMover {
     for (size_t k = 0; k < values.size(); ++k) graph_.SetInput(move, operands[k], values[k]);
   }
 
-  // What the move gives where it reads `sources`; nothing where no one type says it.
-  std::optional<Type> TypeOf(NodeId id, const std::vector<ValueId>& sources) {
+  // What each result of the move is where it reads `sources`; empty where no type says it.
+  std::vector<Type> TypesOf(NodeId id, const std::vector<ValueId>& sources) {
     std::vector<ValueId> operands;
     for (const size_t i : DataInputs(graph_.node(id))) {
       operands.push_back(graph_.node(id).inputs[i]);
     }
     SetOperands(id, sources);  // an op of several operands asks the graph for all
-    const Node& move = graph_.node(id);
+    std::vector<Type> types;
+    for (size_t k = 0; k < graph_.node(id).results.size(); ++k) {
+      if (const std::optional<Type> type = TypeOf(graph_.node(id), k)) types.push_back(*type);
+    }
+    const bool all = types.size() == graph_.node(id).results.size();
+    SetOperands(id, operands);
+    return all ? types : std::vector<Type>();
+  }
+
+  // What all operands, as they stand, say of one result.
+  std::optional<Type> TypeOf(const Node& move, size_t result) const {
     std::optional<Type> common;
-    bool agree = true;
     for (const size_t i : DataInputs(move)) {
       const Type& type = graph_.type(move.inputs[i]);
-      std::optional<ir::Quant> quant = type.quant;
-      if (PerChannel(type)) {
-        quant = move.op->map_quant == nullptr
-                    ? std::nullopt
-                    : move.op->map_quant(graph_, move, static_cast<int>(i), *type.quant);
-      }
-      agree &= quant && (!common || (common->dtype == type.dtype && common->quant == quant));
-      common = Type{type.dtype, {}, quant, {}};
+      const auto quant = ir::MapQuant(graph_, move, static_cast<int>(i), result, *type.quant);
+      if (!quant) return std::nullopt;
+      if (common && (common->dtype != type.dtype || common->quant != quant)) return std::nullopt;
+      common = Type{type.dtype, graph_.type(move.results[result]).shape, quant, {}};
     }
-    SetOperands(id, operands);
-    return agree ? common : std::nullopt;
+    return common;
   }
 
   std::string WhyNot(const Node& move, Type from, const Type& to) const {
@@ -148,8 +153,8 @@ class ChannelMover {
       if (!graph_.type(result).quantized() || graph_.IsOutput(result)) return;
       after += graph_.type(result).elements();
     }
-    const std::optional<Type> type = TypeOf(id, sources);
-    if (!type || !HasActivations(target(), type->dtype)) {
+    const std::vector<Type> types = TypesOf(id, sources);
+    if (types.empty() || !HasActivations(target(), types.front().dtype)) {
       context_.Keep(
           name, fmt::format("no type says its channels below {} '{}'", move.op->name, move.name));
       return;
@@ -159,22 +164,22 @@ class ChannelMover {
       context_.Keep(name, std::move(why));
       return;
     }
-    const bool gains = after < elements || std::ranges::all_of(move.results, [&](ValueId result) {
-                         const int64_t own = graph_.type(result).elements();
-                         return Gains(result, *type, own, kMostSteps);
-                       });
-    if (gains) WriteBelow(id, rescales, sources, *type);
+    bool all_gain = true;
+    for (size_t k = 0; k < types.size() && all_gain; ++k) {
+      all_gain = Gains(move.results[k], types[k], types[k].elements(), kMostSteps);
+    }
+    if (after < elements || all_gain) WriteBelow(id, rescales, sources, types);
   }
 
   void WriteBelow(NodeId id, const std::vector<NodeId>& rescales,
-                  const std::vector<ValueId>& sources, Type type) {
+                  const std::vector<ValueId>& sources, const std::vector<Type>& types) {
     SetOperands(id, sources);
     for (const NodeId rescale : rescales) graph_.Erase(rescale);
     NodeId last = id;
-    for (const ValueId result : std::vector(graph_.node(id).results)) {
+    for (size_t k = 0; k < types.size(); ++k) {
+      const ValueId result = graph_.node(id).results[k];
       const Type old_type = graph_.type(result);
-      type.shape = old_type.shape;
-      graph_.SetType(result, type);
+      graph_.SetType(result, types[k]);
       const std::vector<ir::Use> uses = graph_.value(result).uses;
       if (uses.empty()) continue;
       const std::string name = graph_.UniqueName(graph_.name(result) + ".r");

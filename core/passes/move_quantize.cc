@@ -46,8 +46,8 @@ constexpr Rule kClampLate = {"clamp-late", "Clamp(Dequantize(x)) -> Dequantize(C
                              "job keeps the op in float"};
 constexpr Rule kSunk = {"sunk", "move(Quantize(x)) -> Quantize(move(x))", Effect::kExact,
                         "--sink-quantize; only movement lies between it and a Dequantize, and "
-                        "nobody else reads; per-tensor; not more elements; x does not come from a "
-                        "graph input of a target that is fully quantized"};
+                        "nobody else reads; not more elements; x does not come from a graph input "
+                        "of a target that is fully quantized"};
 constexpr Rule kRules[] = {kEarly, kLate,         kRaised,       kClampLate,
                            kSunk,  kIntegerInput, kIntegerOutput};
 
@@ -152,7 +152,7 @@ std::optional<Type> CodesUnder(const Graph& graph, const Node& node,
   return common;
 }
 
-// The node reads the codes and gives `type`, which a Dequantize below each result reads.
+// The node reads the codes of `type` and hands them on to a Dequantize below each result.
 void DequantizeBelow(Graph& graph, NodeId id, const std::vector<size_t>& operands, Type type) {
   const ir::OpDef* op = nullptr;
   for (const size_t i : operands) {
@@ -161,8 +161,11 @@ void DequantizeBelow(Graph& graph, NodeId id, const std::vector<size_t>& operand
     graph.SetInput(id, i, graph.node(dequantize).inputs[0]);
     graph.Erase(dequantize);
   }
-  for (const ValueId y : std::vector(graph.node(id).results)) {
+  const ir::Quant from = *type.quant;
+  for (size_t k = 0; k < graph.node(id).results.size(); ++k) {
+    const ValueId y = graph.node(id).results[k];
     type.shape = graph.type(y).shape;
+    type.quant = QuantAfter(graph, graph.node(id), from, k);
     graph.Interpose(y, graph.UniqueName(graph.name(y) + ".q"), type, {.op = op});
   }
 }
@@ -174,8 +177,7 @@ bool Late(Graph& graph, NodeId id, Context& context) {
   const std::vector<size_t> operands = DataInputs(move);
   std::optional<Type> type = CodesUnder(graph, move, operands);
   if (!type || ElementsGiven(graph, move) > ElementsRead(graph, move)) return false;
-  const std::optional<ir::Quant> quant = QuantAfter(graph, move, *type->quant);
-  if (!quant) {
+  if (!QuantAfter(graph, move, *type->quant)) {
     context.Keep(move.name, "its operand's channels do not pass through it");
     return false;
   }
@@ -189,7 +191,6 @@ bool Late(Graph& graph, NodeId id, Context& context) {
   }
   context.Applied(kLate, move.name,
                   {graph.name(move.inputs[operands[0]]), graph.name(move.results[0])});
-  type->quant = quant;
   type->range.reset();
   DequantizeBelow(graph, id, operands, *std::move(type));
   return true;
@@ -245,17 +246,19 @@ bool Raise(Graph& graph, NodeId id, Context& context) {
 NodeId SoleMove(const Graph& graph, ValueId codes) {
   if (graph.CountUses(codes) != 1 || graph.IsOutput(codes)) return {};
   const ir::Use use = graph.value(codes).uses.front();
-  return use.input == 0 && Moves(graph, graph.node(use.node)) ? use.node : NodeId{};
+  const Node& move = graph.node(use.node);
+  const bool alone = MovesAll(graph, move) && DataInputs(move) == std::vector<size_t>{0};
+  return use.input == 0 && alone ? use.node : NodeId{};
 }
 
 bool MeetsDequantize(const Graph& graph, ValueId codes) {
-  for (NodeId move = SoleMove(graph, codes); move; move = SoleMove(graph, codes)) {
-    codes = graph.node(move).result();
+  if (const NodeId move = SoleMove(graph, codes)) {
+    return std::ranges::all_of(graph.node(move).results,
+                               [&](ValueId result) { return MeetsDequantize(graph, result); });
   }
-  for (const ir::Use& use : graph.value(codes).uses) {
-    if (IsOwn(&graph.node(use.node), "Dequantize")) return true;
-  }
-  return false;
+  return std::ranges::any_of(graph.value(codes).uses, [&](const ir::Use& use) {
+    return IsOwn(&graph.node(use.node), "Dequantize");
+  });
 }
 
 bool ComesFromInput(const Graph& graph, ValueId x) {
@@ -271,10 +274,11 @@ bool Sink(Graph& graph, NodeId id, Context& context) {
   if (!IsOwn(&quantize, "Quantize")) return false;
   const ValueId q = quantize.result(), x = quantize.inputs[0];
   const NodeId move_id = SoleMove(graph, q);
-  if (!move_id || !graph.type(q).quant->per_tensor() || graph.IsConstant(x)) return false;
+  if (!move_id || graph.IsConstant(x)) return false;
   if (MakesZeros(graph, graph.node(move_id), graph.type(q), context)) return false;
-  const ValueId y = graph.node(move_id).result();
-  if (!MeetsDequantize(graph, q) || graph.type(y).elements() > graph.type(q).elements()) {
+  const std::vector<ValueId> results = graph.node(move_id).results;
+  if (!MeetsDequantize(graph, q) ||
+      ElementsGiven(graph, graph.node(move_id)) > graph.type(q).elements()) {
     return false;
   }
   if (context.settings().target.fully_quantized && ComesFromInput(graph, x)) {
@@ -283,11 +287,13 @@ bool Sink(Graph& graph, NodeId id, Context& context) {
                                             context.settings().target.name));
     return false;
   }
-  const Type real{ir::DType::kF32, graph.type(y).shape, {}, {}};
   const ir::OpDef* op = quantize.op;
-  context.Applied(kSunk, graph.node(move_id).name, {graph.name(q), graph.name(y)});
+  context.Applied(kSunk, graph.node(move_id).name, {graph.name(q), graph.name(results.front())});
   graph.SetInput(move_id, 0, x);
-  graph.Interpose(y, graph.UniqueName(graph.name(y) + ".float"), real, {.op = op});
+  for (const ValueId y : results) {
+    const Type real{ir::DType::kF32, graph.type(y).shape, {}, {}};
+    graph.Interpose(y, graph.UniqueName(graph.name(y) + ".float"), real, {.op = op});
+  }
   graph.Erase(id);
   return true;
 }

@@ -1,5 +1,7 @@
 #include "core/passes/moved_type.h"
 
+#include "core/ir/map_quant.h"
+
 namespace octavo::passes {
 
 using ir::Graph;
@@ -24,10 +26,9 @@ bool Moves(const Graph& graph, const Node& node) {
          DataInputs(node) == std::vector<size_t>{0};
 }
 
-std::optional<ir::Quant> QuantAfter(const Graph& graph, const Node& move, const ir::Quant& from) {
-  if (from.per_tensor()) return from;
-  if (move.op->map_quant == nullptr) return std::nullopt;
-  return move.op->map_quant(graph, move, 0, from);
+std::optional<ir::Quant> QuantAfter(const Graph& graph, const Node& move, const ir::Quant& from,
+                                    size_t result) {
+  return ir::MapQuant(graph, move, 0, result, from);
 }
 
 // A per-channel vector is looked for along each axis of the operand: the move's own rule says which

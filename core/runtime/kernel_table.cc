@@ -38,6 +38,7 @@ namespace octavo::runtime {
   X(ModeQuantize)              \
   X(RowsDequantize)            \
   X(ModeRescale)               \
+  X(ModeChannelRescale)        \
   X(Reinterpret)               \
   X(MoveConcat)                \
   X(MovePad)                   \

@@ -2,6 +2,7 @@
 // channels.
 #include <gtest/gtest.h>
 
+#include "core/ir/map_quant.h"
 #include "tests/core/ops/data_case.h"
 
 namespace octavo::ops {
@@ -157,7 +158,7 @@ void CheckAxisRule(const DataCase& run, int axis, bool expect_type = true) {
   }
   const ir::NodeId id = graph.AddNode(
       {.op = &DataOp(run.op), .inputs = ids, .attributes = run.attributes, .results = types});
-  const auto mapped = DataOp(run.op).map_quant(graph, graph.node(id), 0, *graph.type(ids[0]).quant);
+  const auto mapped = ir::MapQuant(graph, graph.node(id), 0, 0, *graph.type(ids[0]).quant);
   ASSERT_EQ(mapped.has_value(), expect_type) << run.op;
   if (!mapped) return;
   const Tensor& result = (*results)[0];
@@ -196,7 +197,7 @@ TEST(Movement, ChannelsFollowTheirElements) {
   CheckAxisRule({"SpaceToDepth", {Iota({1, 2, 2, 4})}, {{"blocksize", int64_t{2}}}}, 1);
   CheckAxisRule({"SpaceToDepth", {Iota({1, 2, 2, 4})}, {{"blocksize", int64_t{2}}}}, 2, false);
   CheckAxisRule({"Split", {Iota({4, 3}), Tensor::Ints({2, 2})}, {}, 2}, 1);
-  CheckAxisRule({"Split", {Iota({4, 3}), Tensor::Ints({2, 2})}, {}, 2}, 0, false);
+  CheckAxisRule({"Split", {Iota({4, 3}), Tensor::Ints({2, 2})}, {}, 2}, 0);
   CheckAxisRule({"Reshape", {Iota({2, 3, 4}), Tensor::Ints({6, 2, 2})}}, 1);
   CheckAxisRule({"Unsqueeze", {Iota({2, 3}), Tensor::Ints({1})}}, 1);
 }

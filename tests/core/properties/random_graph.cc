@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/infer.h"
+#include "core/ir/map_quant.h"
 #include "core/ops/op_table.h"
 #include "core/ops/quantize_math.h"
 #include "tests/core/properties/random_steps.h"
@@ -318,22 +319,26 @@ class QuantizedMaker : public Maker {
         graph_.SetInput(id, i, Rescaled(x, type, id));
       }
     }
-    for (const ValueId result : std::vector<ValueId>(graph_.node(id).results)) {
+    for (size_t k = 0; k < graph_.node(id).results.size(); ++k) {
+      const ValueId result = graph_.node(id).results[k];
       Type own = type;
       own.shape = graph_.type(result).shape;
-      if (!type.quant->per_tensor()) own.quant = mapped[0];
+      if (!type.quant->per_tensor()) own.quant = mapped[k];
       graph_.SetType(result, own);
     }
   }
 
-  // The result's parameters where a per-channel type passes; empty where it does not.
+  // The results' parameters where a per-channel type passes; empty where it does not.
   std::vector<Quant> MappedQuants(NodeId id, size_t input, const Type& type) const {
     const ir::Node& node = graph_.node(id);
-    if (type.quant->per_tensor() || node.op->map_quant == nullptr || node.results.size() != 1) {
-      return {};
+    std::vector<Quant> quants;
+    for (size_t k = 0; k < node.results.size() && !type.quant->per_tensor(); ++k) {
+      if (graph_.type(node.results[k]).dtype != DType::kF32) return {};
+      const auto mapped = ir::MapQuant(graph_, node, static_cast<int>(input), k, *type.quant);
+      if (!mapped) return {};
+      quants.push_back(*mapped);
     }
-    const auto mapped = node.op->map_quant(graph_, node, static_cast<int>(input), *type.quant);
-    return mapped ? std::vector<Quant>{*mapped} : std::vector<Quant>{};
+    return quants;
   }
 
   std::vector<Type> palette_;

@@ -52,6 +52,60 @@ TEST(ModeKernels, RescaleTiesAsTheModeSays) {
   EXPECT_EQ(Codes(test, "pow2", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
 }
 
+// Each channel as a value of its own would be, on either side of the Rescale and along any axis.
+void CheckChannels(const ir::Type& from, const ir::Type& to, int axis) {
+  const ir::OpDef& rescale = *ops::FindOp("Rescale", "octavo");
+  const KernelCase whole(rescale, {{from}}, {}, {to});
+  const int64_t channels = from.shape[axis], stride = ir::StridesOf(from.shape)[axis];
+  for (const std::string_view mode :
+       {"onnx", "tflite", "tflite-single", "glow-interpreter", "glow-cpu", "pow2"}) {
+    const std::vector<int64_t> codes = Codes(whole, mode, {whole.tensors[0]});
+    for (int64_t c = 0; c < channels; ++c) {
+      const auto alone = [&](const ir::Type& type) {
+        return CodesType(type.dtype, {1}, type.quant->scale(c), type.quant->zero_point(c));
+      };
+      const KernelCase one(rescale, {{alone(from)}}, {}, {alone(to)});
+      for (int64_t i = 0; i < whole.tensors[0].size(); ++i) {
+        if (i / stride % channels != c) continue;
+        const auto x = static_cast<int8_t>(whole.tensors[0].IntAt(i));
+        EXPECT_EQ(codes[i], Codes(one, mode, {Tensor::Of<int8_t>({1}, {x})})[0])
+            << mode << ", channel " << c << ", code " << int{x};
+      }
+    }
+  }
+}
+
+TEST(ModeKernels, ARescalePerChannelIsOneOfEachChannel) {
+  const ir::Shape shape = {3, 4, 5};
+  const auto along = [&](int axis, std::vector<float> scales, std::vector<int32_t> zeros) {
+    return ir::Type{DType::kI8, shape, ir::Quant::PerAxis(axis, scales, zeros), {}};
+  };
+  const ir::Type plain = CodesType(DType::kI8, shape, 0.5f, 1);
+  const ir::Type first = along(0, {0.25f, 0.5f, 1}, {0, -7, 3});
+  const ir::Type middle = along(1, {0.25f, 0.125f, 1, 2}, {0, 5, 0, -128});
+  CheckChannels(first, plain, 0);
+  CheckChannels(plain, first, 0);
+  CheckChannels(middle, plain, 1);
+  CheckChannels(middle, along(1, {1, 0.5f, 0.25f, 0.5f}, {9, 0, 0, 1}), 1);
+}
+
+TEST(ModeKernels, ARescalePerChannelTiesAsTheModeSays) {
+  const ir::Type from{DType::kI8, {2, 3}, ir::Quant::PerAxis(0, {0.25f, 0.75f}, {0, 1}), {}};
+  const KernelCase test(*ops::FindOp("Rescale", "octavo"), {{from}}, {},
+                        {CodesType(DType::kI8, {2, 3}, 0.5f, 0)});
+  const Tensor x = Tensor::Of<int8_t>({2, 3}, {-3, -1, 3, 0, 2, 4});  // ratios 1/2 and 3/2
+  using Ints = std::vector<int64_t>;
+  EXPECT_EQ(Codes(test, "onnx", {x}), (Ints{-2, 0, 2, -2, 2, 4}));
+  EXPECT_EQ(Codes(test, "tflite", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
+  EXPECT_EQ(Codes(test, "tflite-single", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
+  EXPECT_EQ(Codes(test, "glow-interpreter", {x}), (Ints{-2, 0, 2, -2, 2, 4}));
+  EXPECT_EQ(Codes(test, "glow-cpu", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
+  ThreadPool pool(1);
+  const auto refused = Plan::Create(test.graph, {.numerics = "pow2"}, pool);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kUnimplemented);
+}
+
 KernelCase Product(std::string_view op, float scale) {
   return {
       *ops::FindOp(op),
