@@ -74,7 +74,7 @@ add_counts() {
 
 # Minutes that stage $1 takes on two cores with nothing built.
 minutes_of() {
-  case $1 in release) echo 13 ;; sanitize) echo 13 ;; tsan) echo 8 ;; tidy) echo 3 ;; *) echo 1 ;; esac
+  case $1 in release) echo 13 ;; sanitize) echo 13 ;; tsan) echo 8 ;; tidy | peers) echo 3 ;; *) echo 1 ;; esac
 }
 
 # Stage $1 within what is left of the time; $no_time where that is too little to begin.
