@@ -61,6 +61,7 @@ v1::Options OptionsToWire(const job::Options& options) {
   wire.set_per_tensor(options.granularity == "per-tensor");
   wire.set_calibration(options.calibration);
   wire.mutable_keep_float()->Assign(options.keep_float.begin(), options.keep_float.end());
+  wire.mutable_weights_only()->Assign(options.weights_only.begin(), options.weights_only.end());
   wire.set_numerics(options.numerics);
   wire.set_numerics_limit(options.numerics_limit);
   wire.set_no_quantize(options.no_quantize);

@@ -38,6 +38,8 @@ void AddQuantizationFlags(CLI::App& command, OptimizeFlags& flags) {
   command.add_option("--calibration", options.calibration, "minmax, percentile:P, mse or entropy")
       ->check(CheckCalibration);
   command.add_option("--keep-float", options.keep_float, "values, nodes or operators left alone");
+  command.add_option("--weights-only", options.weights_only,
+                     "values, nodes or operators that stay float but for their weights");
   command.add_option("--numerics", options.numerics, "numerics mode");
   command.add_option("--numerics-limit", options.numerics_limit, "what a rewrite may change")
       ->check(CLI::IsMember(Names{"exact", "fewer-roundings", "fewer-clamps", "new-parameters"}));

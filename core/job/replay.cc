@@ -146,6 +146,7 @@ Result<Options> OptionsOfReport(std::string_view report_json) {
     Read(json, "granularity", options.granularity);
     Read(json, "calibration", options.calibration);
     Read(json, "keep_float", options.keep_float);
+    Read(json, "weights_only", options.weights_only);
     Read(json, "numerics", options.numerics);
     Read(json, "numerics_limit", options.numerics_limit);
     Read(json, "no_quantize", options.no_quantize);

@@ -99,6 +99,7 @@ Result<passes::Settings> SettingsOf(const Request& request) {
   OCTAVO_CHECK(profile::CheckCalibration(options.calibration));
   settings.calibration = options.calibration;
   settings.keep_float = options.keep_float;
+  settings.weights_only = options.weights_only;
   settings.no_quantize = options.no_quantize;
   settings.integer_io = options.integer_io || settings.target.integer_io;
   settings.sink_quantize = options.sink_quantize;
@@ -119,6 +120,7 @@ nlohmann::ordered_json OptionsJson(const Options& options, const passes::Setting
       {"granularity", target.weights.per_channel ? "per-channel" : "per-tensor"},
       {"calibration", settings.calibration},
       {"keep_float", settings.keep_float},
+      {"weights_only", settings.weights_only},
       {"numerics", target::Name(target.numerics)},
       {"numerics_limit", passes::Name(settings.limit)},
       {"no_quantize", options.no_quantize},

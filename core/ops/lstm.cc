@@ -39,8 +39,9 @@ extern constexpr ir::OpDef kLSTM{
     .inputs = {3, 8},
     .results = {1, 3},
     .attributes = kRecurrentAttributes,
-    .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
+    .roles = kRecurrentRoles,
     .quant = {.why = "its state would be rounded at every step"},
+    .weight_axis = &RecurrentWeightAxis,
     .infer = &Infer,
     .reference = &Reference,
 };

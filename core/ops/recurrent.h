@@ -19,6 +19,13 @@ inline constexpr ir::AttrSpec kRecurrentAttributes[] = {
 // The inputs that all three have, by place.
 enum RecurrentInput { kX, kW, kR, kB, kLengths, kInitialH, kInitialC, kPeepholes };
 
+// W and R may be stored as integers, though the state is never quantized.
+inline constexpr auto kRecurrentRoles =
+    ir::Roles(ir::Role::kData, ir::Role::kWeight, ir::Role::kWeight, ir::Role::kParameter);
+
+// The rows of W [directions, rows, inputs] and R [directions, rows, hidden].
+inline int RecurrentWeightAxis(const ir::Graph&, const ir::Node&, int) { return 1; }
+
 using Activation = std::function<double(double)>;
 
 // One direction's weights.  Rows are gate by gate, hidden_size of them each.

@@ -26,8 +26,9 @@ extern constexpr ir::OpDef kRNN{
     .inputs = {3, 6},
     .results = {1, 2},
     .attributes = kRecurrentAttributes,
-    .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
+    .roles = kRecurrentRoles,
     .quant = {.why = "its state would be rounded at every step"},
+    .weight_axis = &RecurrentWeightAxis,
     .infer = &Infer,
     .reference = &Reference,
 };

@@ -150,7 +150,7 @@ bool MatmulBias(Graph& graph, NodeId id, Context& context) {
       bias->size() != shape[1] || bias->rank() == 0 || bias->shape().back() != shape[1]) {
     return false;
   }
-  if (KeptInFloat(graph, *matmul, context.settings())) return false;
+  if (IsNamedBy(context.settings().keep_float, graph, *matmul)) return false;
   if (graph.CountUses(node.input(0)) != 1) {
     context.Keep(node.name, fmt::format("'{}' has other readers, so '{}' would be computed twice",
                                         graph.name(node.input(0)), matmul->name));
@@ -284,7 +284,7 @@ Status Run(Graph& graph, Context& context) {
   const ValueRanges ranges(graph, context.settings(), context.findings());
   for (const NodeId id : graph.nodes()) LowerConv(graph, id, context, ranges);
   for (const NodeId id : graph.nodes()) {
-    if (KeptInFloat(graph, graph.node(id), context.settings())) continue;
+    if (IsNamedBy(context.settings().keep_float, graph, graph.node(id))) continue;
     Batchnorm(graph, id, context, ranges);
     SumOrMean(graph, id, context, ranges);
     MatmulBias(graph, id, context);

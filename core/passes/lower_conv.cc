@@ -75,7 +75,8 @@ class Mover {
 void LowerConv(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
   const Node& node = graph.node(id);
   if (!Is(node, "Conv") || !context.settings().target.Lowers("Conv") ||
-      !context.Allows(kConvIsGemm.effect) || KeptInFloat(graph, node, context.settings())) {
+      !context.Allows(kConvIsGemm.effect) ||
+      IsNamedBy(context.settings().keep_float, graph, node)) {
     return;
   }
   if (const std::string why = WhyNot(graph, node); !why.empty()) {

@@ -16,6 +16,7 @@
 #include "core/passes/integer_io.h"
 #include "core/passes/moved_type.h"
 #include "core/passes/passes.h"
+#include "core/passes/quantize_plan.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -198,7 +199,7 @@ bool Late(Graph& graph, NodeId id, Context& context) {
 
 bool StaysFloat(const Graph& graph, const Settings& settings, const Node& node) {
   return settings.target.QuantOf(graph, node).kind == ir::QuantRule::Kind::kFloatOnly ||
-         std::ranges::find(settings.keep_float, node.name) != settings.keep_float.end();
+         IsNamedBy(settings.keep_float, graph, node);
 }
 
 bool ClampLate(Graph& graph, NodeId id, Context& context) {

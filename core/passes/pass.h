@@ -34,6 +34,7 @@ struct Settings {
   Effect limit = Effect::kFewerRoundings;
   std::string calibration = "minmax";
   std::vector<std::string> keep_float = {};
+  std::vector<std::string> weights_only = {};  // named alike: float, but for their weights
   bool no_quantize = false;
   bool integer_io = false;
   bool sink_quantize = false;

@@ -6,6 +6,7 @@
 //   border in           x (float)         ->  Quantize(x)
 //   border out          y (codes)         ->  Dequantize(y)
 //   another type        Op wants t2       ->  Op(Rescale(x) : t2)
+//   only its weights    Op(x, w)          ->  Op(x, Dequantize(Q(w)))   on request
 #include <vector>
 
 #include "core/ops/op_table.h"
@@ -30,7 +31,15 @@ constexpr Rule kQuantized = {
         "the job itself, so no limit holds it back: the op has an integer form on the target and "
         "the profile has its ranges",
 };
-constexpr Rule kRules[] = {kQuantized};
+constexpr Rule kWeightsOnly = {
+    .name = "weights-only",
+    .law = "Op(x, w) -> Op(x, Dequantize(Quantize(w)))",
+    .effect = Effect::kNewParameters,
+    .condition =
+        "the job itself, where --weights-only names the op, which stays float: w is constant and "
+        "the target has floats",
+};
+constexpr Rule kRules[] = {kQuantized, kWeightsOnly};
 
 // What is known of values, by their number; a default-made T where that is nothing.
 template <class T>
@@ -66,6 +75,7 @@ class Quantizer {
         MakeInteger(id);
       } else {
         FeedFloat(id);
+        if (plan_.IsWeightsOnly(id)) StoreWeights(id);
       }
     }
   }
@@ -113,10 +123,7 @@ class Quantizer {
       ir::Type type;
       const ir::Tensor& payload = PayloadOf(value);
       if (role == Role::kWeight) {
-        const int axis =
-            node.op->weight_axis ? node.op->weight_axis(graph_, node, static_cast<int>(input)) : -1;
-        type = WeightType(payload, axis < 0 ? std::nullopt : std::optional(axis), node.op->name,
-                          target);
+        type = TypeOfWeight(node, input, payload);
       } else if (keeps) {
         type = WithShape(*plan_.types[result.index], value);
       } else {
@@ -133,9 +140,42 @@ class Quantizer {
     graph_.SetInput(id, input, codes);
   }
 
+  ir::Type TypeOfWeight(const Node& node, size_t input, const ir::Tensor& payload) const {
+    const int axis =
+        node.op->weight_axis ? node.op->weight_axis(graph_, node, static_cast<int>(input)) : -1;
+    return WeightType(payload, axis < 0 ? std::nullopt : std::optional(axis), node.op->name,
+                      context_.settings().target);
+  }
+
+  // The node goes on computing in float, on what the codes of its weights stand for.
+  void StoreWeights(NodeId id) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
+      const ValueId value = graph_.node(id).inputs[i];
+      if (!value || graph_.node(id).op->RoleOf(i) != Role::kWeight ||
+          !(weights_.Of(value) || IsConstantWeight(graph_, graph_.node(id), i))) {
+        continue;
+      }
+      const ir::Type type = TypeOfWeight(graph_.node(id), i, PayloadOf(value));
+      const ValueId codes = QuantizedConstant(value, type);
+      graph_.SetInput(id, i, FloatBefore(id, codes));
+      names.push_back(graph_.name(value));
+    }
+    context_.Applied(kWeightsOnly, graph_.node(id).name, std::move(names));
+  }
+
   const ir::Tensor& PayloadOf(ValueId value) const {
     const ValueId payload = weights_.Of(value);
     return graph_.value(payload ? payload : value).constant->tensor;
+  }
+
+  // Whether a reader of a constant takes it quantized.
+  bool ReadsCodes(const ir::Use& use) const {
+    const Node& reader = graph_.node(use.node);
+    const Role role = reader.op->RoleOf(use.input);
+    if (plan_.IsWeightsOnly(use.node)) return role == Role::kWeight;
+    return plan_.IsInteger(use.node) && IsRealOperand(graph_, reader, use.input) &&
+           role != Role::kBias;
   }
 
   // The constant `value` read as `type`: Quantize of its float payload.  The first type takes the
@@ -156,11 +196,7 @@ class Quantizer {
       // Float readers go on reading the float payload.
       const std::vector<ir::Use> uses = graph_.value(value).uses;
       for (const ir::Use& use : uses) {
-        if (!plan_.IsInteger(use.node) ||
-            !IsRealOperand(graph_, graph_.node(use.node), use.input) ||
-            graph_.node(use.node).op->RoleOf(use.input) == Role::kBias) {
-          graph_.SetInput(use.node, use.input, payload);
-        }
+        if (!ReadsCodes(use)) graph_.SetInput(use.node, use.input, payload);
       }
       known.push_back(value);
       first_[value] = node;
@@ -277,9 +313,26 @@ Status RefuseFloats(const Graph& graph, Context& context) {
       .Reason("FLOAT_NODE");
 }
 
+// A misspelt name would go unnoticed: the job does well without.
+void WarnOfUnknown(const std::vector<std::string>& names, std::string_view option,
+                   const Graph& graph, Context& context) {
+  for (const std::string& name : names) {
+    if (graph.Knows(name) || ops::FindOp(name, "") != nullptr) continue;
+    bool found = false;
+    for (const NodeId id : graph.nodes()) found |= IsNamedBy({name}, graph, graph.node(id));
+    if (found) continue;
+    context.Warn("unknown_name",
+                 fmt::format("--{} '{}' names no operator, and no node or value of the prepared "
+                             "graph",
+                             option, name));
+  }
+}
+
 Status Run(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
   if (!settings.no_quantize && settings.profile != nullptr) {
+    WarnOfUnknown(settings.keep_float, "keep-float", graph, context);
+    WarnOfUnknown(settings.weights_only, "weights-only", graph, context);
     OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, context));
     Quantizer(graph, context, plan).Run();
     for (const auto& [id, reason] : plan.reasons) context.KeepFloat(graph.node(id).name, reason);

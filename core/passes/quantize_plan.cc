@@ -62,12 +62,14 @@ class Planner {
         groups_(graph.value_bound()),
         scheme_(profile::SchemeOf(target_)) {
     plan_.integer.assign(graph.node_bound(), false);
+    plan_.weights_only.assign(graph.node_bound(), false);
     plan_.types.resize(graph.value_bound());
     before_clamp_.assign(graph.value_bound(), false);
   }
 
   Result<QuantizePlan> Make() {
     for (const NodeId id : graph_.nodes()) Consider(id);
+    for (const NodeId id : graph_.nodes()) ConsiderWeights(id);
     KeepCancellations(graph_, context_, ranges_, plan_);
     if (!target_.fully_quantized) DropLoneMovers();
     for (const NodeId id : graph_.nodes()) {
@@ -99,7 +101,10 @@ class Planner {
   std::string WhyFloat(const Node& node) {
     const Settings& settings = context_.settings();
     const QuantRule rule = RuleOf(node);
-    if (KeptInFloat(graph_, node, settings)) return "kept in float on request";
+    if (IsNamedBy(settings.keep_float, graph_, node)) return "kept in float on request";
+    if (IsNamedBy(settings.weights_only, graph_, node)) {
+      return "only its weights are quantized, on request";
+    }
     if (rule.kind == Kind::kFloatOnly) return std::string(rule.why);
     if (rule.kind == Kind::kNotReal) return "its results are not real numbers";
     // What the op is by itself: a target may let it keep a type, and yet it computes.
@@ -164,6 +169,19 @@ class Planner {
       plan_.integer[id.index] = true;
     } else {
       plan_.reasons[id] = why.empty() ? "its results are not real numbers" : why;
+    }
+  }
+
+  void ConsiderWeights(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Settings& settings = context_.settings();
+    if (settings.weights_only.empty() || plan_.IsInteger(id) || target_.fully_quantized ||
+        !IsNamedBy(settings.weights_only, graph_, node) ||
+        IsNamedBy(settings.keep_float, graph_, node)) {
+      return;
+    }
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (IsConstantWeight(graph_, node, i)) plan_.weights_only[id.index] = true;
     }
   }
 
@@ -322,12 +340,18 @@ class Planner {
 
 }  // namespace
 
-bool KeptInFloat(const Graph& graph, const Node& node, const Settings& settings) {
-  const auto kept = [&](std::string_view name) {
-    return std::ranges::find(settings.keep_float, name) != settings.keep_float.end();
+bool IsNamedBy(const std::vector<std::string>& names, const Graph& graph, const Node& node) {
+  const auto named = [&](std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
   };
-  return kept(node.name) || kept(node.op->name) ||
-         std::ranges::any_of(node.results, [&](ValueId r) { return kept(graph.name(r)); });
+  return named(node.name) || named(node.op->name) ||
+         std::ranges::any_of(node.results, [&](ValueId r) { return named(graph.name(r)); });
+}
+
+bool IsConstantWeight(const Graph& graph, const Node& node, size_t input) {
+  const ValueId value = node.inputs[input];
+  return value && node.op->RoleOf(input) == Role::kWeight && graph.IsConstant(value) &&
+         graph.type(value).dtype == ir::DType::kF32;
 }
 
 bool IsFloatNode(const Graph& graph, const Node& node) {

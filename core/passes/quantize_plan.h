@@ -17,20 +17,27 @@ struct QuantizePlan {
   std::vector<bool> integer = {};                            // by node
   std::vector<std::optional<ir::Type>> types = {};           // by value: its type as codes
   std::unordered_map<ir::NodeId, std::string> reasons = {};  // why a node of reals stays float
+  std::vector<bool> weights_only = {};                       // by node: float, but its weights
 
   // Nodes that were added after the plan was made compute nothing.
   bool IsInteger(ir::NodeId id) const {
     return static_cast<size_t>(id.index) < integer.size() && integer[id.index];
   }
+  bool IsWeightsOnly(ir::NodeId id) const {
+    return static_cast<size_t>(id.index) < weights_only.size() && weights_only[id.index];
+  }
 };
 
-// Whether --keep-float names the node, its op or one of its results.
-bool KeptInFloat(const ir::Graph& graph, const ir::Node& node, const Settings& settings);
+// Whether a list of --keep-float or --weights-only names the node, its op or one of its results.
+bool IsNamedBy(const std::vector<std::string>& names, const ir::Graph& graph, const ir::Node& node);
 
 Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, Context& context);
 
 // Whether the node reads or computes reals in float; the borders of the integers do not count.
 bool IsFloatNode(const ir::Graph& graph, const ir::Node& node);
+
+// Whether an input is a weight of reals that is known ahead of any run.
+bool IsConstantWeight(const ir::Graph& graph, const ir::Node& node, size_t input);
 
 // Whether an input is reals that the node would take as codes.
 bool IsRealOperand(const ir::Graph& graph, const ir::Node& node, size_t input);

@@ -76,6 +76,7 @@ Result<job::Options> OptionsFromWire(const v1::Options& wire) {
   if (wire.per_channel()) options.granularity = "per-channel";
   if (wire.per_tensor()) options.granularity = "per-tensor";
   options.keep_float.assign(wire.keep_float().begin(), wire.keep_float().end());
+  options.weights_only.assign(wire.weights_only().begin(), wire.weights_only().end());
   options.numerics = wire.numerics();
   options.no_quantize = wire.no_quantize();
   options.stop_before = wire.stop_before();

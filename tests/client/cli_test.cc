@@ -173,7 +173,8 @@ TEST_F(Cli, QuietPrintsNothing) {
 TEST_F(Cli, EveryOptionOfQuantizationReachesTheJob) {
   std::istringstream line(
       "--data random:0 --target tflite --emit qlinear --schema pow2 --activations i8 --weights i16 "
-      "--per-tensor --calibration percentile:99.9 --keep-float Softmax head --numerics tflite "
+      "--per-tensor --calibration percentile:99.9 --keep-float Softmax head --weights-only LSTM "
+      "--numerics tflite "
       "--numerics-limit exact --no-quantize --strict-profile");
   ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
   const job::Options& options = request_.options;
@@ -185,6 +186,7 @@ TEST_F(Cli, EveryOptionOfQuantizationReachesTheJob) {
   EXPECT_EQ(options.granularity, "per-tensor");
   EXPECT_EQ(options.calibration, "percentile:99.9");
   EXPECT_EQ(options.keep_float, (std::vector<std::string>{"Softmax", "head"}));
+  EXPECT_EQ(options.weights_only, (std::vector<std::string>{"LSTM"}));
   EXPECT_EQ(options.numerics, "tflite");
   EXPECT_EQ(options.numerics_limit, "exact");
   EXPECT_TRUE(options.no_quantize);

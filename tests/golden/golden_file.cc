@@ -152,6 +152,11 @@ const std::array kOptions = {
              r.settings.keep_float.emplace_back(v);
              return {};
            }},
+    Option{"weights-only",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.settings.weights_only.emplace_back(v);
+             return {};
+           }},
     Option{"lower",
            [](std::string_view v, GoldenSettings& r) -> Status {
              r.settings.target.lower.emplace_back(v);

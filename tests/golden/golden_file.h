@@ -43,7 +43,7 @@ struct GoldenSettings {
   // that is the job itself (quantization) needs it.
   std::optional<double> steps = {};
 };
-// Keys: limit, target, fold-budget, keep-float, lower, keep, fully-quantized,
+// Keys: limit, target, fold-budget, keep-float, weights-only, lower, keep, fully-quantized,
 // integer-io, sink-quantize,
 // leave-integers, own-parameters, no-quantize, calibration, schema, numerics, steps,
 // profile=NAME:MIN:MAX, samples=NAME:REAL,..
