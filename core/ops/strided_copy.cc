@@ -46,7 +46,26 @@ void CopyRow(int64_t count, const std::byte* from, int64_t from_stride, std::byt
   for (int64_t i = 0; i < count; ++i) target[i * to_stride] = source[i * from_stride];
 }
 
-// The last two extents from the offsets given; the outer ones step on.
+// Rows of a few adjacent bytes.
+template <int64_t kBytes>
+void CopyShort(int64_t rows, const std::byte* from, int64_t from_step, std::byte* to,
+               int64_t to_step) {
+  for (int64_t i = 0; i < rows; ++i) std::memcpy(to + i * to_step, from + i * from_step, kBytes);
+}
+
+using ShortCopy = void (*)(int64_t rows, const std::byte* from, int64_t from_step, std::byte* to,
+                           int64_t to_step);
+// By bytes of a row.
+constexpr ShortCopy kShortCopies[] = {
+    nullptr,        nullptr, &CopyShort<2>, &CopyShort<3>, &CopyShort<4>, nullptr,
+    &CopyShort<6>,  nullptr, &CopyShort<8>, nullptr,       nullptr,       nullptr,
+    &CopyShort<12>, nullptr, nullptr,       nullptr,       &CopyShort<16>};
+
+ShortCopy ShortCopyOf(int64_t bytes) {
+  return bytes < static_cast<int64_t>(std::size(kShortCopies)) ? kShortCopies[bytes] : nullptr;
+}
+
+// The extents from `dim` on, from the offsets given.
 template <class T>
 void CopyFrom(const StridedCopy& copy, size_t dim, const std::byte* from, std::byte* to) {
   const int64_t from_step = copy.from_strides[dim] * static_cast<int64_t>(sizeof(T));
@@ -54,6 +73,13 @@ void CopyFrom(const StridedCopy& copy, size_t dim, const std::byte* from, std::b
   if (dim + 1 == copy.extents.size()) {
     CopyRow<T>(copy.extents[dim], from, copy.from_strides[dim], to, copy.to_strides[dim]);
     return;
+  }
+  if (dim + 2 == copy.extents.size() && copy.from_strides[dim + 1] == 1 &&
+      copy.to_strides[dim + 1] == 1) {
+    const int64_t bytes = copy.extents[dim + 1] * static_cast<int64_t>(sizeof(T));
+    if (const ShortCopy short_copy = ShortCopyOf(bytes)) {
+      return short_copy(copy.extents[dim], from, from_step, to, to_step);
+    }
   }
   for (int64_t i = 0; i < copy.extents[dim]; ++i) {
     CopyFrom<T>(copy, dim + 1, from + i * from_step, to + i * to_step);

@@ -41,6 +41,10 @@ namespace octavo::runtime {
   X(ModeChannelRescale)        \
   X(Reinterpret)               \
   X(MoveConcat)                \
+  X(MoveToSpace)               \
+  X(MoveToDepth)               \
+  X(RunsResize)                \
+  X(RunsPad)                   \
   X(MovePad)                   \
   X(Move)                      \
   X(Definition)

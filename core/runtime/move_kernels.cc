@@ -4,21 +4,13 @@
 #include "core/ops/strided_copy.h"
 #include "core/runtime/kernel.h"
 
+#include "core/runtime/move_codes.h"
+
 namespace octavo::runtime {
-namespace {
 
 using ir::Role;
 using ir::Tensor;
 
-constexpr std::string_view kMoveOps[] = {
-    "Concat", "DepthToSpace",   "Dropout",      "Expand",    "Flatten",
-    "Gather", "GatherElements", "GatherND",     "Identity",  "Reshape",
-    "Resize", "Slice",          "SpaceToDepth", "Split",     "Squeeze",
-    "Tile",   "TopK",           "Transpose",    "Unsqueeze", "Where"};
-constexpr std::string_view kConcatOps[] = {"Concat"};
-constexpr std::string_view kPadOps[] = {"Pad"};
-
-// Whether the node keeps its type, so that codes may be moved as they are.
 bool MovesCodes(const NodeView& view) {
   const ir::OpDef& op = *view.node.op;
   if (op.QuantOf(view.graph, view.node).kind != ir::QuantRule::Kind::kSameAsInput) return false;
@@ -34,6 +26,23 @@ bool MovesCodes(const NodeView& view) {
   }
   return true;
 }
+
+ir::Tensor PadCode(const NodeView& view) {
+  const ir::Type& type = view.out();
+  float value = 0;
+  if (const Tensor* constant = view.constant(2)) value = static_cast<float>(constant->FloatAt(0));
+  return ops::QuantizeTensor(Tensor::Scalar<float>(value), {type.dtype, {}, type.quant, {}});
+}
+
+namespace {
+
+constexpr std::string_view kMoveOps[] = {
+    "Concat", "DepthToSpace",   "Dropout",      "Expand",    "Flatten",
+    "Gather", "GatherElements", "GatherND",     "Identity",  "Reshape",
+    "Resize", "Slice",          "SpaceToDepth", "Split",     "Squeeze",
+    "Tile",   "TopK",           "Transpose",    "Unsqueeze", "Where"};
+constexpr std::string_view kConcatOps[] = {"Concat"};
+constexpr std::string_view kPadOps[] = {"Pad"};
 
 Status Move(const ir::Node& node, std::span<const Tensor* const> inputs,
             const StepContext& context) {
@@ -56,12 +65,7 @@ bool MatchPad(const NodeView& view) {
 }
 
 Result<Prepared> PreparePad(const NodeView& view, ThreadPool&) {
-  const ir::Type& type = view.out();
-  float value = 0;
-  if (const Tensor* constant = view.constant(2)) value = static_cast<float>(constant->FloatAt(0));
-  const Tensor code =
-      ops::QuantizeTensor(Tensor::Scalar<float>(value), {type.dtype, {}, type.quant, {}});
-  return Prepared{.run = [node = &view.node, code](const StepContext& context) {
+  return Prepared{.run = [node = &view.node, code = PadCode(view)](const StepContext& context) {
     std::vector<const Tensor*> inputs(context.inputs.begin(), context.inputs.end());
     inputs.resize(std::max<size_t>(inputs.size(), 3));
     inputs[2] = &code;

@@ -82,24 +82,57 @@ void ForPixels(const Images& images, uint8_t* y, ThreadPool& pool, F&& pixel) {
            });
 }
 
+// The greatest codes of each column under row `row` of the result, flipped, with padding of zeros
+// on both sides.
+void RaiseColumns(const Images& images, const rows::Rows& loops, const uint8_t* x, uint8_t flip,
+                  int64_t row, std::vector<uint8_t>& columns) {
+  const PoolAxis& width = images.width;
+  const int64_t last = width.Place(width.out - 1, width.kernel - 1) + 1;
+  const int64_t count = width.before + std::max(width.in, last);
+  columns.assign(static_cast<size_t>(count * images.channels + rows::kWindowSlack), 0);
+  for (int64_t i = 0; i < images.height.kernel; ++i) {
+    const int64_t y = images.height.Place(row % images.height.out, i);
+    if (y < 0 || y >= images.height.in) continue;
+    loops.raise(images.Input(x, row / images.height.out, y, 0), width.in * images.channels, flip,
+                columns.data() + width.before * images.channels);
+  }
+}
+
+// Windows that lie in padding alone show `empty`.
+void FillEmpty(const Images& images, int64_t row, uint8_t empty, uint8_t* y) {
+  const bool inside = images.height.CountInside(row % images.height.out) > 0;
+  for (int64_t column = 0; column < images.width.out; ++column, y += images.channels) {
+    if (!inside || images.width.CountInside(column) == 0) std::memset(y, empty, images.channels);
+  }
+}
+
 Result<Prepared> PrepareMaxPool(const NodeView& view, ThreadPool&) {
   const Images images = ImagesOf(view);
   const uint8_t flip = RowCodes(view.in(0)).flip;
   // A window that lies in padding alone: the least code, for Glow's Interpreter the zero point.
-  const int empty = view.numerics == ir::Numerics::kGlowInterpreter
-                        ? static_cast<uint8_t>(view.out().quant->zero_point()) ^ flip
-                        : 0;
-  return Prepared{.run = [images, flip, empty,
-                          loops = &rows::CurrentRows()](const StepContext& context) -> Status {
+  const bool fills = view.numerics == ir::Numerics::kGlowInterpreter;
+  const auto empty = static_cast<uint8_t>(view.out().quant->zero_point());
+  const int64_t row_codes = images.width.out * images.channels;
+  const int64_t work = row_codes * (images.height.kernel + images.width.kernel);
+  return Prepared{.run = [=, loops = &rows::CurrentRows()](const StepContext& context) -> Status {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
     uint8_t* y = context.out().mutable_values<uint8_t>().data();
-    ForPixels(images, y, *context.pool, [&](int64_t n, int64_t row, int64_t column, uint8_t* to) {
-      const bool inside = images.height.CountInside(row) * images.width.CountInside(column) > 0;
-      std::memset(to, inside ? 0 : empty, images.channels);
-      ForTaps(images, x, n, row, column,
-              [&](const uint8_t* tap) { loops->raise(tap, images.channels, flip, to); });
-      for (int64_t c = 0; flip != 0 && c < images.channels; ++c) to[c] ^= flip;
-    });
+    context.pool->For(
+        images.rows(), kRowGrain / std::max<int64_t>(1, work) + 1, [&](int64_t begin, int64_t end) {
+          static thread_local std::vector<uint8_t> columns;
+          for (int64_t row = begin; row < end; ++row) {
+            RaiseColumns(images, *loops, x, flip, row, columns);
+            loops->greatest_of_windows({.x = columns.data(),
+                                        .step = images.width.stride * images.channels,
+                                        .tap_step = images.width.dilation * images.channels,
+                                        .taps = images.width.kernel,
+                                        .pixels = images.width.out,
+                                        .channels = images.channels,
+                                        .flip = flip,
+                                        .y = y + row * row_codes});
+            if (fills) FillEmpty(images, row, empty, y + row * row_codes);
+          }
+        });
     return {};
   }};
 }

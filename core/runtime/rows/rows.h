@@ -56,6 +56,18 @@ struct NormalizeCall {
   const double* shift = nullptr;
 };
 
+// y[p][c] = max over t of x[p * step + t * tap_step + c], flipped.  Reads up to kWindowSlack bytes
+// beyond what it needs.
+inline constexpr int64_t kWindowSlack = 32;
+struct WindowCall {
+  const uint8_t* x = nullptr;
+  int64_t step = 0, tap_step = 0;
+  int64_t taps = 0;
+  int64_t pixels = 0, channels = 0;
+  uint8_t flip = 0;
+  uint8_t* y = nullptr;
+};
+
 struct Rows {
   BinaryFunction add = nullptr, subtract = nullptr, multiply = nullptr, divide = nullptr;
   // Elementwise on codes of one type; the calls' scales do not matter.
@@ -65,6 +77,7 @@ struct Rows {
   // acc[i] = max(acc[i], x[i]) on flipped codes; sums[i] += x[i] ^ flip.
   void (*raise)(const uint8_t* x, int64_t count, uint8_t flip, uint8_t* acc) = nullptr;
   void (*sum)(const uint8_t* x, int64_t count, uint8_t flip, int32_t* sums) = nullptr;
+  void (*greatest_of_windows)(const WindowCall&) = nullptr;
   // y[i] = Requantize(sums[i] - offset, multiplier)
   void (*finish)(const int32_t* sums, int64_t count, int32_t offset, float multiplier, Codes codes,
                  uint8_t* y) = nullptr;

@@ -5,6 +5,7 @@
 #include "core/runtime/rows/rows_code.h"
 #include "core/runtime/rows/rows_lookup.h"
 #include "core/runtime/rows/rows_normalize.h"
+#include "core/runtime/rows/rows_window.h"
 
 namespace octavo::runtime::rows {
 namespace {
@@ -113,6 +114,7 @@ constexpr Rows MakeRows() {
           .dequantize = &Dequantize,
           .raise = &Raise,
           .sum = &Sum,
+          .greatest_of_windows = &GreatestOfWindows,
           .finish = &Finish,
           .look_up = &LookUp,
           .greatest_of = &GreatestOf,

@@ -247,11 +247,48 @@ void CheckMovement() {
                       {{x}},
                       {{"kernel_shape", Ints{3, 2}}, {"pads", Ints{1, 0, 1, 1}}},
                       {like({2, 3, 4, 5})}});
-  KernelCase pad(Op("", "Pad"), {{x}, {{DType::kI64, {8}, {}, {}}, true}}, {},
-                 {like({2, 3, 6, 5})});
-  pad.tensors[1] = Tensor::Ints({0, 0, 1, 0, 0, 0, 1, 0});
-  pad.fixed[pad.graph.node(pad.node).inputs[1]] = pad.tensors[1];
-  ExpectAsDefinition(pad);
+  for (const int64_t channels : {12, 36, 40}) {
+    const ir::Type image = like({2, channels, 3, 7});
+    ExpectAsDefinition(
+        {Op("", "MaxPool"),
+         {{image}},
+         {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}, {"strides", Ints{2, 2}}},
+         {like({2, channels, 2, 4})}});
+  }
+  for (const std::string mode : {"DCR", "CRD"}) {
+    ExpectAsDefinition({Op("", "DepthToSpace"),
+                        {{like({2, 12, 3, 5})}},
+                        {{"blocksize", int64_t{2}}, {"mode", mode}},
+                        {like({2, 3, 6, 10})}});
+  }
+  ExpectAsDefinition({Op("", "SpaceToDepth"),
+                      {{like({2, 3, 6, 10})}},
+                      {{"blocksize", int64_t{2}}},
+                      {like({2, 12, 3, 5})}});
+}
+
+// Sets a constant operand of a case.
+void SetConstant(KernelCase& test, size_t input, const Tensor& tensor) {
+  test.tensors[input] = tensor;
+  test.fixed[test.graph.node(test.node).inputs[input]] = tensor;
+}
+
+void CheckRuns() {
+  const ir::Type x = CodesType(DType::kI8, {2, 3, 4, 5}, 0.5f, 3);
+  const auto like = [&](Shape shape) { return CodesType(DType::kI8, std::move(shape), 0.5f, 3); };
+  const ir::Type ints{DType::kI64, {8}, {}, {}};
+  for (const std::string mode : {"constant", "edge", "reflect"}) {
+    KernelCase pad(Op("", "Pad"), {{x}, {ints, true}}, {{"mode", mode}}, {like({2, 3, 7, 6})});
+    SetConstant(pad, 1, Tensor::Ints({0, 0, 2, 0, 0, 0, 1, 1}));
+    ExpectAsDefinition(pad);
+  }
+  const ir::Type none{DType::kF32, {0}, {}, {}}, sizes{DType::kI64, {4}, {}, {}};
+  for (const Shape& to : {Shape{2, 3, 8, 10}, Shape{2, 3, 2, 3}, Shape{2, 3, 9, 4}}) {
+    KernelCase resize(Op("", "Resize"), {{x}, {none, true}, {none, true}, {sizes, true}}, {},
+                      {like(to)});
+    SetConstant(resize, 3, Tensor::Ints(to));
+    ExpectAsDefinition(resize);
+  }
 }
 
 void CheckBorders() {
@@ -329,6 +366,7 @@ TEST(KernelTable, EveryRowGivesTheBitsOfItsDefinition) {
   CheckPools();
   CheckElementwise();
   CheckMovement();
+  CheckRuns();
   CheckBorders();
   CheckNormalizations();
   for (const Kernel* kernel : AllKernels()) {

@@ -183,7 +183,7 @@ TEST(RowKernels, MovementEqualsItsFloatMeaning) {
        {DataOp("Concat"), {{x}, {x}}, {{"axis", int64_t{3}}}, {result({2, 3, 4, 10})}}},
       {"move-codes", {DataOp("Transpose"), {{x}}, {}, {result({5, 4, 3, 2})}}},
       {"move-codes", {DataOp("Flatten"), {{x}}, {}, {result({2, 60})}}},
-      {"move-codes",
+      {"depth-to-space-codes",
        {DataOp("DepthToSpace"),
         {{CodesType(DType::kI8, {1, 8, 2, 2}, 0.5f, 3)}},
         {{"blocksize", int64_t{2}}},

@@ -115,8 +115,8 @@ TEST(Int8MatMul, OfTwoActivationsIsTheInt64LoopAndMayBroadcast) {
 }
 
 TEST(Layout, NchwAndNhwcAreTransposesOfEachOther) {
-  for (const int64_t channels : {1, 3, 16, 17, 64, 100}) {
-    for (const int64_t pixels : {1, 15, 16, 49, 256, 300}) {
+  for (const int64_t channels : {1, 2, 3, 4, 9, 16, 17, 31, 64, 100}) {
+    for (const int64_t pixels : {1, 8, 9, 15, 16, 49, 256, 300, 12345}) {
       for (const int threads : {1, 3}) {
         ThreadPool pool(threads);
         const ImageShape shape{.batch = 2, .channels = channels, .pixels = pixels};

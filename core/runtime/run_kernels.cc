@@ -1,0 +1,151 @@
+// Resize to nearest neighbours and Pad as copies of runs of codes, in either layout.  Which code
+// goes where is asked of the op's own definition once, by moving the numbers of the elements.
+#include <cstring>
+#include <numeric>
+
+#include "core/ops/quantize_math.h"
+#include "core/runtime/kernel.h"
+#include "core/runtime/move_codes.h"
+#include "core/runtime/row_codes.h"
+
+namespace octavo::runtime {
+namespace {
+
+using ir::Tensor;
+
+constexpr std::string_view kResizeOps[] = {"Resize"};
+constexpr std::string_view kPadOps[] = {"Pad"};
+constexpr int64_t kFill = -1;
+// Numbers of elements are int32 while they are moved.
+constexpr int64_t kMostElements = int64_t{1} << 24;
+
+// y[to, to + count) = x[from, from + count), or the fill code.
+struct Run {
+  int64_t from = 0, to = 0, count = 0;
+};
+
+// The place of a plain element in memory.
+struct Places {
+  Places(Layout layout, const ir::Shape& shape)
+      : last(CanonicalLayout(layout, shape) == Layout::kChannelsLast),
+        channels(shape.size() > 1 ? shape[1] : 1),
+        pixels(shape.size() > 1 ? ir::NumElements(shape) / std::max<int64_t>(1, shape[0] * channels)
+                                : 1) {}
+  int64_t Stored(int64_t plain) const {
+    if (!last) return plain;
+    const int64_t image = plain / (channels * pixels), rest = plain % (channels * pixels);
+    return (image * pixels + rest % pixels) * channels + rest / pixels;
+  }
+
+  bool last;
+  int64_t channels, pixels;
+};
+
+// The number of the operand's element that each element of the result shows, both plain.  A third
+// operand is what padding is filled with.
+Result<Tensor> MovedNumbers(const NodeView& view, bool fills, ThreadPool& pool) {
+  Tensor numbers(ir::DType::kI32, view.in(0).shape);
+  const auto values = numbers.mutable_values<int32_t>();
+  std::iota(values.begin(), values.end(), 0);
+  const Tensor fill = Tensor::Scalar<int32_t>(kFill);
+  std::vector<const Tensor*> inputs = {&numbers};
+  for (size_t i = 1; i < view.node.inputs.size(); ++i) inputs.push_back(view.constant(i));
+  if (fills) {
+    inputs.resize(std::max<size_t>(inputs.size(), 3));
+    inputs[2] = &fill;
+  }
+  std::vector<Tensor> results = {Tensor(ir::DType::kI32, view.out().shape)};
+  OCTAVO_CHECK(view.node.op->reference(
+      {.node = view.node, .inputs = inputs, .results = results, .pool = &pool}));
+  return std::move(results[0]);
+}
+
+std::vector<Run> RunsOf(const NodeView& view, const Tensor& numbers) {
+  const Places from(view.layout, view.in(0).shape), to(view.layout, view.out().shape);
+  std::vector<int64_t> sources(static_cast<size_t>(numbers.size()));
+  for (int64_t i = 0; i < numbers.size(); ++i) {
+    const int64_t number = numbers.values<int32_t>()[i];
+    sources[to.Stored(i)] = number == kFill ? kFill : from.Stored(number);
+  }
+  std::vector<Run> runs;
+  for (int64_t i = 0; i < numbers.size(); ++i) {
+    const int64_t source = sources[i];
+    const bool goes_on =
+        !runs.empty() && (source == kFill ? runs.back().from == kFill
+                                          : runs.back().from != kFill &&
+                                                source == runs.back().from + runs.back().count);
+    if (goes_on) {
+      ++runs.back().count;
+    } else {
+      runs.push_back({source, i, 1});
+    }
+  }
+  return runs;
+}
+
+// `fill` is the stored byte that padding shows, if the op has any.
+Result<Prepared> PrepareRuns(const NodeView& view, ThreadPool& pool, std::optional<uint8_t> fill) {
+  OCTAVO_TRY(const Tensor numbers, MovedNumbers(view, fill.has_value(), pool));
+  const auto runs = std::make_shared<const std::vector<Run>>(RunsOf(view, numbers));
+  const auto count = static_cast<int64_t>(runs->size());
+  const int64_t grain =
+      std::max<int64_t>(1, kRowGrain / std::max<int64_t>(1, view.out().elements() / count));
+  return Prepared{.run = [=](const StepContext& context) -> Status {
+    const uint8_t* x = context.in(0).values<uint8_t>().data();
+    uint8_t* y = context.out().mutable_values<uint8_t>().data();
+    context.pool->For(count, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const Run& run = (*runs)[i];
+        if (run.from == kFill) {
+          std::memset(y + run.to, *fill, static_cast<size_t>(run.count));
+        } else {
+          std::memcpy(y + run.to, x + run.from, static_cast<size_t>(run.count));
+        }
+      }
+    });
+    return {};
+  }};
+}
+
+bool MatchRuns(const NodeView& view) {
+  if (!IsPlain8(view.in(0)) || !MovesCodes(view) || view.in(0).shape.size() < 3) return false;
+  for (size_t i = 1; i < view.node.inputs.size(); ++i) {
+    if (view.Has(i) && view.constant(i) == nullptr) return false;
+  }
+  return view.in(0).elements() < kMostElements && view.out().elements() < kMostElements &&
+         view.out().elements() > 0;
+}
+
+bool MatchPad(const NodeView& view) {
+  const Tensor* value = view.constant(2);
+  const bool exact = !view.Has(2) || (value != nullptr && value->FloatAt(0) == 0);
+  return MatchRuns(view) && (exact || view.numerics == ir::Numerics::kOnnx);
+}
+
+Result<Prepared> PreparePad(const NodeView& view, ThreadPool& pool) {
+  return PrepareRuns(view, pool, *reinterpret_cast<const uint8_t*>(PadCode(view).raw()));
+}
+
+Result<Prepared> PrepareResize(const NodeView& view, ThreadPool& pool) {
+  return PrepareRuns(view, pool, std::nullopt);
+}
+
+}  // namespace
+
+extern constexpr Kernel kRunsResize{.name = "resize-runs",
+                                    .ops = kResizeOps,
+                                    .layout = LayoutRule::kEither,
+                                    .numerics = ir::kEveryNumerics,
+                                    .images = 1,
+                                    .match = &MatchRuns,
+                                    .prepare = &PrepareResize};
+
+extern constexpr Kernel kRunsPad{.name = "pad-runs",
+                                 .ops = kPadOps,
+                                 .layout = LayoutRule::kEither,
+                                 .numerics = ir::kEveryNumerics,
+                                 .images = 1,
+                                 .match = &MatchPad,
+                                 .prepare = &PreparePad};
+
+}  // namespace octavo::runtime
