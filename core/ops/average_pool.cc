@@ -2,6 +2,7 @@
 // count_include_pad = 1 divides by the whole window, else by what lies inside the input;
 // a window wholly in the padding is 0.
 #include "core/ops/elementwise.h"
+#include "core/ops/real_type.h"
 #include "core/ops/window.h"
 
 namespace octavo::ops {
@@ -64,11 +65,7 @@ void Pool(const Window& window, const ir::EvalContext& context) {
 
 Status Reference(const ir::EvalContext& context) {
   OCTAVO_TRY(const Window window, WindowOf(context.node, context.in(0).shape()));
-  if (context.in(0).dtype() == ir::DType::kF64) {
-    Pool<double>(window, context);
-  } else {
-    Pool<float>(window, context);
-  }
+  WithReal(context.in(0).dtype(), [&]<class T>(T) { Pool<T>(window, context); });
   return {};
 }
 

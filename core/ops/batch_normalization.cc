@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/ops/elementwise.h"
+#include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -34,7 +35,7 @@ Status Reference(const ir::EvalContext& context) {
   const int64_t channels = x.rank() < 2 ? 1 : x.shape()[1];
   const int64_t inner = x.rank() < 2 ? 1 : ir::StridesOf(x.shape())[1];
   const double epsilon = context.node.attributes.Float("epsilon", 1e-5f);
-  const auto run = [&]<class T>(T) {
+  WithReal(x.dtype(), [&]<class T>(T) {
     const T* from = x.values<T>().data();
     T* to = context.out().mutable_values<T>().data();
     const int64_t planes = inner == 0 ? 0 : x.size() / inner;
@@ -49,12 +50,7 @@ Status Reference(const ir::EvalContext& context) {
         }
       }
     });
-  };
-  if (x.dtype() == ir::DType::kF64) {
-    run(double{});
-  } else {
-    run(float{});
-  }
+  });
   return {};
 }
 

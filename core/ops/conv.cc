@@ -1,10 +1,10 @@
 // Conv(x, w, b): x [N, C, spatial..], w [M, C / group, kernel..], b [M] or absent.  Every output
 // is one chain of fused multiply-adds from +0: channel of the group, then tap in row-major order
 // (the padding takes part with +0); the bias is one addition at the end.
-#include <cmath>
-
+#include "core/ops/channel_sums.h"
 #include "core/ops/elementwise.h"
 #include "core/ops/product_type.h"
+#include "core/ops/real_type.h"
 #include "core/ops/window.h"
 
 namespace octavo::ops {
@@ -50,40 +50,25 @@ Status Compute(const ir::EvalContext& context) {
   const ir::Tensor& w = context.in(1);
   OCTAVO_TRY(const Window window,
              WindowOf(context.node, x.shape(), {w.shape().begin() + 2, w.shape().end()}));
-  const int64_t in_size = ir::NumElements(window.in);
-  const int64_t out_size = window.positions();
-  const int64_t taps = window.taps();
-  const int64_t channels = w.shape()[1];
-  const int64_t outputs = w.shape()[0];
-  const int64_t group_outputs = outputs / context.node.attributes.Int("group", 1);
-  const T* from = x.values<T>().data();
-  const T* weight = w.values<T>().data();
-  T* to = context.out().mutable_values<T>().data();
-  context.pool->For(x.shape()[0] * outputs, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) {
-      const int64_t n = plane / outputs, m = plane % outputs;
-      T* sums = to + plane * out_size;
-      std::fill(sums, sums + out_size, T(0));
-      for (int64_t c = 0; c < channels; ++c) {
-        const int64_t channel = m / group_outputs * channels + c;
-        const T* source = from + (n * x.shape()[1] + channel) * in_size;
-        const T* kernel = weight + (m * channels + c) * taps;
-        ForEachTap(window, 0, out_size, [&](int64_t position, int64_t tap, int64_t offset) {
-          const T value = offset < 0 ? T(0) : source[offset];
-          sums[position] = std::fma(value, kernel[tap], sums[position]);
-        });
-      }
-      if (!context.Has(2)) continue;
-      const T bias = context.in(2).values<T>()[m];
-      for (int64_t i = 0; i < out_size; ++i) sums[i] += bias;
-    }
-  });
+  const ChannelSums sizes = {
+      .in_size = ir::NumElements(window.in),
+      .out_size = window.positions(),
+      .taps = window.taps(),
+      .channels = w.shape()[1],
+      .outputs = w.shape()[0],
+      .group_outputs = w.shape()[0] / context.node.attributes.Int("group", 1),
+  };
+  SumChannels<T>(
+      context, sizes,
+      [&](auto&& body) {
+        ForEachTap(window, 0, sizes.out_size, std::forward<decltype(body)>(body));
+      },
+      [&](int64_t channel, int64_t m) { return m * sizes.channels + channel % sizes.channels; });
   return {};
 }
 
 Status Reference(const ir::EvalContext& context) {
-  return context.in(0).dtype() == ir::DType::kF64 ? Compute<double>(context)
-                                                  : Compute<float>(context);
+  return WithReal(context.in(0).dtype(), [&]<class T>(T) { return Compute<T>(context); });
 }
 
 int WeightAxis(const ir::Graph&, const ir::Node&, int) { return 0; }

@@ -2,12 +2,12 @@
 // output is one chain of fused multiply-adds from +0: channel of the group, then kernel position
 // descending (input position ascending); positions that the strides skip take part with +0.  The
 // bias is one addition at the end.
+#include "core/ops/channel_sums.h"
 #include "core/ops/product_type.h"
 #include "core/ops/transpose_window.h"
 
-#include <cmath>
-
 #include "core/ops/elementwise.h"
+#include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -50,41 +50,25 @@ Status Compute(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const ir::Tensor& w = context.in(1);
   OCTAVO_TRY(const TransposeWindow window, TransposeWindowOf(context.node, x.shape(), w.shape()));
-  const int64_t in_size = ir::NumElements(window.in);
-  const int64_t out_size = ir::NumElements(window.out);
-  const int64_t taps = ir::NumElements(window.kernel);
   const int64_t groups = context.node.attributes.Int("group", 1);
-  const int64_t channels = x.shape()[1] / groups;
-  const int64_t group_outputs = w.shape()[1];
-  const int64_t outputs = group_outputs * groups;
-  const T* from = x.values<T>().data();
-  const T* weight = w.values<T>().data();
-  T* to = context.out().mutable_values<T>().data();
-  context.pool->For(x.shape()[0] * outputs, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t plane = begin; plane < end; ++plane) {
-      const int64_t n = plane / outputs, m = plane % outputs;
-      T* sums = to + plane * out_size;
-      std::fill(sums, sums + out_size, T(0));
-      for (int64_t c = 0; c < channels; ++c) {
-        const int64_t channel = m / group_outputs * channels + c;
-        const T* source = from + (n * x.shape()[1] + channel) * in_size;
-        const T* kernel = weight + (channel * group_outputs + m % group_outputs) * taps;
-        window.ForEachTap([&](int64_t position, int64_t tap, int64_t offset) {
-          const T value = offset < 0 ? T(0) : source[offset];
-          sums[position] = std::fma(value, kernel[tap], sums[position]);
-        });
-      }
-      if (!context.Has(2)) continue;
-      const T bias = context.in(2).values<T>()[m];
-      for (int64_t i = 0; i < out_size; ++i) sums[i] += bias;
-    }
-  });
+  const ChannelSums sizes = {
+      .in_size = ir::NumElements(window.in),
+      .out_size = ir::NumElements(window.out),
+      .taps = ir::NumElements(window.kernel),
+      .channels = x.shape()[1] / groups,
+      .outputs = w.shape()[1] * groups,
+      .group_outputs = w.shape()[1],
+  };
+  SumChannels<T>(
+      context, sizes, [&](auto&& body) { window.ForEachTap(std::forward<decltype(body)>(body)); },
+      [&](int64_t channel, int64_t m) {
+        return channel * sizes.group_outputs + m % sizes.group_outputs;
+      });
   return {};
 }
 
 Status Reference(const ir::EvalContext& context) {
-  return context.in(0).dtype() == ir::DType::kF64 ? Compute<double>(context)
-                                                  : Compute<float>(context);
+  return WithReal(context.in(0).dtype(), [&]<class T>(T) { return Compute<T>(context); });
 }
 
 // Channel c of the output is weight channel c modulo M / group.

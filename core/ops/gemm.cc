@@ -5,6 +5,7 @@
 
 #include "core/ops/elementwise.h"
 #include "core/ops/product_type.h"
+#include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -73,8 +74,7 @@ Status Compute(const ir::EvalContext& context) {
 }
 
 Status Reference(const ir::EvalContext& context) {
-  return context.in(0).dtype() == ir::DType::kF64 ? Compute<double>(context)
-                                                  : Compute<float>(context);
+  return WithReal(context.in(0).dtype(), [&]<class T>(T) { return Compute<T>(context); });
 }
 
 int WeightAxis(const ir::Graph&, const ir::Node& node, int) {

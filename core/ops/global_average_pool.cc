@@ -1,6 +1,7 @@
 // GlobalAveragePool(x): the mean, summed in double in row-major order, over all spatial axes, which
 // stay with extent 1.
 #include "core/ops/elementwise.h"
+#include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -34,11 +35,7 @@ void Pool(const ir::EvalContext& context) {
 }
 
 Status Reference(const ir::EvalContext& context) {
-  if (context.in(0).dtype() == ir::DType::kF64) {
-    Pool<double>(context);
-  } else {
-    Pool<float>(context);
-  }
+  WithReal(context.in(0).dtype(), [&]<class T>(T) { Pool<T>(context); });
   return {};
 }
 

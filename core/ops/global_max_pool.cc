@@ -1,5 +1,6 @@
 // GlobalMaxPool(x): the largest element over all spatial axes, which stay with extent 1.
 #include "core/ops/elementwise.h"
+#include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -39,11 +40,7 @@ void Pool(const ir::EvalContext& context) {
 }
 
 Status Reference(const ir::EvalContext& context) {
-  if (context.in(0).dtype() == ir::DType::kF64) {
-    Pool<double>(context);
-  } else {
-    Pool<float>(context);
-  }
+  WithReal(context.in(0).dtype(), [&]<class T>(T) { Pool<T>(context); });
   return {};
 }
 

@@ -1,6 +1,7 @@
 // InstanceNormalization(x, scale, b): each plane of each sample to mean 0 and variance 1, then
 // scaled and shifted by channel; in double, rounded once.
 #include "core/ops/normalize_rows.h"
+#include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -27,7 +28,7 @@ Status Reference(const ir::EvalContext& context) {
   const int64_t channels = x.shape()[1];
   const int64_t size = ir::StridesOf(x.shape())[1];
   const double epsilon = context.node.attributes.Float("epsilon", 1e-5f);
-  const auto run = [&]<class T>(T) {
+  WithReal(x.dtype(), [&]<class T>(T) {
     const T* from = x.values<T>().data();
     T* to = context.out().mutable_values<T>().data();
     context.pool->For(x.shape()[0] * channels, 1, [&](int64_t begin, int64_t end) {
@@ -40,12 +41,7 @@ Status Reference(const ir::EvalContext& context) {
         }
       }
     });
-  };
-  if (x.dtype() == ir::DType::kF64) {
-    run(double{});
-  } else {
-    run(float{});
-  }
+  });
   return {};
 }
 

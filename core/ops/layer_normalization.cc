@@ -1,6 +1,7 @@
 // LayerNormalization(x, scale, b) {axis, epsilon}: the elements from `axis` on to mean 0 and
 // variance 1, then scaled and shifted; in double, rounded once.
 #include "core/ops/normalize_rows.h"
+#include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -42,7 +43,7 @@ Status Reference(const ir::EvalContext& context) {
   const ir::Tensor scale = BroadcastTo(context.in(1), row, context.pool);
   ir::Tensor shift;
   if (context.Has(2)) shift = BroadcastTo(context.in(2), row, context.pool);
-  const auto run = [&]<class T>(T) {
+  WithReal(x.dtype(), [&]<class T>(T) {
     const T* from = x.values<T>().data();
     T* to = context.out().mutable_values<T>().data();
     context.pool->For(size == 0 ? 0 : x.size() / size, 4, [&](int64_t begin, int64_t end) {
@@ -61,12 +62,7 @@ Status Reference(const ir::EvalContext& context) {
         }
       }
     });
-  };
-  if (x.dtype() == ir::DType::kF64) {
-    run(double{});
-  } else {
-    run(float{});
-  }
+  });
   return {};
 }
 
