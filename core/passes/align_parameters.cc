@@ -103,7 +103,8 @@ class Aligner {
     std::vector<Link> links;
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
-      if (!IsRescale(node)) continue;
+      // One that gives an output its name would stay.
+      if (!IsRescale(node) || graph_.IsOutput(node.result())) continue;
       const Link link{id, tied_.Of(node.inputs[0]), tied_.Of(node.result()),
                       graph_.type(node.result()).elements()};
       // A group that meets itself has two types along its own paths.
@@ -228,25 +229,29 @@ class Aligner {
     if (!least.Good()) {
       return keep(
           fmt::format("shared parameters would give their readers {:.3g} times the noise, "
-                      "and one of them {:.3g} times{}{}",
-                      least.together, least.most, stays.empty() ? "" : "; of others ", stays));
+                      "and one of them {:.3g} times{}{}{}",
+                      least.together, least.most,
+                      noise_.assumes() ? ", if values are uniform over their types" : "",
+                      stays.empty() ? "" : "; of others ", stays));
     }
-    if (!context_.Allows(kAlignedRule.effect)) {
-      return keep(fmt::format("aligned would have the effect {}, past the limit {}",
-                              Name(kAlignedRule.effect), Name(context_.settings().limit)));
+    const Rule& rule = noise_.assumes() ? kAlignedByTypesRule : kAlignedRule;
+    if (!context_.Allows(rule.effect)) {
+      return keep(fmt::format("{} would have the effect {}, past the limit {}", rule.name,
+                              Name(rule.effect), Name(context_.settings().limit)));
     }
-    OCTAVO_CHECK(Apply(links, groups, *best));
+    OCTAVO_CHECK(Apply(rule, links, groups, *best));
     return true;
   }
 
-  Status Apply(const std::vector<Link>& links, const std::set<int>& groups, const Type& type) {
+  Status Apply(const Rule& rule, const std::vector<Link>& links, const std::set<int>& groups,
+               const Type& type) {
     std::vector<std::string> values;
     for (const int group : groups) {
       if (SameType(tied_.TypeOf(group), type)) continue;
       for (const ValueId id : tied_.members(group)) values.push_back(graph_.name(id));
       OCTAVO_CHECK(Retype(graph_, tied_.members(group), type, target_.bias_bits));
     }
-    context_.Applied(kAlignedRule, graph_.node(links.front().rescale).name, std::move(values));
+    context_.Applied(rule, graph_.node(links.front().rescale).name, std::move(values));
     context_.Checkpoint(graph_);
     return {};
   }
@@ -279,10 +284,15 @@ const Rule kAlignedRule = {
     "aligned", "Rescale(x : t1) : t2 -> x : t, and so all that must have the type of either",
     Effect::kNewParameters,
     "every producer can give t and every reader take it; by the profile's histograms the readers "
-    "together get no more noise, and none more than twice its own"};
+    "together get no more noise, and none more than twice its own; a bias in codes becomes "
+    "coarser by a sixteenth of its result's step at most"};
+
+const Rule kAlignedByTypesRule = {
+    "aligned-by-types", kAlignedRule.law, Effect::kNewParameters,
+    "the same without a profile: each value is taken to be uniform over what its type holds, or "
+    "over the range that is proven of it"};
 
 Result<bool> AlignParameters(Graph& graph, Context& context) {
-  if (context.settings().profile == nullptr) return false;
   bool any = false;
   std::map<NodeId, std::string> why;
   for (int round = 0; round < kMaxRounds; ++round) {

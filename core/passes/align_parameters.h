@@ -7,6 +7,7 @@
 namespace octavo::passes {
 
 extern const Rule kAlignedRule;
+extern const Rule kAlignedByTypesRule;
 
 // Applies the law until it applies nowhere, and the laws of absorb.h after it.  Says of each
 // Rescale that it could not serve why.  Returns whether it was applied.

@@ -1,5 +1,6 @@
 #include "core/passes/bias_rescale.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/passes/rewrite.h"
@@ -53,11 +54,19 @@ std::vector<double> CodesAt(const Graph& graph, ValueId bias, const ir::Type& ty
   return result;
 }
 
-// Codes are all that is left of the reals: they can be said at a finer scale, not at a coarser.
-std::string WhyCodesStay(const Graph& graph, ValueId bias, const ir::Type& type, int bits) {
+// The coarsest scale that codes of a bias may be said anew at: what that adds to the result is a
+// thirty-second of its step at most.
+float Coarsest(const Graph& graph, const Node& reader, BiasCodes codes) {
+  const ir::Type& result = graph.type(reader.result());
+  return codes == BiasCodes::kCoarser && result.quantized() ? result.quant->scale() / 16 : 0;
+}
+
+// Codes are all that is left of the reals: they can be said at a finer scale, hardly at a coarser.
+std::string WhyCodesStay(const Graph& graph, ValueId bias, const ir::Type& type, int bits,
+                         float coarsest) {
   const ir::Quant& old = *graph.type(bias).quant;
   for (size_t c = 0; c < old.scales.size(); ++c) {
-    if (type.quant->scales[c] > old.scales[c]) {
+    if (type.quant->scales[c] > std::max(old.scales[c], coarsest)) {
       return "its reader's integer bias would become coarser";
     }
   }
@@ -116,17 +125,22 @@ bool IsPending(const Graph& graph, ValueId bias) {
 
 }  // namespace
 
-std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data, int bits) {
+std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data, int bits,
+                         BiasCodes codes) {
   const Terms terms = TermsOf(graph.node(reader));
   if (!terms.bias || !graph.type(terms.bias).quantized()) return {};
   const ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
-  if (graph.IsConstant(terms.bias)) return WhyCodesStay(graph, terms.bias, type, bits);
+  if (graph.IsConstant(terms.bias)) {
+    const float coarsest = Coarsest(graph, graph.node(reader), codes);
+    return WhyCodesStay(graph, terms.bias, type, bits, coarsest);
+  }
   if (IsPending(graph, terms.bias)) return WhyPendingStays(graph, terms.bias, type, bits);
   return "its reader's bias is computed, so it cannot be re-expressed";
 }
 
-std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data, int bits) {
-  std::string why = WhyBiasStays(graph, reader, data, bits);
+std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data, int bits,
+                          BiasCodes codes) {
+  std::string why = WhyBiasStays(graph, reader, data, bits, codes);
   const Terms terms = TermsOf(graph.node(reader));
   if (!why.empty() || !terms.bias || !graph.type(terms.bias).quantized()) return why;
   ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);

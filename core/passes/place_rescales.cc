@@ -4,7 +4,7 @@
 //   raised   Rescale(Move(x, ..))  ->  Move(Rescale(x), ..)    exact
 //   shared   Rescale(x) : t, twice ->  once                    exact
 //   channel-sunk, channel-raised       channel_moves.h         exact
-//   aligned  Rescale(x : t1) : t2  ->  x : t                   new parameters
+//   aligned, aligned-by-types      align_parameters.h        new parameters
 //
 // The two are not applied one by one until nothing changes, which ends in whatever lies nearest,
 // but to where placement/solve.h finds the least total; what then stands beside an op that takes
@@ -39,8 +39,8 @@ constexpr Rule kShared = {
 constexpr int kMaxRounds = 4;
 
 std::span<const Rule> Rules() {
-  static const Rule rules[] = {kSunkRule,    kRaised,        kShared,
-                               kChannelSunk, kChannelRaised, kAlignedRule};
+  static const Rule rules[] = {
+      kSunkRule, kRaised, kShared, kChannelSunk, kChannelRaised, kAlignedRule, kAlignedByTypesRule};
   return rules;
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "core/ops/quantize_math.h"
 #include "core/passes/absorb.h"
 #include "core/passes/rewrite.h"
+#include "core/passes/type_range.h"
 
 namespace octavo::passes {
 
@@ -42,6 +44,14 @@ ir::Range Intersection(const ir::Range& a, const ir::Range& b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
 }
 
+// So many codes stand for all of a type of 16 bits.
+constexpr int64_t kAssumedCodes = 1024;
+
+float RealOf(const Type& type, int64_t code) {
+  return ops::DequantizeOne(static_cast<int32_t>(code), type.quant->scale(),
+                            type.quant->zero_point());
+}
+
 bool SameType(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
 
 }  // namespace
@@ -65,6 +75,7 @@ double HoldingError(const profile::Histogram& histogram, const ir::Range& limits
 }
 
 std::string ReadersNoise::WhyLimitStays(ValueId id, const Type& type) {
+  if (assumes_) return {};  // only data can tell a limit from a narrow type
   const Node* producer = graph_.Producer(id);
   const ValueId reals = IsOwn(producer, "Rescale") ? producer->inputs[0] : id;
   const Type& own = graph_.type(id);
@@ -93,7 +104,7 @@ const profile::Histogram* ReadersNoise::Of(ValueId id) {
     const ValueId reals = producer->inputs[0];
     if (const auto* own = known(ranges_.Of(reals))) return own;
     if (graph_.IsConstant(reals)) {
-      const auto [at, added] = payloads_.try_emplace(reals);
+      const auto [at, added] = made_.try_emplace(reals);
       if (added) at->second.Add(graph_.value(reals).constant->tensor.values<float>());
       return at->second.empty() ? nullptr : &at->second;
     }
@@ -104,7 +115,24 @@ const profile::Histogram* ReadersNoise::Of(ValueId id) {
     if (!IsOwn(reader, "Dequantize")) continue;
     if (const auto* own = known(ranges_.Of(reader.result()))) return own;
   }
-  return nullptr;
+  return assumes_ ? Assumed(id) : nullptr;
+}
+
+const profile::Histogram* ReadersNoise::Assumed(ValueId id) {
+  const Type& type = graph_.type(id);
+  if (!type.quantized() || !type.quant->per_tensor()) return nullptr;
+  const auto [at, added] = made_.try_emplace(id);
+  if (added) {
+    const ir::CodeRange codes = OccurringCodes(type, 0, mode_);
+    const int64_t step = std::max<int64_t>(1, (codes.max - codes.min) / kAssumedCodes);
+    std::vector<float> reals;
+    for (int64_t code = codes.min; code < codes.max; code += step) {
+      reals.push_back(RealOf(type, code));
+    }
+    reals.push_back(RealOf(type, codes.max));
+    at->second.Add(reals);
+  }
+  return &at->second;
 }
 
 std::optional<ReadersNoise::Power> ReadersNoise::MadeAt(ValueId id, const ir::Range& limits,

@@ -26,9 +26,17 @@ class ReadersNoise {
   // Refers to all arguments, and to the graph as it stands.
   ReadersNoise(const ir::Graph& graph, const TiedValues& tied, const Settings& settings,
                const Findings& findings)
-      : graph_(graph), tied_(tied), ranges_(graph, settings, findings) {}
+      : graph_(graph),
+        tied_(tied),
+        ranges_(graph, settings, findings),
+        assumes_(settings.profile == nullptr),
+        mode_(settings.target.numerics) {}
 
-  // The histogram of a value's reals; null where the profile has none.
+  // Without a profile nothing is known of values but their types: each is taken to be uniform over
+  // the reals that its codes hold, or over the range that is proven of it.
+  bool assumes() const { return assumes_; }
+
+  // The histogram of a value's reals; null where the profile has none of it.
   const profile::Histogram* Of(ir::ValueId id);
 
   // The noise-to-signal ratio of each read of reals in the groups of `in_groups`, if each group had
@@ -39,8 +47,8 @@ class ReadersNoise {
                                             const std::function<const ir::Type&(int)>& type_of);
   const std::string& missing() const { return missing_; }
 
-  // "" where `type` holds no reals of the value that its own type limits.  Such a limit may be all
-  // that is left of a Relu or a Clip.
+  // "" where `type` holds no reals of the value that its own type limits, by the profile.  Such a
+  // limit may be all that is left of a Clip.
   std::string WhyLimitStays(ir::ValueId id, const ir::Type& type);
 
  private:
@@ -52,9 +60,12 @@ class ReadersNoise {
   const ir::Graph& graph_;
   const TiedValues& tied_;
   ValueRanges ranges_;
-  std::map<ir::ValueId, profile::Histogram> payloads_ = {};
+  bool assumes_ = false;
+  ir::Numerics mode_ = ir::Numerics::kOnnx;
+  std::map<ir::ValueId, profile::Histogram> made_ = {};  // of payloads, and assumed ones
   std::string missing_ = {};
 
+  const profile::Histogram* Assumed(ir::ValueId id);
   std::optional<Power> MadeAt(ir::ValueId id, const ir::Range& limits, const ir::Type& type);
   std::optional<Power> Result(const ir::Node& node, ir::ValueId id,
                               const std::map<ir::ValueId, Power>& held,

@@ -90,7 +90,7 @@ std::string TiedValues::WhyReaderStays(const ir::Use& use, ValueId id, const Typ
   if (HandsOn(reader) && reader.op->RoleOf(use.input) == ir::Role::kData) return {};
   const Offer offer = OfferToReadRetyped(graph_, target_, use, type, graph_.type(id));
   if (!offer.effect) return offer.why;
-  return WhyBiasStays(graph_, use.node, type, target_.bias_bits);
+  return WhyBiasStays(graph_, use.node, type, target_.bias_bits, BiasCodes::kCoarser);
 }
 
 std::string TiedValues::WhyStays(int group, const Type& type) const {
@@ -111,7 +111,7 @@ Status Retype(Graph& graph, const std::vector<ValueId>& members, const Type& typ
     const std::vector<ir::Use> uses = graph.value(id).uses;
     for (const ir::Use& use : uses) {
       if (graph.node(use.node).op->RoleOf(use.input) != ir::Role::kData) continue;
-      const std::string why = ReexpressBias(graph, use.node, own, bias_bits);
+      const std::string why = ReexpressBias(graph, use.node, own, bias_bits, BiasCodes::kCoarser);
       if (!why.empty()) return Fail(Code::kInternal, "'{}': {}", graph.name(id), why);
     }
     graph.SetType(id, std::move(own));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/ops/op_table.h"
@@ -152,12 +153,38 @@ TEST(AlignParameters, ReportSaysThatATypeMayStandForARelu) {
   EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' ends at zero and may stand for a Relu"));
 }
 
-TEST(AlignParameters, ReasonsNameWhatStandsOnBothSides) {
+TEST(AlignParameters, WithoutAProfileTypesSayWhatValuesAre) {
   Residual job(Effect::kNewParameters);
   job.settings.profile = nullptr;
-  EXPECT_EQ(job.Run(kResidual), 1);
-  EXPECT_THAT(job.Why("a.r"), HasSubstr("'a' has other readers; "));
-  EXPECT_THAT(job.Why("a.r"), Not(HasSubstr("histogram")));
+  EXPECT_EQ(job.Run(kResidual), 0);
+  EXPECT_EQ(std::ranges::count(job.findings.ledger, "aligned-by-types", &LedgerEntry::rule), 1);
+  Residual within(Effect::kFewerClamps);
+  within.settings.profile = nullptr;
+  EXPECT_EQ(within.Run(kResidual), 1);
+  EXPECT_THAT(within.Why("a.r"),
+              HasSubstr("; aligned-by-types would have the effect new-parameters"));
+}
+
+TEST(AlignParameters, AProvenRangeSaysMoreThanTheType) {
+  // Of a's codes only a quarter occurs, so a type of that quarter holds it more finely.
+  constexpr std::string_view kText = R"(
+graph(%x: tensor<1x4xf32>, %v: tensor<1x4xf32>) -> (%y, %z, %u) {
+  %a = Quantize(%x) : tensor<1x4xu8, scale=0.04, zp=128RANGE>
+  %b = Quantize(%v) : tensor<1x4xu8, scale=0.01, zp=128>
+  %z = Sigmoid(%a) : tensor<1x4xu8, scale=0.00390625, zp=0>
+  %u = Sigmoid(%b) : tensor<1x4xu8, scale=0.00390625, zp=0>
+  %a.r = Rescale(%a) : tensor<1x4xu8, scale=0.01, zp=128>
+  %c = Concat(%a.r, %b) {axis=1} : tensor<1x8xu8, scale=0.01, zp=128>
+  %y = Dequantize(%c) : tensor<1x8xf32>
+}
+)";
+  for (const std::string_view range : {", range=[-1.2, 1.2]", ""}) {
+    std::string text(kText);
+    text.replace(text.find("RANGE"), 5, range);
+    Job job(Effect::kNewParameters);
+    job.settings.profile = nullptr;
+    EXPECT_EQ(job.Run(text), range.empty() ? 1 : 0) << job.Why("a.r");
+  }
 }
 
 }  // namespace
