@@ -9,6 +9,7 @@
 
 #include "core/reference/kernels/conv.h"
 #include "core/reference/kernels/matmul.h"
+#include "core/runtime/int8/aligned.h"
 #include "tests/bench/timing.h"
 #include "tests/core/reference/kernels/onednn.h"
 
@@ -17,10 +18,13 @@ namespace {
 
 using reference::ConvShape;
 
-std::vector<float> Random(int64_t count) {
+// Tensors begin at a cache line.
+using Floats = std::vector<float, runtime::int8::internal::LineAllocator<float>>;
+
+Floats Random(int64_t count) {
   std::mt19937 random(1);
   std::uniform_real_distribution<float> draw(-1, 1);
-  std::vector<float> values(static_cast<size_t>(count));
+  Floats values(static_cast<size_t>(count));
   for (float& value : values) value = draw(random);
   return values;
 }
@@ -51,7 +55,7 @@ void Conv(benchmark::State& state) {
   const int64_t taps = s.in_channels / s.groups * kernel * kernel;
   const auto x = Random(s.in_channels * s.in_height * s.in_width);
   const auto w = Random(s.out_channels * taps), bias = Random(s.out_channels);
-  std::vector<float> y(static_cast<size_t>(s.out_channels * ConvOutHeight(s) * ConvOutWidth(s)));
+  Floats y(static_cast<size_t>(s.out_channels * ConvOutHeight(s) * ConvOutWidth(s)));
   ThreadPool pool(1);
   const auto packed = reference::PackConv2d(s, w.data());
   reference::test::OnednnConv onednn(s, x.data(), w.data(), bias.data());
@@ -82,7 +86,7 @@ void ConvTranspose(benchmark::State& state) {
   const auto x = Random(s.in_channels * s.in_height * s.in_width);
   const auto w = Random(s.out_channels * taps), bias = Random(s.out_channels);
   const int64_t pixels = ConvTransposeOutHeight(s) * ConvTransposeOutWidth(s);
-  std::vector<float> y(static_cast<size_t>(s.out_channels * pixels));
+  Floats y(static_cast<size_t>(s.out_channels * pixels));
   ThreadPool pool(1);
   const auto packed = reference::PackConvTranspose2d(s, w.data());
   reference::test::OnednnConvTranspose onednn(s, x.data(), w.data(), bias.data());
@@ -100,7 +104,7 @@ void ConvTranspose(benchmark::State& state) {
 void BatchedMatMul(benchmark::State& state) {
   const int64_t count = state.range(0), m = state.range(1), n = state.range(2), k = state.range(3);
   const auto a = Random(count * m * k), b = Random(count * k * n);
-  std::vector<float> c(static_cast<size_t>(count * m * n));
+  Floats c(static_cast<size_t>(count * m * n));
   std::vector<int64_t> from_a, from_b, to;
   for (int64_t i = 0; i < count; ++i) {
     from_a.push_back(i * m * k);
@@ -132,7 +136,7 @@ void BatchedMatMul(benchmark::State& state) {
 void MatMul(benchmark::State& state) {
   const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
   const auto a = Random(m * k), b = Random(k * n);
-  std::vector<float> c(static_cast<size_t>(m * n));
+  Floats c(static_cast<size_t>(m * n));
   ThreadPool pool(1);
   const reference::PackedMatrix packed({b.data(), k, n, n, 1});
   bench::Least own, peer;

@@ -233,16 +233,18 @@ struct ConvDriver {
                        ThreadPool& pool) {
     const ConvShape& s = conv.shape_;
     const Tiles& tiles = *conv.tiles_;
-    const bool in_place = IsProduct(conv);
+    const bool laid_out = !IsProduct(conv);
     const Field field = FieldOf(conv);
-    const Scratch data = in_place ? Scratch(0) : MakeField(conv, field, x, pool);
+    const Scratch data = laid_out ? MakeField(conv, field, x, pool) : Scratch(0);
+    // With one tap a channel, what is laid out holds the pixels as the product reads them.
+    const bool in_place = s.kernel_height == 1 && s.kernel_width == 1;
     std::vector<int64_t> offsets;
     if (!in_place) offsets = TapOffsets(conv, field);
     const int64_t pixels = conv.out_height_ * conv.out_width_, taps = Taps(s);
     const int64_t rows = s.out_channels / s.groups;
     const int64_t packed = internal::PackedRowsSize(tiles, rows, taps);
     const int64_t plane = in_place ? pixels : field.plane();
-    const float* planes = in_place ? x : data.get();
+    const float* planes = laid_out ? data.get() : x;
     std::vector<ColumnPacker> packers;
     for (int64_t i = 0; i < s.batch * s.groups; ++i) {
       const float* input = planes + i * (s.in_channels / s.groups) * plane;
@@ -261,7 +263,7 @@ struct ConvDriver {
       const int64_t group = i % s.groups;
       product.packed_a = conv.weights_.get() + group * packed;
       if (in_place && rows <= kRowsInPlace) {
-        product.direct_b = x + i * (s.in_channels / s.groups) * pixels;
+        product.direct_b = planes + i * (s.in_channels / s.groups) * pixels;
         product.b_stride = pixels;
       } else {
         product.pack_b = &packers[static_cast<size_t>(i)];

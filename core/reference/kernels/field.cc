@@ -1,17 +1,11 @@
 #include "core/reference/kernels/field.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace octavo::reference::internal {
 namespace {
 
-constexpr int64_t kChunk = 8;  // floats that a run is copied by, at most kPackSlack
-
-// Adjacent pixels of one output row within a panel.
-struct Run {
-  int64_t to = 0, from = 0, length = 0;
-};
+using Run = GatherCall::Run;  // adjacent pixels of one output row within a panel
 
 // x / by for x >= 0; a 64-bit division takes as long as copying a short row, and nearly all
 // strides are 1 or 2.
@@ -39,15 +33,16 @@ void WriteBorder(const Field& field, const Interior& interior, float* plane) {
               0.0f);
 }
 
-void CopyStrided(const CopyCall& call, int64_t step) {
+void CopyStrided(const Tiles& tiles, CopyCall call, int64_t step) {
+  if (step == 2) {
+    call.even = call.to;
+    call.count = 2 * call.count - 1;
+    return tiles.split(call);
+  }
   for (int64_t r = 0; r < call.rows; ++r) {
     const float* x = call.x + r * call.x_stride;
     float* to = call.to + r * call.to_stride;
-    if (step == 2) {
-      for (int64_t i = 0; i < call.count; ++i) to[i] = x[2 * i];
-    } else {
-      for (int64_t i = 0; i < call.count; ++i) to[i] = x[step * i];
-    }
+    for (int64_t i = 0; i < call.count; ++i) to[i] = x[step * i];
   }
 }
 
@@ -117,7 +112,7 @@ void FillPlane(const Tiles& tiles, const Field& field, const Placement& placemen
     if (step == 1) {
       tiles.copy(call);
     } else {
-      CopyStrided(call, step);
+      CopyStrided(tiles, call, step);
     }
   }
 }
@@ -129,15 +124,15 @@ void PackPixels(const Tiles& tiles, const Field& field, const float* field_data,
     const int64_t valid = std::min<int64_t>(tiles.panel(), columns.end - n);
     const int64_t width = (valid + tiles.lanes - 1) / tiles.lanes * tiles.lanes;
     FindRuns(field, {n, n + valid}, runs);
-    for (int64_t row = k.begin; row < k.end; ++row, out += width) {
-      const float* tap = field_data + offsets[row];
-      for (const Run& run : runs) {
-        for (int64_t i = 0; i < run.length; i += kChunk) {
-          std::memcpy(out + run.to + i, tap + run.from + i, kChunk * sizeof(float));
-        }
-      }
-      for (int64_t i = valid; i < width; ++i) out[i] = 0;
-    }
+    tiles.gather({.x = field_data,
+                  .offsets = offsets.data() + k.begin,
+                  .k = k.size(),
+                  .runs = runs.data(),
+                  .run_count = static_cast<int64_t>(runs.size()),
+                  .out = out,
+                  .valid = valid,
+                  .width = width});
+    out += k.size() * width;
   }
 }
 

@@ -158,7 +158,7 @@ Cut CutProduct(int64_t count, const Product& p, int threads) {
 
 struct Block {
   int64_t size = 0;
-  std::unique_ptr<float[]> data;
+  Floats data;
 };
 constexpr size_t kKeptBlocks = 4;
 

@@ -67,7 +67,8 @@ struct NarrowCall {
 };
 using NarrowFunction = void (*)(const NarrowCall&);
 
-// Rows of `count` elements copied to `to`, or their even and odd elements to `even` and `odd`.
+// Rows of `count` elements copied to `to`, or their even and odd elements to `even` and `odd`,
+// which may be null.
 struct CopyCall {
   const float* x = nullptr;
   int64_t x_stride = 0;
@@ -80,6 +81,22 @@ struct CopyCall {
 };
 using CopyFunction = void (*)(const CopyCall&);
 
+// For each of `k` taps one row of a panel: its runs of adjacent floats, each copied by whole
+// vectors, so that it may spill into the next and reads up to a vector too much; then zeros.
+struct GatherCall {
+  struct Run {
+    int64_t to = 0, from = 0, length = 0;
+  };
+  const float* x = nullptr;
+  const int64_t* offsets = nullptr;  // of the taps, from x
+  int64_t k = 0;
+  const Run* runs = nullptr;
+  int64_t run_count = 0;
+  float* out = nullptr;
+  int64_t valid = 0, width = 0;  // of a row: what the runs fill, and all
+};
+using GatherFunction = void (*)(const GatherCall&);
+
 inline constexpr int kMaxTileRows = 8;
 inline constexpr int kMaxTileVectors = 3;
 
@@ -90,6 +107,7 @@ struct Tiles {
   RowFunction row[kMaxRowChannels] = {};                  // [channels - 1]
   NarrowFunction narrow = nullptr;                        // may be absent
   CopyFunction copy = nullptr, split = nullptr;
+  GatherFunction gather = nullptr;
 
   int panel() const { return lanes * kMaxTileVectors; }
 };

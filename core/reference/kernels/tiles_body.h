@@ -251,16 +251,32 @@ void Copy(const CopyCall& call) {
 }
 
 template <class V>
+void Gather(const GatherCall& given) {
+  const GatherCall call = given;  // for all the compiler knows, the stores below change `given`
+  float* out = call.out;
+  for (int64_t t = 0; t < call.k; ++t, out += call.width) {
+    const float* tap = call.x + call.offsets[t];
+    for (int64_t r = 0; r < call.run_count; ++r) {
+      const GatherCall::Run run = call.runs[r];
+      for (int64_t i = 0; i < run.length; i += V::kLanes) {
+        V::Store(out + run.to + i, V::Load(tap + run.from + i));
+      }
+    }
+    for (int64_t i = call.valid; i < call.width; ++i) out[i] = 0;
+  }
+}
+
+template <class V>
 void Split(const CopyCall& call) {
   for (int64_t r = 0; r < call.rows; ++r) {
     const float* x = call.x + r * call.x_stride;
     float* even = call.even + r * call.to_stride;
-    float* odd = call.odd + r * call.to_stride;
+    float* odd = call.odd == nullptr ? nullptr : call.odd + r * call.to_stride;
     int64_t i = 0;
     for (; i + 2 * V::kLanes <= call.count; i += 2 * V::kLanes) {
       const typename V::Reg a = V::Load(x + i), b = V::Load(x + i + V::kLanes);
       V::Store(even + i / 2, V::Even(a, b));
-      V::Store(odd + i / 2, V::Odd(a, b));
+      if (call.odd != nullptr) V::Store(odd + i / 2, V::Odd(a, b));
     }
     const auto rest = static_cast<int>(call.count - i);
     if (rest == 0) continue;
@@ -269,7 +285,7 @@ void Split(const CopyCall& call) {
     const typename V::Reg b =
         rest > first ? V::LoadFirst(x + i + V::kLanes, rest - first) : V::Zero();
     V::StoreFirst(even + i / 2, V::Even(a, b), (rest + 1) / 2);
-    V::StoreFirst(odd + i / 2, V::Odd(a, b), rest / 2);
+    if (call.odd != nullptr) V::StoreFirst(odd + i / 2, V::Odd(a, b), rest / 2);
   }
 }
 
@@ -293,6 +309,7 @@ constexpr Tiles MakeTiles() {
   if constexpr (V::kPicks) tiles.narrow = &Narrow<V>;
   tiles.copy = &Copy<V>;
   tiles.split = &Split<V>;
+  tiles.gather = &Gather<V>;
   FillRows<V, V::kRows>(tiles);
   return tiles;
 }
