@@ -169,9 +169,11 @@ class Folder {
 
   // ---------------------------------------------------------------- folded operators
 
-  // The quantized value of a result's readers.
-  ValueId CodesOfResult(ValueId result) const {
-    return from_.node(from_.value(result).uses.front().node).result();
+  // What a folded result is called: as its readers call its codes, or as the model calls its reals
+  // where a clamp reads it.
+  std::string NameOfResult(ValueId result) const {
+    const NodeId quantize = rules_.QuantizeOf(result);
+    return quantize ? rules_.NameOf(from_.node(quantize).result()) : from_.name(result);
   }
 
   Result<ValueId> Rescaled(ValueId value, const ir::Type& like) {
@@ -216,7 +218,7 @@ class Folder {
     if (node.op->QuantOf(from_, node).kind == ir::QuantRule::Kind::kSameAsInput) {
       return EmitTypeKeeper(id, std::move(inputs));
     }
-    changed_.push_back({node.name, rules_.NameOf(CodesOfResult(node.results[0]))});
+    changed_.push_back({node.name, NameOfResult(node.results[0])});
     std::vector<ir::Type> types;
     for (const ValueId result : node.results) types.push_back(ResultType(result));
     return Define(id, std::move(inputs), types);
@@ -271,7 +273,7 @@ class Folder {
     for (size_t i = 0; i < node.results.size(); ++i) {
       const ValueId result = node.results[i];
       const bool codes = types[i].quantized();
-      names.push_back(codes ? Claim(rules_.NameOf(CodesOfResult(result))) : from_.name(result));
+      names.push_back(codes ? Claim(NameOfResult(result)) : from_.name(result));
       const bool as_wanted = types[i] == ResultType(result);
       definition.results.emplace_back(as_wanted ? names[i] : Fresh(names[i] + ".kept"), types[i]);
     }

@@ -30,6 +30,10 @@ ValueId FoldRules::Codes(ValueId v) const {
 }
 
 const ir::Type* FoldRules::QuantizedTo(ValueId v) const {
+  if (const NodeId clamp = ClampOf(v)) {
+    const ir::Type* after = QuantizedTo(graph_.node(clamp).result());
+    return after != nullptr && after->quant->per_tensor() ? after : nullptr;
+  }
   const ir::Value& value = graph_.value(v);
   if (value.output_uses > 0 || value.uses.empty()) return nullptr;
   const ir::Type* type = nullptr;
@@ -40,6 +44,18 @@ const ir::Type* FoldRules::QuantizedTo(ValueId v) const {
     type = &to;
   }
   return type;
+}
+
+NodeId FoldRules::ClampOf(ValueId v) const {
+  const ir::Value& value = graph_.value(v);
+  if (value.uses.size() != 1 || value.output_uses > 0 || value.uses.front().input != 0) return {};
+  const NodeId reader = value.uses.front().node;
+  return graph_.node(reader).op->clamps ? reader : NodeId{};
+}
+
+NodeId FoldRules::QuantizeOf(ValueId v) const {
+  const NodeId reader = graph_.value(v).uses.front().node;
+  return IsQuantize(reader) ? reader : NodeId{};
 }
 
 bool FoldRules::NeedsReals(ValueId v) const {
@@ -94,6 +110,11 @@ bool FoldRules::InputFolds(NodeId id, size_t input) const {
   // A condition or an index is what it is.
   if (graph_.type(value).dtype != ir::DType::kF32) return !graph_.type(value).quantized();
   if (IsPendingBias(id, input)) return true;
+  // A clamp of what is folded already.
+  if (node.op->clamps && input == 0 && ClampOf(value) == id) {
+    const NodeId producer = graph_.value(value).producer;
+    if (producer && Folded(producer)) return true;
+  }
   const ValueId codes = Codes(value);
   if (!codes) return false;
   const ir::Type& type = graph_.type(codes);
@@ -147,7 +168,9 @@ bool FoldRules::CanFold(NodeId id) const {
   bool any = false;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (!InputFolds(id, i)) return false;
-    any |= node.inputs[i] && node.op->RoleOf(i) != Role::kParameter && Codes(node.inputs[i]);
+    if (!node.inputs[i] || node.op->RoleOf(i) == Role::kParameter) continue;
+    const NodeId producer = graph_.value(node.inputs[i]).producer;
+    any |= Codes(node.inputs[i]) || (producer && Folded(producer));
   }
   if (!any) return false;
   for (const ValueId result : node.results) {

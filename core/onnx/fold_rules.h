@@ -23,8 +23,11 @@ class FoldRules {
   bool Folded(ir::NodeId id) const { return folded_[static_cast<size_t>(id.index)]; }
   // The codes behind a float: v = Dequantize(codes); none otherwise.
   ir::ValueId Codes(ir::ValueId v) const;
-  // The type that all readers of a float quantize it to; null unless they all do, to one type.
+  // The type that all readers of a float quantize it to; null unless they all do, to one type.  A
+  // clamp between counts as no reader: Quantize is monotone, so it may come before the clamp.
   const ir::Type* QuantizedTo(ir::ValueId v) const;
+  // The Quantize that is a reader of a folded result; none where that is a clamp.
+  ir::NodeId QuantizeOf(ir::ValueId v) const;
   // Whether a Dequantize's result has a reader that needs reals.
   bool NeedsReals(ir::ValueId v) const;
   // Whether a plain integer input is read as codes of one type only.
@@ -38,6 +41,8 @@ class FoldRules {
 
  private:
   bool CanFold(ir::NodeId id) const;
+  // The clamp that alone reads the value; none if there is another reader.
+  ir::NodeId ClampOf(ir::ValueId v) const;
   bool InputFolds(ir::NodeId id, size_t input) const;
   bool KeepsTypeFolds(ir::NodeId id) const;
   const std::string& IntegerName(ir::ValueId v) const;

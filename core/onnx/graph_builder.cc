@@ -77,6 +77,13 @@ Status GraphBuilder::AddDraft(const Draft& draft) {
   return TypeCodes(id);
 }
 
+const ir::Tensor* GraphBuilder::Elements(const Draft& draft, size_t input) const {
+  if (const ir::Tensor* constant = ConstantOf(graph_, draft, input)) return constant;
+  if (!draft.Has(input) || !draft.inputs[input].value) return nullptr;
+  const ValueId value = draft.inputs[input].value;
+  return graph_.type(value).quantized() ? nullptr : inference_.Known(value);
+}
+
 Status GraphBuilder::InferTypes(ir::NodeId id) {
   OCTAVO_TRY(const std::vector<ir::Type> types, inference_.Infer(id));
   const ir::Node& node = graph_.node(id);

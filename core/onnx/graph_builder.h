@@ -40,6 +40,10 @@ class GraphBuilder {
                                    std::vector<ir::ValueId> inputs, ir::AttrMap attributes,
                                    const ir::Type& type);
 
+  // The elements of a draft's input: a constant's, or what follows from constants; null where a run
+  // decides them.  Valid until the next node comes.
+  const ir::Tensor* Elements(const Draft& draft, size_t input) const;
+
   // Constants whose 4-bit codes were widened to 8 bits.
   void NoteFourBit(const std::string& name) { four_bit_.insert(name); }
   bool IsFourBit(ir::ValueId value) const { return four_bit_.count(graph_.name(value)) > 0; }

@@ -11,6 +11,7 @@
 #include "core/onnx/node_reader.h"
 #include "core/onnx/quant_inputs.h"
 #include "core/onnx/quantized_ops.h"
+#include "core/onnx/sink_dequantize.h"
 #include "core/onnx/version_table.h"
 #include "core/ops/op_table.h"
 
@@ -57,6 +58,7 @@ class Importer {
     OCTAVO_TRY(const std::vector<int> order, SortNodes(model_.graph(), node_names_, known_));
     for (const int i : order) OCTAVO_CHECK(AddNode(i));
     OCTAVO_CHECK(AddOutputs());
+    SinkDequantize(graph_);
     OCTAVO_TRY(FoldOptions fold, FoldOptionsOf());
     OCTAVO_TRY(result_.graph, FoldQdq(graph_, builder_.plain_of(), fold, result_.new_arithmetic));
     OCTAVO_CHECK(CheckConstants());
@@ -188,6 +190,12 @@ class Importer {
     while (outputs.size() > least && !read_.count(outputs.back())) outputs.pop_back();
   }
 
+  // Codes stay codes of the same reals then.
+  bool CastsToItsOwnType(const Draft& draft) const {
+    if (draft.op != "Cast" || !draft.Has(0)) return false;
+    return WireOf(graph_.type(draft.inputs[0].value).dtype) == draft.attributes.Int("to", 0);
+  }
+
   Status AddNode(int i) {
     const onnx_wire::Node& node = model_.graph().node(i);
     Conversion conversion;
@@ -217,6 +225,10 @@ class Importer {
       return build(builder_, draft);
     }
     if (!draft.domain.empty()) return builder_.Add(conversion);
+    if (CastsToItsOwnType(draft)) {
+      draft.op = "Identity";
+      draft.attributes = {};
+    }
     OCTAVO_CHECK(RaiseToNewest(graph_, result_.opset, conversion));
     return builder_.Add(conversion);
   }

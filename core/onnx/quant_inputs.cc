@@ -18,7 +18,7 @@ namespace {
 
 Result<const ir::Tensor*> Parameter(const GraphBuilder& builder, const Draft& draft, size_t input,
                                     std::string_view what) {
-  const ir::Tensor* tensor = ConstantOf(builder.graph(), draft, input);
+  const ir::Tensor* tensor = builder.Elements(draft, input);
   if (tensor != nullptr && tensor->rank() <= 1) return tensor;
   const std::string& name = builder.graph().name(draft.inputs[input].value);
   if (tensor != nullptr) {

@@ -87,7 +87,8 @@ async function compare(octavo, model, {activations, weights}, folder, count) {
   octavo.run(at('int8.onnx'), model.samples, at('octavo'));
   const samples = readNpz(model.samples);
   const run = async (optimizations) => runSamples(
-      await openModel(at('int8.onnx'), {optimizations, doubleQdqRemover: false}), samples);
+      await openModel(at('int8.onnx'), {optimizations, doubleQdqRemover: false, int8Kernels: true}),
+      samples);
   const [fused, unfused] = [await run('all'), await run('none')];
   const scales = scalesOfReport(report);
   return {name: model.name, activations, weights, nodes: rows, failures,

@@ -11,6 +11,7 @@ work=$OCTAVO_RESULTS/models
 node models_table.mjs --work "$work"
 node agreement.mjs --small --samples 4
 node ocr.mjs
+node foreign.mjs
 node external_data.mjs "$OCTAVO_RESULTS/external"
 cases=$OCTAVO_RESULTS/cases
 /usr/bin/python3 -B newer_cases.py "$cases"

@@ -167,6 +167,62 @@ TEST(ForeignQdq, AScaleThatIsComputedIsUnimplemented) {
   EXPECT_EQ(imported.error().reason, "DYNAMIC_QUANTIZATION");
 }
 
+TEST(ForeignQdq, AClampBeforeQuantizeIsOneOnCodes) {
+  Quantized model;
+  model.Wrap("x").Weight("w", {2, 2, 1, 1});
+  model.Node("Conv", {"x_dequantized", "w"}, {"c"});
+  model.Node("Relu", {"c"}, {"r"}).Node("Clip", {"r", "", "s"}, {"k"});
+  model.Wrap("k").Output("k_dequantized");
+  const auto imported = ImportModel(model.Build());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const std::string text = text::Print(imported->graph);
+  const std::string type = " : tensor<1x2x4x4xu8, scale=0.5, zp=3>";
+  EXPECT_THAT(text, HasSubstr("%c = Conv(%x_quantized, %w_quantized)" + type));
+  EXPECT_THAT(text, HasSubstr("%r = Relu(%c)" + type));
+  EXPECT_THAT(text, HasSubstr("%k = Clip(%r, _, %s)" + type));
+}
+
+TEST(ForeignQdq, AClampThatIsReadAsFloatTooKeepsTheConvolutionFloat) {
+  Quantized model;
+  model.Wrap("x").Weight("w", {2, 2, 1, 1});
+  model.Node("Conv", {"x_dequantized", "w"}, {"c"}).Node("Relu", {"c"}, {"r"});
+  model.Wrap("r").Output("r_dequantized").Output("c");
+  EXPECT_THAT(TextOf(model), HasSubstr("%c = Conv(%x_dequantized, %w) : tensor<1x2x4x4xf32>"));
+}
+
+TEST(ForeignQdq, AWeightIsFoundBehindATransposeAndAReshape) {
+  Quantized model;
+  model.Constant("scales", ir::Tensor::Of<float>({2}, {0.25f, 0.5f}));
+  model.Constant("flat", ir::Tensor(ir::DType::kI8, {2, 2}));
+  model.Constant("shape", ir::Tensor::Ints({2, 1, 1, 2}));
+  model.Node("DequantizeLinear", {"flat", "scales"}, {"f"}).Int("axis", 0);
+  model.Node("Reshape", {"f", "shape"}, {"last"});
+  model.Node("Transpose", {"last"}, {"w"}).Ints("perm", {0, 3, 1, 2});
+  model.Wrap("x").Node("Conv", {"x_dequantized", "w"}, {"c"});
+  model.Wrap("c").Output("c_dequantized");
+  const std::string text = TextOf(model);
+  EXPECT_THAT(text, HasSubstr("tensor<2x2x1x1xi8, axis=0, scale=[0.25, 0.5], zp=0>"));
+  EXPECT_THAT(text, HasSubstr("Conv(%x_quantized, "));
+}
+
+TEST(ForeignQdq, ParametersMayBeComputedFromConstants) {
+  Quantized model;
+  model.Constant("wide", ir::Tensor::Scalar<int64_t>(7));
+  model.Node("Cast", {"wide"}, {"zero"}).Int("to", onnx_wire::Tensor::UINT8);
+  model.Node("QuantizeLinear", {"x", "s", "zero"}, {"q"});
+  model.Node("DequantizeLinear", {"q", "s", "zero"}, {"y"}).Output("y");
+  EXPECT_THAT(TextOf(model), HasSubstr("xu8, scale=0.5, zp=7>"));
+}
+
+TEST(ForeignQdq, ACastOfCodesToTheirOwnTypeIsNone) {
+  Quantized model;
+  model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
+  model.Node("Cast", {"q"}, {"same"}).Int("to", onnx_wire::Tensor::UINT8);
+  model.Node("DequantizeLinear", {"same", "s", "z"}, {"y"}).Output("y");
+  EXPECT_THAT(TextOf(model),
+              HasSubstr("%same = Identity(%q) : tensor<1x2x4x4xu8, scale=0.5, zp=3>"));
+}
+
 TEST(ForeignQdq, ASubnormalScaleIsAWarning) {
   Quantized model;
   model.Scale("tiny", 1e-40f).Wrap("x", "tiny").Output("x_dequantized");

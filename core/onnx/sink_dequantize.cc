@@ -1,0 +1,68 @@
+#include "core/onnx/sink_dequantize.h"
+
+#include <vector>
+
+#include "core/ir/map_quant.h"
+#include "core/ops/op_table.h"
+
+namespace octavo::onnx {
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+// A node that only moves the elements of its first operand, in a way that constants decide.
+bool Moves(const ir::Graph& graph, const ir::Node& node) {
+  using Rule = ir::RescaleRule;
+  if (node.op->rescale.at_input != Rule::AtInput::kSunk || node.op->rescale.why_not != nullptr ||
+      node.op->rescale.at_output != Rule::AtOutput::kRaised || node.results.size() != 1 ||
+      node.op->QuantOf(graph, node).kind != ir::QuantRule::Kind::kSameAsInput) {
+    return false;
+  }
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] && !graph.IsConstant(node.inputs[i])) return false;
+  }
+  return true;
+}
+
+// The codes behind an operand that is Dequantize of a constant, or of the Quantize of what
+// constants give; none otherwise.
+ValueId ConstantCodes(const ir::Graph& graph, ValueId real, const ir::OpDef* dequantize) {
+  const ir::Node* node = graph.Producer(real);
+  if (node == nullptr || node->op != dequantize) return {};
+  ValueId root = node->input(0);
+  while (const ir::Node* producer = graph.Producer(root)) {
+    if (producer->inputs.empty()) return {};
+    for (size_t i = 1; i < producer->inputs.size(); ++i) {
+      if (producer->inputs[i] && !graph.IsConstant(producer->inputs[i])) return {};
+    }
+    root = producer->input(0);
+  }
+  return graph.IsConstant(root) ? node->input(0) : ValueId{};
+}
+
+void Sink(ir::Graph& graph, NodeId id, const ir::OpDef* dequantize) {
+  const ir::Node& node = graph.node(id);
+  const ValueId result = node.result();
+  const ValueId codes = ConstantCodes(graph, node.input(0), dequantize);
+  if (!codes || graph.type(result).quantized()) return;
+  const std::optional<ir::Quant> quant = ir::MapQuant(graph, node, 0, 0, *graph.type(codes).quant);
+  if (!quant) return;
+  const ir::Type type{graph.type(codes).dtype, graph.type(result).shape, quant, {}};
+  graph.SetInput(id, 0, codes);
+  graph.Interpose(result, graph.UniqueName(graph.name(result) + ".codes"), type,
+                  {.name = graph.UniqueNodeName(graph.name(result)), .op = dequantize});
+}
+
+}  // namespace
+
+void SinkDequantize(ir::Graph& graph) {
+  const ir::OpDef* dequantize = ops::FindOp("Dequantize", "octavo");
+  std::vector<NodeId> moves;
+  for (const NodeId id : graph.nodes()) {
+    if (Moves(graph, graph.node(id))) moves.push_back(id);
+  }
+  for (const NodeId id : moves) Sink(graph, id, dequantize);
+}
+
+}  // namespace octavo::onnx
