@@ -6,14 +6,10 @@
 #include <vector>
 
 #include "core/base/parallel.h"
+#include "core/profile/count_loops.h"
 
 namespace octavo::profile {
 
-// Of the finite values.
-struct Extent {
-  float min = 0, max = 0;
-  int64_t finite = 0;
-};
 Extent ExtentOf(std::span<const float> values, ThreadPool* pool);
 
 // counts[floor(value / 2^exponent) - first] += 1 for every finite value; all of them have a count.

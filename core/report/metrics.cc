@@ -100,6 +100,7 @@ void ValueStats::Add(const ir::Tensor& reference, const ir::Tensor& actual, Thre
 void ValueStats::AddCounts(const PairCounts& counts) {
   counts.reference.AddTo(reference_bins_);
   counts.actual.AddTo(actual_bins_);
+  counts.codes.AddTo(codes_);
   counts.steps.AddTo(steps_);
   saturated_ += counts.saturated;
   max_steps_ = std::max(max_steps_, counts.max_steps);
@@ -143,7 +144,9 @@ Figures ValueStats::Finish() const {
   figures.low = low_;
   figures.high = high_;
   std::copy_n(reference_bins_.begin(), kHistogramBins, figures.float_histogram.begin());
-  std::copy_n(actual_bins_.begin(), kHistogramBins, figures.integer_histogram.begin());
+  auto actual_bins = actual_bins_;
+  if (CountsCodes(type_)) AddCodes(type_, {low_, high_}, codes_, actual_bins);
+  std::copy_n(actual_bins.begin(), kHistogramBins, figures.integer_histogram.begin());
   return figures;
 }
 

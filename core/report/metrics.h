@@ -56,6 +56,7 @@ class ValueStats {
   std::vector<int64_t> channels_ = {};  // of each stretch; -1: none
   PairSums sums_ = {};
   std::array<int64_t, kHistogramBins + 1> reference_bins_ = {}, actual_bins_ = {};
+  std::array<int64_t, 256> codes_ = {};  // of bytes as stored, where CountsCodes
   std::array<int64_t, kStepBins + 1> steps_ = {};
   int64_t saturated_ = 0, max_steps_ = 0;
   int channel_axis_ = -1;

@@ -7,7 +7,7 @@
 namespace octavo::report {
 
 inline constexpr int64_t kPairBlock = 512;  // pairs at a time, in the nearest cache
-inline constexpr int kPairLanes = 4;
+inline constexpr int kPairLanes = 8;
 
 struct PairBlock {
   float reference[kPairBlock];
@@ -21,10 +21,21 @@ struct PairLanes {
   double sum_abs[kPairLanes], max_abs[kPairLanes];
 };
 
+// Codes of 8 bits and their reals.
+struct ReadCall {
+  const uint8_t* bytes = nullptr;
+  int64_t count = 0;
+  bool is_signed = false;
+  float scale = 1;
+  int32_t zero = 0;
+  int32_t* codes = nullptr;
+  float* reals = nullptr;
+};
+
 // Places in a histogram of `bins` bins from `low` on; `bins` itself for a bad pair.
 struct BinCall {
   const float* values = nullptr;
-  const uint8_t* bad = nullptr;
+  const uint8_t* bad = nullptr;  // or null: none is
   int64_t count = 0;
   double low = 0, factor = 1;  // bin = (value - low) * factor
   int32_t bins = 0;
@@ -43,14 +54,21 @@ struct StepCall {
   int32_t most_steps = 0;
   int32_t* at = nullptr;
   double greatest = 0, saturated = 0;  // results
+  // How many are off by 0, 1 and 2 steps: by `narrow_steps` alone.
+  int32_t few[3] = {};
 };
 
 struct PairLoops {
+  bool (*finite)(const float* values, int64_t count) = nullptr;
+  void (*read)(const ReadCall& call) = nullptr;
   // Pairs that are not finite become two zeros, which add nothing; returns how many are left.
   int64_t (*clean)(int64_t count, PairBlock& block) = nullptr;
-  void (*add)(const PairBlock& block, int64_t count, PairLanes& lanes) = nullptr;
+  void (*add)(const float* reference, const float* actual, int64_t count,
+              PairLanes& lanes) = nullptr;
   void (*bins)(const BinCall& call) = nullptr;
   void (*steps)(StepCall& call) = nullptr;
+  // The same for codes of at most 16 bits.
+  void (*narrow_steps)(StepCall& call) = nullptr;
 };
 
 extern const PairLoops kPortablePairLoops;

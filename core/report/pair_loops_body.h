@@ -14,35 +14,51 @@ using Mask = int64_t __attribute__((vector_size(kPairLanes * sizeof(double))));
 // Adding and subtracting it rounds |x| < 2^51 to an integer, ties to even.
 constexpr double kRounder = 0x1.8p52;
 
+bool Finite(const float* values, int64_t count) {
+  uint32_t odd = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    constexpr uint32_t kExponent = 0x7f800000;
+    const uint32_t bits = __builtin_bit_cast(uint32_t, values[i]) & kExponent;
+    odd |= bits == kExponent ? 1 : 0;
+  }
+  return odd == 0;
+}
+
+template <class T>
+void ReadCodes(const ReadCall& call) {
+  const T* from = reinterpret_cast<const T*>(call.bytes);
+  const int64_t count = call.count;
+  const float scale = call.scale;
+  const int32_t zero = call.zero;
+  int32_t* __restrict codes = call.codes;
+  float* __restrict reals = call.reals;
+  for (int64_t i = 0; i < count; ++i) {
+    codes[i] = from[i];
+    reals[i] = static_cast<float>(from[i] - zero) * scale;
+  }
+}
+
+void Read(const ReadCall& call) {
+  call.is_signed ? ReadCodes<int8_t>(call) : ReadCodes<uint8_t>(call);
+}
+
 int64_t Clean(int64_t count, PairBlock& block) {
-  // A product with 0 is 0 or NaN, and a sum keeps a NaN.
-  float sums[8] = {}, worst = 0;
-  for (int64_t i = 0; i + 8 <= count; i += 8) {
-    for (int lane = 0; lane < 8; ++lane) {
-      sums[lane] += block.reference[i + lane] * 0.0f + block.actual[i + lane] * 0.0f;
-    }
-  }
-  for (int64_t i = count / 8 * 8; i < count; ++i) {
-    worst += block.reference[i] * 0.0f + block.actual[i] * 0.0f;
-  }
-  for (const float sum : sums) worst += sum;
   int64_t bad = 0;
   for (int64_t i = 0; i < count; ++i) block.bad[i] = 0;
-  for (int64_t i = 0; worst != worst && i < count; ++i) {
+  for (int64_t i = 0; i < count; ++i) {
+    // A product with 0 is 0 or NaN.
     const float x = block.reference[i] * 0.0f + block.actual[i] * 0.0f;
     if (x == 0) continue;
     block.bad[i] = 1;
     block.reference[i] = block.actual[i] = 0;
     ++bad;
   }
-  for (int64_t i = count; i < (count + kPairLanes - 1) / kPairLanes * kPairLanes; ++i) {
-    block.reference[i] = block.actual[i] = 0;
-  }
   return count - bad;
 }
 
-void AddBlock(const PairBlock& block, int64_t count, PairLanes& lanes) {
-  const Mask magnitude_bits = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+void AddBlock(const float* reference_values, const float* actual_values, int64_t count,
+              PairLanes& lanes) {
+  const Mask magnitude_bits = Mask{} + INT64_MAX;
   Reals signal, noise, energy, dot, sum_abs, max_abs;
   __builtin_memcpy(&signal, lanes.signal, sizeof(signal));
   __builtin_memcpy(&noise, lanes.noise, sizeof(noise));
@@ -51,9 +67,16 @@ void AddBlock(const PairBlock& block, int64_t count, PairLanes& lanes) {
   __builtin_memcpy(&sum_abs, lanes.sum_abs, sizeof(sum_abs));
   __builtin_memcpy(&max_abs, lanes.max_abs, sizeof(max_abs));
   for (int64_t i = 0; i < count; i += kPairLanes) {
-    Floats x, y;
-    __builtin_memcpy(&x, block.reference + i, sizeof(x));
-    __builtin_memcpy(&y, block.actual + i, sizeof(y));
+    Floats x = {}, y = {};  // two zeros add nothing
+    if (count - i >= kPairLanes) {
+      __builtin_memcpy(&x, reference_values + i, sizeof(x));
+      __builtin_memcpy(&y, actual_values + i, sizeof(y));
+    } else {
+      for (int64_t lane = 0; i + lane < count; ++lane) {
+        x[lane] = reference_values[i + lane];
+        y[lane] = actual_values[i + lane];
+      }
+    }
     const Reals reference = __builtin_convertvector(x, Reals);
     const Reals actual = __builtin_convertvector(y, Reals);
     const Reals error = reference - actual;
@@ -74,14 +97,18 @@ void AddBlock(const PairBlock& block, int64_t count, PairLanes& lanes) {
 }
 
 void FindBins(const BinCall& call) {
-  const double last = call.bins - 1;
-  for (int64_t i = 0; i < call.count; ++i) {
-    double position = (double{call.values[i]} - call.low) * call.factor;
+  const double last = call.bins - 1, low = call.low, factor = call.factor;
+  const float* __restrict values = call.values;
+  const int64_t count = call.count;
+  int32_t* __restrict at = call.at;
+  for (int64_t i = 0; i < count; ++i) {
+    double position = (double{values[i]} - low) * factor;
     position = position > 0 ? position : 0;  // NaN too
     position = position < last ? position : last;
-    call.at[i] = static_cast<int32_t>(position);
+    at[i] = static_cast<int32_t>(position);
   }
-  for (int64_t i = 0; i < call.count; ++i) call.at[i] = call.bad[i] ? call.bins : call.at[i];
+  for (int64_t i = 0; call.bad != nullptr && i < count; ++i)
+    at[i] = call.bad[i] ? call.bins : at[i];
 }
 
 void FindSteps(StepCall& call) {
@@ -117,8 +144,60 @@ void FindSteps(StepCall& call) {
   call.saturated = saturated;
 }
 
+// All numbers are integers that a float holds exactly.
+void FindNarrowSteps(StepCall& call) {
+  constexpr float kShift = 0x1.8p23f;  // rounds |x| < 2^22 to even
+  const auto least = static_cast<int32_t>(call.least), most = static_cast<int32_t>(call.most);
+  const int32_t zero = call.zero, most_steps = call.most_steps;
+  const float low = static_cast<float>(least - zero - 1);
+  const float high = static_cast<float>(most - zero + 1);
+  const float* __restrict reference = call.reference;
+  const int32_t* __restrict codes = call.codes;
+  int32_t* __restrict at = call.at;
+  const float scale = call.scale;
+  const int64_t count = call.count;
+  int32_t offs[kPairBlock], clipped[kPairBlock];
+  for (int64_t i = 0; i < count; ++i) {
+    const float steps = reference[i] / scale;
+    float real = steps > low ? steps : low;
+    real = real < high ? real : high;
+    const int32_t ideal =
+        __builtin_bit_cast(int32_t, real + kShift) - __builtin_bit_cast(int32_t, kShift) + zero;
+    int32_t nearest = ideal > least ? ideal : least;
+    nearest = nearest < most ? nearest : most;
+    const int32_t code = codes[i];
+    const int32_t away = nearest - code;
+    const int32_t off = away < 0 ? -away : away;
+    // At a bound and beyond it.
+    const int32_t real_number = steps == steps ? 1 : 0;
+    const int32_t bound = (code <= least ? 1 : 0) | (code >= most ? 1 : 0);
+    clipped[i] = (nearest != ideal ? 1 : 0) & bound & real_number;
+    offs[i] = real_number != 0 ? off : -1;
+  }
+  int32_t greatest = 0, saturated = 0;
+  for (int64_t i = 0; i < count; ++i) greatest = offs[i] > greatest ? offs[i] : greatest;
+  for (int64_t i = 0; i < count; ++i) saturated += clipped[i];
+  for (int32_t few = 0; few < 3; ++few) {
+    int32_t found = 0;
+    for (int64_t i = 0; i < count; ++i) found += offs[i] == few ? 1 : 0;
+    call.few[few] = found;
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t kept = offs[i] < most_steps ? offs[i] : most_steps;
+    at[i] = kept < 0 ? most_steps + 1 : kept;
+  }
+  call.greatest = greatest;
+  call.saturated = saturated;
+}
+
 constexpr PairLoops MakePairLoops() {
-  return {.clean = &Clean, .add = &AddBlock, .bins = &FindBins, .steps = &FindSteps};
+  return {.finite = &Finite,
+          .read = &Read,
+          .clean = &Clean,
+          .add = &AddBlock,
+          .bins = &FindBins,
+          .steps = &FindSteps,
+          .narrow_steps = &FindNarrowSteps};
 }
 
 }  // namespace

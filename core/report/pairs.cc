@@ -20,6 +20,12 @@ const PairLoops& CurrentLoops() {
 
 // ------------------------------------------------------------ reading
 
+bool IsByte(const ir::Type& type) { return ir::SizeOf(type.dtype) == 1; }
+
+const uint8_t* BytesOf(const ir::Tensor& tensor) {
+  return reinterpret_cast<const uint8_t*>(tensor.raw());
+}
+
 template <class T>
 void ReadCodes(const T* from, int64_t count, float scale, int32_t zero, PairBlock& block) {
   for (int64_t i = 0; i < count; ++i) {
@@ -32,38 +38,54 @@ void ReadCodes(const T* from, int64_t count, float scale, int32_t zero, PairBloc
   }
 }
 
-void ReadActual(const ir::Tensor& actual, const ir::Type& type, int64_t begin, int64_t count,
-                int64_t channel, PairBlock& block) {
-  if (type.quant) {
-    const float scale = type.quant->scale(channel);
-    const int32_t zero = type.quant->zero_point(channel);
-    ops::VisitDType(actual.dtype(), [&]<class T>(T) {
-      ReadCodes(actual.values<T>().data() + begin, count, scale, zero, block);
-    });
-    return;
+// The actual reals, in the block or where they lie.
+const float* ReadActual(const PairLoops& loops, const ir::Tensor& actual, const ir::Type& type,
+                        const Stretch& part, PairBlock& block) {
+  const int64_t begin = part.begin, count = part.count;
+  if (!type.quant) {
+    if (actual.dtype() == ir::DType::kF32) return actual.values<float>().data() + begin;
+    for (int64_t i = 0; i < count; ++i) {
+      block.actual[i] = static_cast<float>(actual.FloatAt(begin + i));
+    }
+    return block.actual;
   }
-  for (int64_t i = 0; i < count; ++i) {
-    block.actual[i] = static_cast<float>(actual.FloatAt(begin + i));
+  const float scale = type.quant->scale(part.channel);
+  const int32_t zero = type.quant->zero_point(part.channel);
+  if (IsByte(type)) {
+    loops.read({.bytes = BytesOf(actual) + begin,
+                .count = count,
+                .is_signed = type.dtype == ir::DType::kI8,
+                .scale = scale,
+                .zero = zero,
+                .codes = block.codes,
+                .reals = block.actual});
+    return block.actual;
   }
+  ops::VisitDType(actual.dtype(), [&]<class T>(T) {
+    ReadCodes(actual.values<T>().data() + begin, count, scale, zero, block);
+  });
+  return block.actual;
 }
 
 // ------------------------------------------------------------ sums and counts
 
-double Join(const double* lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
+double Join(const double* lanes) {
+  return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
+         ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
+}
 
 PairSums Join(const PairLanes& lanes, int64_t count) {
-  const double* most = lanes.max_abs;
   return {.signal = Join(lanes.signal),
           .noise = Join(lanes.noise),
           .energy = Join(lanes.energy),
           .dot = Join(lanes.dot),
           .sum_abs = Join(lanes.sum_abs),
-          .max_abs = std::max({most[0], most[1], most[2], most[3]}),
+          .max_abs = *std::ranges::max_element(lanes.max_abs),
           .count = count};
 }
 
-template <int kSize>
-void Count(const int32_t* at, int64_t count, Counter<kSize>& counter) {
+template <class T, int kSize>
+void Count(const T* at, int64_t count, Counter<kSize>& counter) {
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) {
     for (int set = 0; set < 4; ++set) ++counter.sets[set][at[i + set]];
@@ -71,9 +93,8 @@ void Count(const int32_t* at, int64_t count, Counter<kSize>& counter) {
   for (; i < count; ++i) ++counter.sets[0][at[i]];
 }
 
-void CountBins(const PairLoops& loops, const float* values, const uint8_t* bad, int64_t count,
-               const Bins& bins, Counter<kHistogramBins + 1>& counter) {
-  int32_t at[kPairBlock];
+void FindBins(const PairLoops& loops, const float* values, const uint8_t* bad, int64_t count,
+              const Bins& bins, int32_t* at) {
   loops.bins({.values = values,
               .bad = bad,
               .count = count,
@@ -81,6 +102,12 @@ void CountBins(const PairLoops& loops, const float* values, const uint8_t* bad, 
               .factor = kHistogramBins / (bins.high - bins.low),
               .bins = kHistogramBins,
               .at = at});
+}
+
+void CountBins(const PairLoops& loops, const float* values, const uint8_t* bad, int64_t count,
+               const Bins& bins, Counter<kHistogramBins + 1>& counter) {
+  int32_t at[kPairBlock];
+  FindBins(loops, values, bad, count, bins, at);
   Count(at, count, counter);
 }
 
@@ -96,37 +123,73 @@ void CountSteps(const PairLoops& loops, const float* reference, const int32_t* c
                 .most = static_cast<double>(range.max),
                 .most_steps = kStepBins - 1,
                 .at = at};
-  loops.steps(call);
+  const bool narrow = range.max - range.min < 1 << 16;
+  narrow ? loops.narrow_steps(call) : loops.steps(call);
   counts.saturated += static_cast<int64_t>(call.saturated);
   counts.max_steps = std::max(counts.max_steps, static_cast<int64_t>(call.greatest));
-  Count(at, count, counts.steps);
+  if (call.few[0] + call.few[1] + call.few[2] < count) return Count(at, count, counts.steps);
+  for (int steps = 0; steps < 3; ++steps) counts.steps.sets[0][steps] += call.few[steps];
 }
 
 // ------------------------------------------------------------ stretches
 
+// A block of pairs, added to the sums and, where there are counts, counted; returns how many of
+// them are finite.
+struct Runner {
+  const ir::Tensor& reference;
+  const ir::Tensor& actual;
+  const ir::Type& type;
+  const Bins& bins;
+  PairCounts* counts;
+  PairBlock& block;
+  const PairLoops& loops = CurrentLoops();
+  PairLanes lanes = {};
+
+  int64_t Add(const Stretch& part) {
+    const float* expected = reference.values<float>().data() + part.begin;
+    const float* found = ReadActual(loops, actual, type, part, block);
+    if (counts != nullptr && type.quant) {
+      CountSteps(loops, expected, block.codes, part.count, type.quant->scale(part.channel),
+                 type.quant->zero_point(part.channel), ir::CodesOf(type.dtype), *counts);
+    }
+    int64_t finite = part.count;
+    const uint8_t* bad = nullptr;
+    if (!loops.finite(expected, part.count) || !loops.finite(found, part.count)) {
+      std::copy_n(expected, part.count, block.reference);
+      if (found != block.actual) std::copy_n(found, part.count, block.actual);
+      finite = loops.clean(part.count, block);
+      expected = block.reference;
+      found = block.actual;
+      bad = block.bad;
+    }
+    loops.add(expected, found, part.count, lanes);
+    if (counts == nullptr) return finite;
+    CountBins(loops, expected, bad, part.count, bins, counts->reference);
+    if (bad == nullptr && CountsCodes(type)) {
+      Count(BytesOf(actual) + part.begin, part.count, counts->codes);
+    } else {
+      CountBins(loops, found, bad, part.count, bins, counts->actual);
+    }
+    return finite;
+  }
+};
+
 PairSums Run(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
              const Stretch& stretch, const Bins& bins, PairCounts* counts) {
-  const float* from = reference.values<float>().data();
-  const PairLoops& loops = CurrentLoops();
   PairBlock block;
-  PairLanes lanes = {};
+  Runner runner{.reference = reference,
+                .actual = actual,
+                .type = type,
+                .bins = bins,
+                .counts = counts,
+                .block = block};
   int64_t finite = 0;
   const int64_t end = stretch.begin + stretch.count;
   for (int64_t begin = stretch.begin; begin < end; begin += kPairBlock) {
     const int64_t count = std::min(kPairBlock, end - begin);
-    ReadActual(actual, type, begin, count, stretch.channel, block);
-    if (counts != nullptr && type.quant) {
-      CountSteps(loops, from + begin, block.codes, count, type.quant->scale(stretch.channel),
-                 type.quant->zero_point(stretch.channel), ir::CodesOf(type.dtype), *counts);
-    }
-    std::copy_n(from + begin, count, block.reference);
-    finite += loops.clean(count, block);
-    loops.add(block, count, lanes);
-    if (counts == nullptr) continue;
-    CountBins(loops, block.reference, block.bad, count, bins, counts->reference);
-    CountBins(loops, block.actual, block.bad, count, bins, counts->actual);
+    finite += runner.Add({.begin = begin, .count = count, .channel = stretch.channel});
   }
-  return Join(lanes, finite);
+  return Join(runner.lanes, finite);
 }
 
 }  // namespace
@@ -139,6 +202,28 @@ void PairSums::Add(const PairSums& other) {
   sum_abs += other.sum_abs;
   max_abs = std::max(max_abs, other.max_abs);
   count += other.count;
+}
+
+bool CountsCodes(const ir::Type& type) {
+  return type.quant && type.quant->per_tensor() && IsByte(type);
+}
+
+void AddCodes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& codes,
+              std::array<int64_t, kHistogramBins + 1>& totals) {
+  uint8_t bytes[256];
+  for (int i = 0; i < 256; ++i) bytes[i] = static_cast<uint8_t>(i);
+  int32_t values[256], at[256];
+  float reals[256];
+  const PairLoops& loops = CurrentLoops();
+  loops.read({.bytes = bytes,
+              .count = 256,
+              .is_signed = type.dtype == ir::DType::kI8,
+              .scale = type.quant->scale(),
+              .zero = type.quant->zero_point(),
+              .codes = values,
+              .reals = reals});
+  FindBins(loops, reals, nullptr, 256, bins, at);
+  for (int i = 0; i < 256; ++i) totals[at[i]] += codes[i];
 }
 
 PairSums SumPairs(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,

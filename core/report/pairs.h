@@ -1,5 +1,5 @@
 // A stretch of a tensor's elements beside their float reference, as sums and counts.  Sums run in
-// four interleaved lanes, joined in one fixed order: equal bits on every machine.
+// eight interleaved lanes, joined in one fixed order: equal bits on every machine.
 #pragma once
 
 #include <array>
@@ -42,6 +42,8 @@ struct Counter {
 struct PairCounts {
   // The last bin is for pairs that are not finite.
   Counter<kHistogramBins + 1> reference = {}, actual = {};
+  // In place of `actual`, by byte as stored, where CountsCodes and all of a block are finite.
+  Counter<256> codes = {};
   // How many steps a code is off the nearest one; the last bin is for NaN references.
   Counter<kStepBins + 1> steps = {};
   int64_t saturated = 0, max_steps = 0;
@@ -69,6 +71,11 @@ std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest);
 // Over a whole tensor.
 PairSums SumAllPairs(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
                      ThreadPool& pool);
+// Whether codes are counted themselves: 8 bits with one scale.
+bool CountsCodes(const ir::Type& type);
+// Adds such counts to those of bins.
+void AddCodes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& codes,
+              std::array<int64_t, kHistogramBins + 1>& totals);
 // SumPairs, and adds to `counts`.
 PairSums SumAndCountPairs(const ir::Tensor& reference, const ir::Tensor& actual,
                           const ir::Type& type, const Stretch& stretch, const Bins& bins,

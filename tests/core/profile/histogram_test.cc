@@ -3,6 +3,7 @@
 #include <cmath>
 #include <random>
 
+#include "core/base/cpu.h"
 #include "core/profile/profile.h"
 
 namespace octavo::profile {
@@ -43,6 +44,31 @@ TEST(Histogram, ShardsInAnyOrderGiveTheBitsOfOneRun) {
     EXPECT_EQ(whole, backward) << seed;
     EXPECT_EQ(whole, merged) << seed;
   }
+}
+
+TEST(Histogram, EqualOnAnyInstructionSetAndForAnyNumberOfThreads) {
+  std::mt19937 random(3);
+  std::normal_distribution<float> draw(0.5f, 2);
+  std::vector<float> values(200003);
+  for (float& value : values) value = draw(random);
+  values[7] = std::numeric_limits<float>::quiet_NaN();
+  values[100] = std::numeric_limits<float>::infinity();
+  values[5000] = -1e-38f;
+  values[5001] = -0.0f;
+  Histogram first;
+  for (const Isa isa : MachineIsas()) {
+    const ScopedIsaLimit limit(isa);
+    for (const int threads : {1, 3}) {
+      ThreadPool pool(threads);
+      Histogram histogram;
+      histogram.Add(values, &pool);
+      if (first.empty()) first = histogram;
+      EXPECT_EQ(histogram.counts(), first.counts()) << IsaName(isa);
+      EXPECT_EQ(histogram.total(), first.total());
+      EXPECT_EQ(histogram.min(), first.min());
+    }
+  }
+  EXPECT_EQ(first.non_finite(), 2);
 }
 
 TEST(Histogram, BinsAreTheFinestPowerOfTwoThatFits) {

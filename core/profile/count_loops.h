@@ -1,0 +1,35 @@
+// The loops behind count.h over one block, one table of functions per instruction set; all give the
+// same results.
+#pragma once
+
+#include <cstdint>
+
+namespace octavo::profile {
+
+// Of the finite values.
+struct Extent {
+  float min = 0, max = 0;
+  int64_t finite = 0;
+};
+
+// bins[i] = floor(values[i] * scale) - first; `none` for a value that is not finite.
+struct BinCall {
+  const float* values = nullptr;
+  int64_t count = 0;
+  double scale = 1, first = 0;
+  int32_t none = 0;
+  int32_t* bins = nullptr;
+};
+
+struct CountLoops {
+  Extent (*extent)(const float* values, int64_t count) = nullptr;
+  void (*bins)(const BinCall& call) = nullptr;
+};
+
+extern const CountLoops kPortableCountLoops;
+#if defined(__x86_64__)
+extern const CountLoops kAvx2CountLoops;
+extern const CountLoops kAvx512CountLoops;
+#endif
+
+}  // namespace octavo::profile
