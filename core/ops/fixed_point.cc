@@ -60,6 +60,13 @@ int32_t MultiplySingleRounding(int64_t x, FixedPoint m) {
   return Saturate32((product + (int64_t{1} << (n - 1))) >> n);
 }
 
+int32_t MultiplyWide(int64_t x, FixedPoint m) {
+  const int64_t reduced =
+      m.multiplier < 0x7FFF0000 ? (int64_t{m.multiplier} + (1 << 15)) >> 16 : 0x7FFF;
+  const int right = 15 - m.shift;
+  return Saturate32((x * reduced + (int64_t{1} << (right - 1))) >> right);
+}
+
 GlowTransform ToGlowTransform(float m) {
   if (IsPowerOfTwo(m)) {
     const int exponent = ExponentOf(m);

@@ -33,6 +33,11 @@ int32_t MultiplyDoubleRounding(int64_t x, FixedPoint m);
 // The same with TFLITE_SINGLE_ROUNDING, TOSA SINGLE_ROUND: floor((x * M + 2^(n-1)) / 2^n).
 int32_t MultiplySingleRounding(int64_t x, FixedPoint m);
 
+// TFLite MultiplyByQuantizedMultiplier of a 64-bit sum, in either rounding: the multiplier is cut
+// to 16 bits, r = min((M + 2^15) >> 16, 2^15 - 1), and floor((x * r + 2^(14-s)) / 2^(15-s)),
+// saturating. For |x| < 2^47 and -31 <= s <= 7.
+int32_t MultiplyWide(int64_t x, FixedPoint m);
+
 // Glow's quantizeScaleOffset32To8 (LLVM CPU backend):
 // (((x >> before) * scale) + (after ? 1 << (after - 1) : 0)) >> after.
 struct GlowTransform {

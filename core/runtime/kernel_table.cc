@@ -30,6 +30,8 @@ namespace octavo::runtime {
   X(Table)                     \
   X(ModeTable)                 \
   X(ModeCurve)                 \
+  X(ModeLeakyRelu)             \
+  X(ModeHardSwish)             \
   X(ModeSoftmax)               \
   X(RowsSoftmax)               \
   X(RowsLayerNormalization)    \

@@ -14,6 +14,10 @@ int64_t TfliteSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
 int64_t TfliteSingleSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
   return int64_t{ops::MultiplySingleRounding(sum, m.fixed)} + zero_point;
 }
+// Codes of 16 bits are summed in 64.
+int64_t TfliteWideSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
+  return int64_t{ops::MultiplyWide(sum, m.fixed)} + zero_point;
+}
 // Glow Interpreter, Convolution and MatMul: round(float(sum) * m + z), half away from zero.
 int64_t GlowInsideSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
   return ops::RoundHalfAway(static_cast<float>(sum) * m.real + static_cast<float>(zero_point));
@@ -28,6 +32,8 @@ int64_t GlowCpuSteps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
 int64_t Pow2Steps(int64_t sum, const ModeMultiplier& m, int32_t zero_point) {
   return int64_t{ops::ShiftRounding(sum, m.exponent)} + zero_point;
 }
+
+constexpr std::string_view kMatMul = "MatMul";
 
 struct ProductRow {
   Numerics mode;
@@ -88,11 +94,27 @@ bool ModeRequantizer::Defines(Numerics mode, std::string_view op, const ir::Quan
   return mode != Numerics::kPow2 || (ArePowersOfTwo(x) && ArePowersOfTwo(w) && ArePowersOfTwo(y));
 }
 
+bool ModeRequantizer::DefinesWide(Numerics mode, std::string_view op, const ir::Type& x,
+                                  const ir::Type& w, const ir::Type& y) {
+  if (mode != Numerics::kTflite && mode != Numerics::kTfliteSingle) return false;
+  const auto plain = [](const ir::Type& type, ir::DType dtype) {
+    return type.dtype == dtype &&
+           std::ranges::all_of(type.quant->zero_points, [](int32_t zero) { return zero == 0; });
+  };
+  if (!plain(x, ir::DType::kI16) || !plain(y, ir::DType::kI16)) return false;
+  const bool two_activations = op == kMatMul && plain(w, ir::DType::kI16);
+  if (!plain(w, ir::DType::kI8) && !two_activations) return false;
+  return std::ranges::all_of(w.quant->scales, [&](float scale) {
+    const int shift = MultiplierOf(x.quant->scale(), scale, y.quant->scale()).fixed.shift;
+    return shift >= -31 && shift <= 7;
+  });
+}
+
 ModeRequantizer::ModeRequantizer(Numerics mode, std::string_view op, const ir::Quant& x,
                                  const ir::Quant& w, const ir::Type& y, int64_t channels)
     : zero_point_(y.quant->zero_point()),
       codes_(ir::CodesOf(y.dtype)),
-      steps_(FindProduct(mode, op)->steps) {
+      steps_(y.dtype == ir::DType::kI16 ? &TfliteWideSteps : FindProduct(mode, op)->steps) {
   for (int64_t c = 0; c < channels; ++c) {
     multipliers_.push_back(MultiplierOf(x.scale(), w.scale(c), y.quant->scale()));
   }

@@ -25,6 +25,10 @@ class ModeRequantizer {
   // Whether the mode defines the product op for these parameters.
   static bool Defines(ir::Numerics mode, std::string_view op, const ir::Quant& x,
                       const ir::Quant& w, const ir::Quant& y);
+  // Whether it does for codes of 16 bits: TFLite's, signed and with zero point 0, by weights of 8
+  // (MatMul also by other activations).
+  static bool DefinesWide(ir::Numerics mode, std::string_view op, const ir::Type& x,
+                          const ir::Type& w, const ir::Type& y);
   ModeRequantizer(ir::Numerics mode, std::string_view op, const ir::Quant& x, const ir::Quant& w,
                   const ir::Type& y, int64_t channels);
 

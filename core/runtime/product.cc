@@ -16,8 +16,11 @@ bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias) {
   if (ir::SizeOf(x.dtype) > 2 || ir::SizeOf(w.dtype) > 2) return false;
   if (w.quant->axis && *w.quant->axis != weight_axis) return false;
   if (view.numerics != ir::Numerics::kOnnx) {
-    // The modes beside `onnx` are defined for 8 bits.
-    if (ir::SizeOf(x.dtype) > 1 || ir::SizeOf(w.dtype) > 1 || ir::SizeOf(y.dtype) > 1) return false;
+    const bool narrow =
+        ir::SizeOf(x.dtype) == 1 && ir::SizeOf(w.dtype) == 1 && ir::SizeOf(y.dtype) == 1;
+    if (!narrow && !ModeRequantizer::DefinesWide(view.numerics, view.node.op->name, x, w, y)) {
+      return false;
+    }
     if (!ModeRequantizer::Defines(view.numerics, view.node.op->name, *x.quant, *w.quant,
                                   *y.quant)) {
       return false;
