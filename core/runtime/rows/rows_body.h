@@ -2,6 +2,7 @@
 // of it has internal linkage.  Contraction of a multiply and an add is off in the whole project.
 #pragma once
 
+#include "core/runtime/rows/rows_binary.h"
 #include "core/runtime/rows/rows_code.h"
 #include "core/runtime/rows/rows_lookup.h"
 #include "core/runtime/rows/rows_normalize.h"
@@ -9,41 +10,6 @@
 
 namespace octavo::runtime::rows {
 namespace {
-
-struct AddOp {
-  static float Of(float a, float b) { return a + b; }
-};
-struct SubtractOp {
-  static float Of(float a, float b) { return a - b; }
-};
-struct MultiplyOp {
-  static float Of(float a, float b) { return a * b; }
-};
-struct DivideOp {
-  static float Of(float a, float b) { return a / b; }
-};
-
-template <class Op, bool kASteps, bool kBSteps>
-void BinaryLoop(const BinaryCall& call) {
-  const Codes a_codes = call.a_codes, b_codes = call.b_codes, y_codes = call.y_codes;
-  const uint8_t* __restrict a = call.a;
-  const uint8_t* __restrict b = call.b;
-  uint8_t* __restrict y = call.y;
-  // Bytes may alias everything: a count read through `call` would keep the loop scalar.
-  const int64_t count = call.count;
-  for (int64_t i = 0; i < count; ++i) {
-    const float real = Op::Of(Real(a[kASteps ? i : 0], a_codes), Real(b[kBSteps ? i : 0], b_codes));
-    y[i] = Code(real / y_codes.scale, y_codes);
-  }
-}
-
-template <class Op>
-void Binary(const BinaryCall& call) {
-  if (call.a_steps && call.b_steps) return BinaryLoop<Op, true, true>(call);
-  if (call.a_steps) return BinaryLoop<Op, true, false>(call);
-  if (call.b_steps) return BinaryLoop<Op, false, true>(call);
-  BinaryLoop<Op, false, false>(call);
-}
 
 template <bool kGreatest, bool kASteps, bool kBSteps>
 void ExtremeLoop(const BinaryCall& call) {
