@@ -52,6 +52,12 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
   const int64_t column = panel % panels * w.panel;
   const int64_t columns = std::min(w.panel, w.n - column);
   const int64_t before = column * w.segments * w.quads * 4;
+  const bool is_last = column + 2 * w.panel > w.n;  // the next one is narrower, if there is one
+  const int64_t next = is_last ? before : before + w.panel * w.segments * w.quads * 4;
+  const auto weights = [&](int64_t from) {
+    return w.tiles->wide ? static_cast<const void*>(w.wide.data() + from)
+                         : static_cast<const void*>(w.narrow.data() + from);
+  };
   const int64_t first = chunk.begin * run.out_stride + group * w.n + column;
   std::vector<int64_t> offsets(run.offsets.begin(), run.offsets.end());
   for (int64_t& offset : offsets) offset += group * run.group_stride;
@@ -64,8 +70,8 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
       .offsets = offsets.data(),
       .segments = w.segments,
       .quads = w.quads,
-      .weights = w.tiles->wide ? static_cast<const void*>(w.wide.data() + before)
-                               : static_cast<const void*>(w.narrow.data() + before),
+      .weights = weights(before),
+      .ahead = weights(next),
       .bias = w.bias.data() + column,
       .multipliers = w.multipliers.data() + column,
       .weight_zeros = w.weight_zeros.empty() ? nullptr : w.weight_zeros.data() + column,

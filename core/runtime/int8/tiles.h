@@ -31,6 +31,7 @@ struct TileCall {
   int64_t segments = 0;
   int64_t quads = 0;              // bytes of a segment / 4
   const void* weights = nullptr;  // one panel
+  const void* ahead = nullptr;    // the panel that comes next, of at least this size, or this one
   const int32_t* bias = nullptr;  // padded to whole vectors, as are the next two
   const float* multipliers = nullptr;
   const int32_t* weight_zeros = nullptr;  // or null: all 0

@@ -12,9 +12,10 @@ inline int32_t Load4(const uint8_t* p) {
   return x;
 }
 
-// Products of the rows' segments and a panel of weights, added to `acc`.
+// Products of the rows' segments and a panel of weights, added to `acc`.  Lines from `ahead` on are
+// brought near, one for each quad.
 template <int kRows, int kVectors>
-inline void Multiply(const TileCall& call, const uint8_t* const* pointers,
+inline void Multiply(const TileCall& call, const uint8_t* const* pointers, const int8_t* ahead,
                      __m512i (&acc)[kRows][kVectors]) {
   const int8_t* weights = static_cast<const int8_t*>(call.weights);
   for (int64_t s = 0; s < call.segments; ++s) {
@@ -30,6 +31,8 @@ inline void Multiply(const TileCall& call, const uint8_t* const* pointers,
         OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) DotProduct(acc[r][v], x, w[v]);
       }
       weights += kVectors * 64;
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += 64;
     }
   }
 }
@@ -41,7 +44,11 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
     acc[0][v] = _mm512_loadu_si512(call.bias + v * kVector);
     OCTAVO_UNROLL for (int r = 1; r < kRows; ++r) acc[r][v] = acc[0][v];
   }
-  Multiply<kRows, kVectors>(call, call.rows + row, acc);
+  // The first tiles bring a part each of the next panel.
+  const int64_t part = row / kRows < kVectors ? row / kRows : 0;
+  const auto* ahead =
+      static_cast<const int8_t*>(call.ahead) + part * call.segments * call.quads * 64;
+  Multiply<kRows, kVectors>(call, call.rows + row, ahead, acc);
   if (call.weight_zeros != nullptr) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
       const __m512i zeros = _mm512_loadu_si512(call.weight_zeros + v * kVector);
