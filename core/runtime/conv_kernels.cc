@@ -1,6 +1,7 @@
 // Integer convolutions: packed 8-bit kernels, and the definition for any storage up to 16 bits
 // with sums in int64.
 #include "core/reference/conv_shape.h"
+#include "core/runtime/addition.h"
 #include "core/runtime/int8/conv.h"
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
@@ -33,18 +34,34 @@ bool MatchInt8(const NodeView& view) {
                          ActivationOf(view.in(0)), ConstantBias(view));
 }
 
-Result<Prepared> PrepareInt8(const NodeView& view, ThreadPool&) {
+Result<int8::ConvPlan> PlanInt8(const NodeView& view, std::optional<int8::Addition> addition) {
   const auto shape = ShapeOf(view);
   const std::vector<float> multipliers =
       Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, shape->out_channels);
-  OCTAVO_TRY(const int8::ConvPlan plan,
-             int8::ConvPlan::Prepare({.shape = *shape,
-                                      .input = ActivationOf(view.in(0)),
-                                      .weights = WeightsOf(view.in(1), *view.constant(1)),
-                                      .bias = ConstantBias(view),
-                                      .finish = FinishOf(view.out(), multipliers)}));
+  return int8::ConvPlan::Prepare({.shape = *shape,
+                                  .input = ActivationOf(view.in(0)),
+                                  .weights = WeightsOf(view.in(1), *view.constant(1)),
+                                  .bias = ConstantBias(view),
+                                  .finish = FinishOf(view.out(), multipliers),
+                                  .addition = addition});
+}
+
+Result<Prepared> PrepareInt8(const NodeView& view, ThreadPool&) {
+  OCTAVO_TRY(const int8::ConvPlan plan, PlanInt8(view, std::nullopt));
   return Prepared{.run = [plan](const StepContext& context) -> Status {
                     plan.Run(context.in(0).raw(), context.out().mutable_raw(), *context.pool);
+                    return {};
+                  },
+                  .operations = OperationsOf(view)};
+}
+
+bool CanAddInt8(const NodeView& view) { return int8::CanAdd(*ShapeOf(view)); }
+
+Result<Prepared> PrepareAddedInt8(const NodeView& view, const FollowingAdd& add) {
+  OCTAVO_TRY(const int8::ConvPlan plan, PlanInt8(view, add.addition));
+  return Prepared{.run = [plan](const StepContext& context) -> Status {
+                    plan.Run(context.in(0).raw(), context.inputs.back()->raw(),
+                             context.out().mutable_raw(), *context.pool);
                     return {};
                   },
                   .operations = OperationsOf(view)};
@@ -86,6 +103,8 @@ extern constexpr Kernel kInt8Conv{.name = "int8-conv",
                                   .images = 1,
                                   .match = &MatchInt8,
                                   .prepare = &PrepareInt8,
+                                  .can_add = &CanAddInt8,
+                                  .prepare_added = &PrepareAddedInt8,
                                   .isa = &CurrentIsaName};
 
 extern constexpr Kernel kIntegerConv{.name = "integer-conv",

@@ -61,6 +61,8 @@ enum class LayoutRule {
   kEither,        // whichever the operands are in, the same for all
 };
 
+struct FollowingAdd;
+
 struct Kernel {
   std::string_view name = {};
   // The ops that it computes; empty: any.
@@ -73,6 +75,10 @@ struct Kernel {
   // Whether it can compute this node of one of its ops.
   bool (*match)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare)(const NodeView& view, ThreadPool& pool) = nullptr;
+  // Null, or for a node whose result an Add alone reads: whether it can end in that Add, and the
+  // step that does.  It takes the addend behind the node's own operands.
+  bool (*can_add)(const NodeView& view) = nullptr;
+  Result<Prepared> (*prepare_added)(const NodeView& view, const FollowingAdd& add) = nullptr;
   // The instruction set that it uses on this machine; null: whatever the compiler made.
   std::string_view (*isa)() = nullptr;
 };

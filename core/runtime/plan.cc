@@ -92,7 +92,8 @@ Result<Plan> Plan::Create(const ir::Graph& graph, const PlanOptions& options, Th
     return Fail(Code::kUsage, "unknown numerics mode '{}'", options.numerics).Field("numerics");
   }
   auto state = std::unique_ptr<State>(new State{graph});
-  OCTAVO_TRY(state->program, BuildProgram(graph, *numerics, pool));
+  OCTAVO_TRY(state->program,
+             BuildProgram(graph, {.numerics = *numerics, .fuses = !options.keep_all_values}, pool));
   return Plan(std::move(state));
 }
 

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/runtime/addition.h"
 #include "core/runtime/kernel_table.h"
 #include "core/runtime/memory_plan.h"
 
@@ -16,8 +17,8 @@ using ir::ValueId;
 
 class Builder {
  public:
-  Builder(const Graph& graph, ir::Numerics numerics, ThreadPool& pool)
-      : graph_(graph), numerics_(numerics), pool_(pool) {}
+  Builder(const Graph& graph, const ProgramOptions& options, ThreadPool& pool)
+      : graph_(graph), options_(options), pool_(pool) {}
 
   Result<Program> Build() {
     for (size_t i = 0; i < graph_.value_bound(); ++i) {
@@ -28,7 +29,7 @@ class Builder {
     for (const ValueId id : graph_.inputs()) {
       program_.inputs.push_back(NewSlot(id, Layout::kPlain, Slot::Kind::kInput));
     }
-    for (const NodeId id : graph_.nodes()) OCTAVO_CHECK(AddNode(graph_.node(id)));
+    for (const NodeId id : graph_.nodes()) OCTAVO_CHECK(AddNode(id));
     for (const ValueId id : graph_.outputs()) {
       const int slot = SlotOf(id, Layout::kPlain);
       if (program_.slots[slot].kind == Slot::Kind::kBuffer) {
@@ -105,23 +106,60 @@ class Builder {
   }
 
   NodeView ViewOf(const Node& node) const {
-    return {.graph = graph_, .node = node, .fixed = fixed_, .numerics = numerics_};
+    return {.graph = graph_, .node = node, .fixed = fixed_, .numerics = options_.numerics};
   }
 
   Failure Undefined(const Node& node) const {
     return Fail(Code::kUnimplemented, "{} '{}': numerics mode '{}' does not define it for {}",
-                node.op->name, node.name, ir::Name(numerics_),
+                node.op->name, node.name, ir::Name(options_.numerics),
                 ir::ToString(graph_.type(node.result())))
         .Node(node.name);
   }
 
-  Status AddNode(const Node& node) {
+  Status AddNode(NodeId id) {
+    const Node& node = graph_.node(id);
     if (AllFixed(node)) return Fold(node);
+    const auto claim = claimed_.find(id);
+    if (claim != claimed_.end()) return AddFused(claim->second);
     NodeView view = ViewOf(node);
     const Kernel* chosen = ChooseKernel(view);
     if (chosen == nullptr) return Undefined(node);
-    const Kernel& kernel = *chosen;
-    view.layout = LayoutFor(kernel, node);
+    if (Claims(*chosen, view)) return {};
+    view.layout = LayoutFor(*chosen, node);
+    Step step = StepOf(*chosen, view);
+    OCTAVO_TRY(step.prepared, chosen->prepare(view, pool_));
+    Finish(std::move(step), node, view.layout);
+    return {};
+  }
+
+  // A node that waits for the Add behind it, to be computed together with it.
+  struct Fused {
+    const Node* node = nullptr;
+    const Kernel* kernel = nullptr;
+    FollowingAdd add = {};
+  };
+
+  // Whether the node's step is left to the Add that follows.
+  bool Claims(const Kernel& kernel, const NodeView& view) {
+    if (!options_.fuses || kernel.prepare_added == nullptr || !kernel.can_add(view)) return false;
+    const std::optional<FollowingAdd> add = AddAfter(view);
+    return add && claimed_.emplace(add->node, Fused{&view.node, &kernel, *add}).second;
+  }
+
+  Status AddFused(const Fused& fused) {
+    NodeView view = ViewOf(*fused.node);
+    view.layout = LayoutFor(*fused.kernel, *fused.node);
+    Step step = StepOf(*fused.kernel, view);
+    step.op = "Conv+Add";
+    step.inputs.push_back(SlotOf(fused.add.addend, view.layout));
+    OCTAVO_TRY(step.prepared, fused.kernel->prepare_added(view, fused.add));
+    Finish(std::move(step), graph_.node(fused.add.node), view.layout);
+    return {};
+  }
+
+  // With its operands; still to be prepared.
+  Step StepOf(const Kernel& kernel, const NodeView& view) {
+    const Node& node = view.node;
     Step step{.kernel = kernel.name,
               .isa = kernel.isa ? kernel.isa() : std::string_view(),
               .op = node.op->name,
@@ -130,14 +168,17 @@ class Builder {
       const Layout layout = i < kernel.images ? view.layout : Layout::kPlain;
       step.inputs.push_back(node.inputs[i] ? SlotOf(node.inputs[i], layout) : -1);
     }
-    OCTAVO_TRY(step.prepared, kernel.prepare(view, pool_));
+    return step;
+  }
+
+  // Gives a step its results, those of `node`.
+  void Finish(Step step, const Node& node, Layout layout) {
     for (const ValueId id : node.results) {
-      const Layout layout = CanonicalLayout(view.layout, graph_.type(id).shape);
-      step.results.push_back(NewSlot(id, layout, Slot::Kind::kBuffer));
+      const Layout canonical = CanonicalLayout(layout, graph_.type(id).shape);
+      step.results.push_back(NewSlot(id, canonical, Slot::Kind::kBuffer));
     }
     step.watched = step.results;
     program_.steps.push_back(std::move(step));
-    return {};
   }
 
   // Computes a node whose operands never change, once and for all.
@@ -198,17 +239,18 @@ class Builder {
   }
 
   const Graph& graph_;
-  const ir::Numerics numerics_;
+  const ProgramOptions options_;
   ThreadPool& pool_;
   FixedValues fixed_;
+  std::map<NodeId, Fused> claimed_;  // by the Add
   std::map<std::pair<ValueId, Layout>, int> slots_;
   Program program_;
 };
 
 }  // namespace
 
-Result<Program> BuildProgram(const Graph& graph, ir::Numerics numerics, ThreadPool& pool) {
-  return Builder(graph, numerics, pool).Build();
+Result<Program> BuildProgram(const Graph& graph, const ProgramOptions& options, ThreadPool& pool) {
+  return Builder(graph, options, pool).Build();
 }
 
 }  // namespace octavo::runtime

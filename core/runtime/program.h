@@ -40,7 +40,13 @@ struct Program {
   int64_t workspace_bytes = 0;
 };
 
+struct ProgramOptions {
+  ir::Numerics numerics = ir::Numerics::kOnnx;
+  bool fuses = true;  // values that one step alone reads need not be computed by themselves
+};
+
 // kUnimplemented names a node that no kernel computes in the mode.
-Result<Program> BuildProgram(const ir::Graph& graph, ir::Numerics numerics, ThreadPool& pool);
+Result<Program> BuildProgram(const ir::Graph& graph, const ProgramOptions& options,
+                             ThreadPool& pool);
 
 }  // namespace octavo::runtime

@@ -10,6 +10,7 @@
 
 namespace octavo::runtime::int8 {
 
+using internal::AdditionEnding;
 using internal::DenseRun;
 using internal::DenseWeights;
 using internal::DepthwiseWeights;
@@ -24,6 +25,7 @@ struct ConvPlan::State {
   bool is_product = false;           // the image is the matrix of rows
   Taps taps;
   DepthwiseWeights depthwise;
+  std::optional<AdditionEnding> addition;
 
   int64_t pixels() const { return out_height * out_width; }
 };
@@ -92,8 +94,33 @@ DenseWeights PackGroup(const ConvSpec& spec, const ConvPlan::State& plan, int64_
                              spec.input, finish);
 }
 
-void RunImage(const ConvPlan::State& plan, const uint8_t* image, uint8_t* output,
-              ThreadPool& pool) {
+AdditionEnding EndingOf(const Addition& addition) {
+  const bool is_signed = addition.output == Output::kS8;
+  return {.own_scale = addition.own_scale,
+          .scale = addition.scale,
+          .result_scale = addition.result_scale,
+          .inverse = 1.0f / addition.result_scale,
+          .addend_zero = internal::ZeroAsU8(addition.addend),
+          .flip = internal::FlipOf(addition.addend.storage),
+          .result = {.output = addition.output,
+                     .zero_point = addition.zero_point,
+                     .lowest = is_signed ? -128 : 0,
+                     .highest = is_signed ? 127 : 255}};
+}
+
+Status CheckAddition(const ConvSpec& spec) {
+  if (!spec.addition) return {};
+  const bool codes = OutputSize(spec.finish.output) == 1 && OutputSize(spec.addition->output) == 1;
+  if (CanAdd(spec.shape) && codes && spec.addition->IsModerate()) return {};
+  return Fail(Code::kInvalidArgument, "integer Conv: this convolution cannot end in an addition");
+}
+
+const AdditionEnding* AdditionOf(const ConvPlan::State& plan) {
+  return plan.addition ? &*plan.addition : nullptr;
+}
+
+void RunImage(const ConvPlan::State& plan, const uint8_t* image, const uint8_t* addend,
+              uint8_t* output, ThreadPool& pool) {
   const ConvShape& s = plan.shape;
   internal::RunDense(
       {.groups = plan.groups,
@@ -104,26 +131,35 @@ void RunImage(const ConvPlan::State& plan, const uint8_t* image, uint8_t* output
        .find = [&](int64_t begin, int64_t end, std::vector<uint8_t>& bytes,
                    const uint8_t** rows) { plan.taps.Find(image, begin, end, bytes, rows); },
        .out = output,
-       .out_stride = s.out_channels},
+       .out_stride = s.out_channels,
+       .addend = addend,
+       .addition = AdditionOf(plan)},
       pool);
 }
 
-void RunProduct(const ConvPlan::State& plan, const uint8_t* input, void* output, ThreadPool& pool) {
+void RunProduct(const ConvPlan::State& plan, const uint8_t* input, const uint8_t* addend,
+                void* output, ThreadPool& pool) {
   DenseRun run{.groups = plan.groups,
                .rows = plan.shape.batch * plan.pixels(),
                .out = output,
-               .out_stride = plan.shape.out_channels};
+               .out_stride = plan.shape.out_channels,
+               .addend = addend,
+               .addition = AdditionOf(plan)};
   internal::SetRows(run, input, plan.shape.in_channels, plan.storage);
   internal::RunDense(run, pool);
 }
 
 }  // namespace
 
+bool CanAdd(const ConvShape& shape) { return !IsDepthwise(shape); }
+
 Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
   OCTAVO_CHECK(CheckShape(spec.shape));
   OCTAVO_CHECK(internal::CheckOperands("integer Conv", spec.input, spec.weights, spec.bias,
                                        spec.finish, spec.shape.out_channels));
+  OCTAVO_CHECK(CheckAddition(spec));
   auto state = std::make_shared<State>();
+  if (spec.addition) state->addition = EndingOf(*spec.addition);
   state->shape = spec.shape;
   state->storage = spec.input.storage;
   state->output = spec.finish.output;
@@ -147,18 +183,19 @@ Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
 int64_t ConvPlan::out_height() const { return state_->out_height; }
 int64_t ConvPlan::out_width() const { return state_->out_width; }
 
-void ConvPlan::Run(const void* input, void* output, ThreadPool& pool) const {
+void ConvPlan::Run(const void* input, const void* addend, void* output, ThreadPool& pool) const {
   const State& plan = *state_;
   const ConvShape& s = plan.shape;
   if (plan.pixels() == 0) return;
   const auto* codes = static_cast<const uint8_t*>(input);
-  if (plan.is_product) return RunProduct(plan, codes, output, pool);
+  const auto* added = plan.addition ? static_cast<const uint8_t*>(addend) : nullptr;
+  if (plan.is_product) return RunProduct(plan, codes, added, output, pool);
   const int64_t out_bytes = plan.pixels() * s.out_channels * OutputSize(plan.output);
   for (int64_t n = 0; n < s.batch; ++n) {
     const uint8_t* image = codes + n * s.in_height * s.in_width * s.in_channels;
     uint8_t* to = static_cast<uint8_t*>(output) + n * out_bytes;
     plan.groups.empty() ? internal::RunDepthwise(plan.depthwise, image, to, pool)
-                        : RunImage(plan, image, to, pool);
+                        : RunImage(plan, image, added ? added + n * out_bytes : nullptr, to, pool);
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/base/parallel.h"
@@ -26,7 +27,12 @@ struct ConvSpec {
   Weights weights = {};
   std::span<const int32_t> bias = {};  // empty or out_channels
   Finish finish = {};
+  // To a result of codes, and not of a depthwise convolution: see CanAdd.
+  std::optional<Addition> addition = {};
 };
+
+// Whether a convolution of that shape can end in an addition.
+bool CanAdd(const ConvShape& shape);
 
 class ConvPlan {
  public:
@@ -39,8 +45,12 @@ class ConvPlan {
 
   // input [batch, in_height, in_width, in_channels], output [batch, out_height, out_width,
   // out_channels] of the type that Finish names; dense, not overlapping.  Threads keep a little
-  // scratch memory of theirs.
-  void Run(const void* input, void* output, ThreadPool& pool) const;
+  // scratch memory of theirs.  `addend`, of the output's shape, is read if there is an addition;
+  // it may be the output itself.
+  void Run(const void* input, const void* addend, void* output, ThreadPool& pool) const;
+  void Run(const void* input, void* output, ThreadPool& pool) const {
+    Run(input, nullptr, output, pool);
+  }
 
   struct State;
 

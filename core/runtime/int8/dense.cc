@@ -80,6 +80,8 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
       .out = static_cast<uint8_t*>(run.out) + first * OutputSize(w.ending.output),
       .out_stride = run.out_stride,
       .ending = w.ending,
+      .addend = run.addend == nullptr ? nullptr : run.addend + first,
+      .addition = run.addition,
   });
 }
 

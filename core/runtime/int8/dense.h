@@ -78,6 +78,9 @@ struct DenseRun {
   RowFinder find = {};
   void* out = nullptr;  // element (row, channel) at row * out_stride + channel
   int64_t out_stride = 0;
+  // Or null: codes that lie as the results do, and what adds them.
+  const uint8_t* addend = nullptr;
+  const AdditionEnding* addition = nullptr;
 };
 void RunDense(const DenseRun& run, ThreadPool& pool);
 

@@ -21,6 +21,15 @@ struct Ending {
   bool is_small = false;
 };
 
+// Addition as the loops want it: the addend's codes are flipped to u8.
+struct AdditionEnding {
+  float own_scale = 1, scale = 1, result_scale = 1;
+  float inverse = 1;  // 1 / result_scale
+  int32_t addend_zero = 0;
+  uint8_t flip = 0;
+  Ending result = {};
+};
+
 // out[r][c] = ending(bias[c] + sum over segments s and i of rows[r][offsets[s] + i] *
 // weight[s][i][c]
 //                    - weight_zero[c] * row_sum[r])
@@ -40,6 +49,9 @@ struct TileCall {
   void* out = nullptr;
   int64_t out_stride = 0;  // elements
   Ending ending = {};
+  // Or null: codes where `out` has its own, and what adds them.
+  const uint8_t* addend = nullptr;
+  const AdditionEnding* addition = nullptr;
 };
 using TileFunction = void (*)(const TileCall&);
 

@@ -20,13 +20,17 @@ inline int32_t RoundToEven(float x) {
   return __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kShift);
 }
 
-inline int32_t Requantize(int32_t acc, float multiplier, const Ending& ending) {
+// The code of x steps.
+inline int32_t Requantized(float x, const Ending& ending) {
   const float low = static_cast<float>(ending.lowest - ending.zero_point);
   const float high = static_cast<float>(ending.highest - ending.zero_point);
-  float x = static_cast<float>(acc) * multiplier;
   x = x < low ? low : x;
   x = x > high ? high : x;
   return RoundToEven(x) + ending.zero_point;
+}
+
+inline int32_t Requantize(int32_t acc, float multiplier, const Ending& ending) {
+  return Requantized(static_cast<float>(acc) * multiplier, ending);
 }
 
 // Writes `count` sums as the ending says.  s8 codes are the low byte too.
@@ -54,6 +58,14 @@ inline void Finish(const int32_t* acc, const float* multipliers, const Ending& e
   }
 }
 
+// The sum of a convolution's code without its zero point and an addend's, as the addition says.
+inline uint8_t AddedCode(int32_t own, uint8_t addend, const AdditionEnding& addition) {
+  const int32_t other = static_cast<uint8_t>(addend ^ addition.flip) - addition.addend_zero;
+  const float sum =
+      static_cast<float>(own) * addition.own_scale + static_cast<float>(other) * addition.scale;
+  return static_cast<uint8_t>(Requantized(sum / addition.result_scale, addition.result));
+}
+
 inline int32_t WrappingSubtractProduct(int32_t a, int32_t b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) -
                               static_cast<uint32_t>(b) * static_cast<uint32_t>(c));
@@ -66,8 +78,16 @@ inline void FinishTile(const TileCall& call, int64_t row, int32_t* acc, int64_t 
     for (int64_t c = 0; call.weight_zeros != nullptr && c < call.columns; ++c) {
       sums[c] = WrappingSubtractProduct(sums[c], call.weight_zeros[c], call.row_sums[row + r]);
     }
-    Finish(sums, call.multipliers, call.ending, call.columns, call.out,
-           (row + r) * call.out_stride);
+    const int64_t at = (row + r) * call.out_stride;
+    if (call.addend == nullptr) {
+      Finish(sums, call.multipliers, call.ending, call.columns, call.out, at);
+      continue;
+    }
+    uint8_t* codes = static_cast<uint8_t*>(call.out) + at;
+    for (int64_t c = 0; c < call.columns; ++c) {
+      const int32_t own = Requantize(sums[c], call.multipliers[c], call.ending);
+      codes[c] = AddedCode(own - call.ending.zero_point, call.addend[at + c], *call.addition);
+    }
   }
 }
 

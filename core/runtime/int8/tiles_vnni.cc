@@ -44,6 +44,11 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
     acc[0][v] = _mm512_loadu_si512(call.bias + v * kVector);
     OCTAVO_UNROLL for (int r = 1; r < kRows; ++r) acc[r][v] = acc[0][v];
   }
+  if (call.addend != nullptr) {
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+      __builtin_prefetch(call.addend + (row + r) * call.out_stride);
+    }
+  }
   // The first tiles bring a part each of the next panel.
   const int64_t part = row / kRows < kVectors ? row / kRows : 0;
   const auto* ahead =
@@ -64,7 +69,8 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
                            row * call.out_stride * OutputSize(call.ending.output),
                     .out_stride = call.out_stride,
                     .ending = call.ending};
-  StoreTile<kRows, kVectors>(end, kRows, acc);
+  if (call.addend == nullptr) return StoreTile<kRows, kVectors>(end, kRows, acc);
+  StoreAdded<kRows, kVectors>(end, call.addend + row * call.out_stride, *call.addition, acc);
 }
 
 template <int kVectors>

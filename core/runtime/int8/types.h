@@ -36,6 +36,25 @@ struct Finish {
   int32_t lowest = 0, highest = 255;        // codes; a fused Relu or Clip narrows them
 };
 
+// A further activation that is added to a result of codes, element by element.  In float32, from
+// left to right:
+//   clamp(rne(((code - finish.zero_point) * own_scale + (x - addend.zero_point) * scale)
+//             / result_scale) + zero_point)
+// to the range of `output`, which is kU8 or kS8; IsModerate must hold.
+struct Addition {
+  Activation addend = {};
+  float own_scale = 1, scale = 1, result_scale = 1;
+  Output output = Output::kU8;
+  int32_t zero_point = 0;
+
+  // Quotients stay within 2^30 and their remainders far from the ends of float's range.
+  bool IsModerate() const {
+    const auto is_tame = [](float x) { return x > 0x1p-40f && x < 0x1p40f; };
+    return is_tame(own_scale) && is_tame(scale) && is_tame(result_scale) &&
+           (own_scale + scale) / result_scale < 0x1p20f;
+  }
+};
+
 // Bytes of one element.
 inline int64_t OutputSize(Output output) {
   return output == Output::kU8 || output == Output::kS8 ? 1 : 4;

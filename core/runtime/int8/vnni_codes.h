@@ -127,6 +127,72 @@ inline void StoreWords(const TileEnd& end, int rows, const __m512i (&acc)[kRows]
   }
 }
 
+// An addition's numbers in registers.
+struct Adder {
+  explicit Adder(const AdditionEnding& addition, const Ending& own)
+      : low(_mm512_set1_ps(static_cast<float>(own.lowest - own.zero_point))),
+        high(_mm512_set1_ps(static_cast<float>(own.highest - own.zero_point))),
+        own_scale(_mm512_set1_ps(addition.own_scale)),
+        zero(_mm512_set1_ps(static_cast<float>(addition.addend_zero))),
+        scale(_mm512_set1_ps(addition.scale)),
+        divisor(_mm512_set1_ps(addition.result_scale)),
+        inverse(_mm512_set1_ps(addition.inverse)),
+        flip(_mm_set1_epi8(static_cast<char>(addition.flip))) {}
+
+  // x / divisor, correctly rounded.  The product with the inverse is within 2 units in the last
+  // place; a fused remainder corrects it to within one, and a second one, which is exact then,
+  // gives the rounded quotient (Markstein).
+  __m512 Quotient(__m512 x) const {
+    const __m512 near = _mm512_mul_ps(x, inverse);
+    const __m512 nearer = _mm512_fmadd_ps(_mm512_fnmadd_ps(near, divisor, x), inverse, near);
+    return _mm512_fmadd_ps(_mm512_fnmadd_ps(nearer, divisor, x), inverse, nearer);
+  }
+
+  // Sums times multipliers, and codes, to the result's codes without zero point.
+  __m512i Add(__m512i acc, __m512 multiplier, __m128i codes) const {
+    const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), multiplier);
+    const __m512 bounded = _mm512_max_ps(_mm512_min_ps(product, high), low);
+    const __m512 own = _mm512_roundscale_ps(bounded, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m512 other = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_xor_si128(codes, flip)));
+    const __m512 sum = _mm512_add_ps(_mm512_mul_ps(own, own_scale),
+                                     _mm512_mul_ps(_mm512_sub_ps(other, zero), scale));
+    return _mm512_cvtps_epi32(Quotient(sum));
+  }
+
+  __m512 low, high, own_scale, zero, scale, divisor, inverse;
+  __m128i flip;
+};
+
+// As StoreCodes, for sums to which the codes at `addend`, which lie as `out` does, are added.
+template <int kRows, int kVectors>
+inline void StoreAdded(const TileEnd& end, const uint8_t* addend, const AdditionEnding& addition,
+                       const __m512i (&acc)[kRows][kVectors]) {
+  constexpr int kPacked = kRowsPacked<kVectors>;
+  const CodePacker packer(addition.result);
+  const Adder adder(addition, end.ending);
+  const __mmask64 mask = end.columns >= 64 ? ~0ull : (1ull << end.columns) - 1;
+  OCTAVO_UNROLL for (int r = 0; r < kRows; r += kPacked) {
+    __m512i v[4];
+    OCTAVO_UNROLL for (int i = 0; i < 4; ++i) {
+      const int row = r + i / kVectors, vector = i % kVectors;
+      v[i] = _mm512_setzero_si512();
+      if (i < kPacked * kVectors && row < kRows) {
+        const __m128i codes =
+            _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask >> (vector * kVector)),
+                                 addend + row * end.out_stride + vector * kVector);
+        v[i] = adder.Add(acc[row < kRows ? row : 0][vector],
+                         _mm512_loadu_ps(end.multipliers + vector * kVector), codes);
+      }
+    }
+    const __m512i codes = packer.Pack(v[0], v[1], v[2], v[3]);
+    OCTAVO_UNROLL for (int part = 0; part < kPacked; ++part) {
+      if (r + part >= kRows) continue;
+      StorePart<kVectors>(codes, part, mask,
+                          static_cast<uint8_t*>(end.out) + (r + part) * end.out_stride);
+    }
+  }
+}
+
 template <int kRows, int kVectors>
 inline void StoreTile(const TileEnd& end, int rows, const __m512i (&acc)[kRows][kVectors]) {
   if (OutputSize(end.ending.output) != 1) return StoreWords<kRows, kVectors>(end, rows, acc);

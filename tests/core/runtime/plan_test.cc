@@ -76,7 +76,7 @@ std::vector<Tensor> RunPlan(const ir::Graph& graph, const Tensor& input, int thr
                             const Watcher& watch = {},
                             std::vector<StepProfile>* profile = nullptr) {
   ThreadPool pool(threads);
-  auto plan = Plan::Create(graph, {}, pool);
+  auto plan = Plan::Create(graph, {.keep_all_values = static_cast<bool>(watch)}, pool);
   EXPECT_TRUE(plan) << plan.error().message;
   auto results = plan->Run({input}, pool, {}, watch, profile);
   EXPECT_TRUE(results) << results.error().message;
@@ -90,6 +90,21 @@ TEST(Plan, ResultsDoNotDependOnThreadsOrInstructionSets) {
     const ScopedIsaLimit limit(isa);
     for (const int threads : {1, 2, 3}) {
       EXPECT_EQ(RunPlan(network.graph(), network.Input(1), threads), expected);
+    }
+  }
+}
+
+TEST(Plan, AnAddDoneByTheConvolutionBeforeItHasTheSameBits) {
+  const Network network;
+  ThreadPool pool(2);
+  for (const Isa isa : MachineIsas()) {
+    const ScopedIsaLimit limit(isa);
+    const auto apart = Plan::Create(network.graph(), {.keep_all_values = true}, pool);
+    const auto fused = Plan::Create(network.graph(), {}, pool);
+    ASSERT_TRUE(apart && fused);
+    EXPECT_LT(fused->workspace_bytes(), apart->workspace_bytes() + 1);
+    for (const uint32_t seed : {1, 2, 3}) {
+      EXPECT_EQ(*fused->Run({network.Input(seed)}, pool), *apart->Run({network.Input(seed)}, pool));
     }
   }
 }
@@ -132,8 +147,9 @@ TEST(Plan, ImagesChangeLayoutOnlyAtBorders) {
   for (const StepProfile& step : profile) kernels.push_back(step.kernel);
   EXPECT_EQ(kernels,
             (std::vector<std::string>{"rows-quantize", "to-channels-last", "int8-conv", "int8-conv",
-                                      "rows-arithmetic", "rows-max-pool",
-                                      "rows-global-average-pool", "rows-dequantize", "to-plain"}));
+                                      "rows-max-pool", "rows-global-average-pool",
+                                      "rows-dequantize", "to-plain"}));
+  EXPECT_EQ(profile[3].op, "Conv+Add");
   EXPECT_EQ(profile[3].operations, 2.0 * 16 * 64 * 16 * 9);
   EXPECT_EQ(profile[3].isa, CurrentIsaName());
 }

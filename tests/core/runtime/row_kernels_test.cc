@@ -1,6 +1,8 @@
 // The rows that work code by code, against their formulas.
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
 #include <limits>
 
 #include "core/base/cpu.h"
@@ -95,6 +97,53 @@ TEST(RowKernels, ArithmeticEqualsDequantizeOpQuantize) {
         const float z = RealAt(test.tensors[1], SourceIndex(b_shape, result, i), b);
         ASSERT_EQ(results[0].IntAt(i), CodeOf(op.of(x, z), y)) << op.def.name << " at " << i;
       }
+    }
+  }
+}
+
+TEST(RowKernels, SumsOfAllPairsOfCodesAreRoundedQuotients) {
+  constexpr ir::OpDef kAdd{.name = "Add"};
+  std::mt19937 random(7);
+  for (int round = 0; round < 40; ++round) {
+    const auto scale = [&] {
+      return std::ldexp(1.0f + static_cast<float>(random() % 65536) / 65536,
+                        -static_cast<int>(random() % 6));
+    };
+    const int zero = static_cast<int>(random() % 256);
+    const ir::Type a = CodesType(DType::kU8, {256, 256}, scale(), zero);
+    const ir::Type b = CodesType(DType::kU8, {256, 256}, round % 3 ? scale() : a.quant->scale(), 9);
+    const ir::Type y = CodesType(DType::kU8, {256, 256}, scale() * (round % 4 ? 2 : 1), 128);
+    KernelCase test(kAdd, {{a}, {b}}, {}, {y});
+    for (int i = 0; i < 65536; ++i) {
+      test.tensors[0].mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i / 256);
+      test.tensors[1].mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i);
+    }
+    const auto results = RunFirst(test, "rows-arithmetic");
+    for (int i = 0; i < 65536; ++i) {
+      const float sum = RealAt(test.tensors[0], i, a) + RealAt(test.tensors[1], i, b);
+      ASSERT_EQ(results[0].IntAt(i), CodeOf(sum, y)) << i;
+    }
+  }
+}
+
+TEST(RowKernels, QuantizingDividesExactlyOnEveryInstructionSet) {
+  constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo"};
+  const ir::Type real{DType::kF32, {40000}, {}, {}};
+  std::mt19937 random(3);
+  for (const float scale : {0.1f, 1.0f / 3, 0.9999999f, 1e-30f, 0x1p-126f, 7.3e37f}) {
+    const ir::Type codes = CodesType(DType::kU8, real.shape, scale, 100);
+    KernelCase test(kQuantize, {{real}}, {}, {codes});
+    for (float& x : test.tensors[0].mutable_values<float>()) {
+      // Near the middle between two codes, where the last bit decides.
+      const auto middle =
+          (static_cast<float>(static_cast<int>(random() % 300) - 150) + 0.5f) * scale;
+      const uint32_t bits = std::bit_cast<uint32_t>(middle) + random() % 5 - 2;
+      x = random() % 8 == 0 ? std::bit_cast<float>(static_cast<uint32_t>(random()))
+                            : std::bit_cast<float>(bits);
+    }
+    const auto results = RunFirst(test, "rows-quantize");
+    for (int64_t i = 0; i < codes.elements(); ++i) {
+      ASSERT_EQ(results[0].IntAt(i), CodeOf(test.tensors[0].values<float>()[i], codes)) << i;
     }
   }
 }

@@ -162,6 +162,60 @@ TEST(Int8Conv, DepthwiseRowsAreInterleavedWithoutChangeWhateverTheKernel) {
   for (const Kind& kind : test::kKinds) ExpectEqualsNaive(wide, kind);
 }
 
+// The codes that `addition` makes of a convolution's codes and others.
+std::vector<uint8_t> Added(const ConvSpec& spec, const std::vector<uint8_t>& own,
+                           const std::vector<uint8_t>& others) {
+  const Addition& addition = *spec.addition;
+  const Storage storage = spec.finish.output == Output::kS8 ? Storage::kS8 : Storage::kU8;
+  const bool is_signed = addition.output == Output::kS8;
+  std::vector<uint8_t> codes;
+  for (int64_t i = 0; i < std::ssize(own); ++i) {
+    const auto a =
+        static_cast<float>(test::CodeAt(own.data(), storage, i) - spec.finish.zero_point);
+    const auto b = static_cast<float>(test::CodeAt(others.data(), addition.addend.storage, i) -
+                                      addition.addend.zero_point);
+    const float sum = (a * addition.own_scale + b * addition.scale) / addition.result_scale;
+    const float code = std::nearbyint(sum) + static_cast<float>(addition.zero_point);
+    codes.push_back(static_cast<uint8_t>(static_cast<int>(
+        std::clamp(code, is_signed ? -128.0f : 0.0f, is_signed ? 127.0f : 255.0f))));
+  }
+  return codes;
+}
+
+TEST(Int8Conv, AnAdditionAtItsEndHasTheBitsOfOneOnItsCodes) {
+  const Addition additions[] = {
+      {{Storage::kU8, 3}, 0.031f, 0.017f, 0.039f, Output::kU8, 7},
+      {{Storage::kS8, -9}, 0.5f, 0.25f, 0.5f, Output::kS8, -3},  // many ties
+      {{Storage::kS8, 0}, 0.1f, 3.0f, 0.01f, Output::kU8, 200},  // which saturates
+  };
+  for (const Kind& kind : std::span(test::kKinds).first(4)) {
+    for (const ConvShape& s : {Square(12, 80, 9, 3, 1), Square(5, 24, 7, 1, 0),
+                               Square(16, 8, 7, 3, 1, 2, 2), Square(4, 64, 13, 1, 0)}) {
+      const int64_t taps = s.in_channels / s.groups * s.kernel_height * s.kernel_width;
+      const Drawn drawn(kind, s.out_channels, taps);
+      ConvSpec spec{.shape = s,
+                    .input = kind.input,
+                    .weights = drawn.View(kind),
+                    .bias = drawn.bias,
+                    .finish = drawn.End(kind)};
+      const auto input = test::RandomBytes(s.in_height * s.in_width * s.in_channels, 4);
+      const auto own = Naive(spec, input);
+      const auto others = test::RandomBytes(std::ssize(own), 9);
+      for (const Addition& addition : additions) {
+        spec.addition = addition;
+        const auto want = Added(spec, own, others);
+        for (const Isa isa : MachineIsas()) {
+          const ScopedIsaLimit limit(isa);
+          ThreadPool pool(2);
+          std::vector<uint8_t> output(want.size(), 0xee);
+          ConvPlan::Prepare(spec)->Run(input.data(), others.data(), output.data(), pool);
+          ASSERT_EQ(output, want) << Describe(s, kind, isa, 2);
+        }
+      }
+    }
+  }
+}
+
 TEST(Int8Conv, PanelsOfAnyWidthAndTilesOfAnyHeightGiveTheSameBits) {
   for (const int64_t outs : {7, 16, 24, 33, 48, 80, 96, 144}) {
     for (const int64_t size : {1, 2, 3, 5}) {

@@ -1,0 +1,29 @@
+#include "core/runtime/addition.h"
+
+#include "core/runtime/product.h"
+
+namespace octavo::runtime {
+
+std::optional<FollowingAdd> AddAfter(const NodeView& view) {
+  if (view.numerics != ir::Numerics::kOnnx || view.node.results.size() != 1) return std::nullopt;
+  const ir::ValueId own = view.node.result();
+  const ir::Value& value = view.graph.value(own);
+  if (value.uses.size() != 1 || view.graph.IsOutput(own)) return std::nullopt;
+  const ir::Use use = value.uses[0];
+  const ir::Node& add = view.graph.node(use.node);
+  if (add.op->name != "Add") return std::nullopt;
+  const ir::ValueId addend = add.input(1 - use.input);
+  const ir::Type &a = view.out(), &b = view.graph.type(addend), &y = view.graph.type(add.result());
+  const bool alike = a.shape == b.shape && a.shape == y.shape;
+  if (!alike || !IsPlain8(a) || !IsPlain8(b) || !IsPlain8(y)) return std::nullopt;
+  const int8::Addition addition{.addend = ActivationOf(b),
+                                .own_scale = a.quant->scale(),
+                                .scale = b.quant->scale(),
+                                .result_scale = y.quant->scale(),
+                                .output = FinishOf(y, {}).output,
+                                .zero_point = y.quant->zero_point()};
+  if (!addition.IsModerate()) return std::nullopt;
+  return FollowingAdd{use.node, addend, addition};
+}
+
+}  // namespace octavo::runtime
