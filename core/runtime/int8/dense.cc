@@ -201,10 +201,6 @@ void Grow(std::vector<uint8_t>& bytes, int64_t size) {
   if (static_cast<int64_t>(bytes.size()) < size) bytes.resize(static_cast<size_t>(size));
 }
 
-void CopyFlipped(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(from[i] ^ flip);
-}
-
 Ending EndingOf(const Finish& finish, std::span<const float> multipliers) {
   return {.output = finish.output,
           .zero_point = finish.zero_point,
@@ -286,8 +282,13 @@ void SetRows(DenseRun& run, const uint8_t* rows, int64_t stride, Storage storage
     }
     Grow(bytes, (end - begin) * depth);
     uint8_t* to = bytes.data();
+    if (stride == depth && depth == w->k) {
+      w->tiles->copy_flipped(rows + begin * stride, (end - begin) * stride, flip, to);
+      for (int64_t row = begin; row < end; ++row, to += depth) *pointers++ = to;
+      return;
+    }
     for (int64_t row = begin; row < end; ++row, to += depth) {
-      CopyFlipped(rows + row * stride, w->k, flip, to);
+      w->tiles->copy_flipped(rows + row * stride, w->k, flip, to);
       std::memset(to + w->k, 0, static_cast<size_t>(depth - w->k));
       *pointers++ = to;
     }

@@ -53,8 +53,6 @@ inline int32_t ZeroAsU8(const Activation& input) {
 inline uint8_t FlipOf(Storage storage) { return storage == Storage::kS8 ? 0x80 : 0; }
 // To at least `size` bytes.
 void Grow(std::vector<uint8_t>& bytes, int64_t size);
-// to[i] = from[i] ^ flip
-void CopyFlipped(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to);
 
 // Per-channel numbers: empty gives `otherwise`, one is repeated.
 template <class T>

@@ -15,7 +15,8 @@ constexpr int64_t kSlack = 4;
 }  // namespace
 
 Taps::Taps(const reference::ConvShape& shape, const Activation& input)
-    : shape_(shape),
+    : tiles_(&CurrentTiles()),
+      shape_(shape),
       out_width_(reference::ConvOutWidth(shape)),
       zero_(static_cast<uint8_t>(ZeroAsU8(input))),
       flip_(FlipOf(input.storage)) {
@@ -46,7 +47,7 @@ void Taps::CopyRows(const uint8_t* image, int64_t first, int64_t last, uint8_t* 
     if (flip_ == 0) {
       std::memcpy(to + left, from, static_cast<size_t>(middle));
     } else {
-      CopyFlipped(from, middle, flip_, to + left);
+      tiles_->copy_flipped(from, middle, flip_, to + left);
     }
     std::memset(to + left + middle, zero_, static_cast<size_t>(pitch_ - left - middle));
   }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/reference/kernels/conv.h"
-#include "core/runtime/int8/types.h"
+#include "core/runtime/int8/tiles.h"
 
 namespace octavo::runtime::int8::internal {
 
@@ -32,6 +32,7 @@ class Taps {
   // Rows of the image [first, last), which may lie outside of it, with padding.
   void CopyRows(const uint8_t* image, int64_t first, int64_t last, uint8_t* to) const;
 
+  const Tiles* tiles_ = nullptr;
   reference::ConvShape shape_ = {};
   int64_t out_width_ = 0;
   uint8_t zero_ = 0, flip_ = 0;

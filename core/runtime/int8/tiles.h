@@ -111,6 +111,9 @@ struct Tiles {
   void (*interleave)(const InterleaveCall&) = nullptr;    // or null, with the next
   void (*interleaved)(const InterleavedCall&) = nullptr;  // depthwise
 
+  // to[i] = from[i] ^ flip
+  void (*copy_flipped)(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) = nullptr;
+
   int panel() const { return vectors * kVector; }
 };
 

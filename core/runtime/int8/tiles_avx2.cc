@@ -62,6 +62,7 @@ const Tiles kAvx2Tiles = {
     .wide = true,
     .tile = {&Panel},
     .depthwise = &Depthwise,
+    .copy_flipped = &CopyFlipped,
 };
 
 }  // namespace octavo::runtime::int8::internal

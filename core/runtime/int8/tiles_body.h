@@ -99,6 +99,11 @@ void ForTiles(const TileCall& call, int64_t row, Tile tile) {
   if constexpr (kRows > 1) ForTiles<(kRows > 6 ? 6 : kRows - 1)>(call, row, tile);
 }
 
+inline void CopyFlipped(const uint8_t* __restrict from, int64_t count, uint8_t flip,
+                        uint8_t* __restrict to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(from[i] ^ flip);
+}
+
 inline uint32_t Times(int32_t x, int32_t w) { return static_cast<uint32_t>(x * w); }
 
 inline void Depthwise(const DepthwiseCall& call) {

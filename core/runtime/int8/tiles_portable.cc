@@ -37,6 +37,7 @@ const Tiles kPortableTiles = {
     .wide = false,
     .tile = {&Panel},
     .depthwise = &Depthwise,
+    .copy_flipped = &CopyFlipped,
 };
 
 }  // namespace octavo::runtime::int8::internal

@@ -87,6 +87,7 @@ const Tiles kVnniTiles = {
     .depthwise = &Depthwise,
     .interleave = &Interleave,
     .interleaved = &Interleaved,
+    .copy_flipped = &CopyFlipped,
 };
 
 }  // namespace octavo::runtime::int8::internal

@@ -59,7 +59,11 @@ inline void SumPixels(const InterleavedCall& call, const uint32_t* x, int64_t st
     }
   };
   if constexpr (kTaps > 0) {
-    OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) add(offsets[t], kept[t]);
+    OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) {
+      int64_t offset = offsets[t];
+      asm("" : "+r"(offset));  // or the compiler keeps an address for each load
+      add(offset, kept[t]);
+    }
   } else {
     const int8_t* weights = call.weights;
     for (int64_t t = 0; t < call.taps; ++t, weights += kVectors * 64) {
