@@ -5,6 +5,8 @@
 #include "core/ops/mode_quantize.h"
 #include "core/report/carriers.h"
 #include "core/report/pairs.h"
+#include "core/runtime/kernel.h"
+#include "core/runtime/row_codes.h"
 
 namespace octavo::report {
 
@@ -71,6 +73,21 @@ bool Computes(const Graph& graph, const Node& node) {
          graph.type(node.results[0]).quantized();
 }
 
+// As the runtime's own Quantize does where it has one.
+Tensor QuantizeIn(ir::Numerics mode, const Tensor& real, const Type& type, ThreadPool& pool) {
+  if (mode != ir::Numerics::kOnnx || !runtime::IsPlain8(type)) {
+    return ops::QuantizeTensorIn(mode, real, type, &pool);
+  }
+  Tensor codes(type.dtype, type.shape);
+  const float* from = real.values<float>().data();
+  auto* to = reinterpret_cast<uint8_t*>(codes.mutable_raw());
+  const auto& loops = runtime::rows::CurrentRows();
+  pool.For(real.size(), runtime::kRowGrain, [&](int64_t begin, int64_t end) {
+    loops.quantize(from + begin, end - begin, runtime::RowCodes(type), to + begin);
+  });
+  return codes;
+}
+
 }  // namespace
 
 Result<LocalRuns> LocalRuns::Create(const Graph& float_graph, const Graph& quantized,
@@ -106,14 +123,13 @@ Status LocalRuns::Add(const RealOf& real, ThreadPool& pool, const StopToken& sto
       const Tensor* tensor = real(one->originals[i]);
       if (tensor == nullptr) break;
       const Type& type = one->graph.type(one->graph.inputs()[i]);
-      inputs.push_back(type.quantized() ? ops::QuantizeTensorIn(mode_, *tensor, type, &pool)
-                                        : *tensor);
+      inputs.push_back(type.quantized() ? QuantizeIn(mode_, *tensor, type, pool) : *tensor);
     }
     const Tensor* reference = real(one->reference);
     if (inputs.size() != one->originals.size() || reference == nullptr) continue;
     OCTAVO_TRY(const std::vector<Tensor> results, one->plan->Run(inputs, pool, stop));
     const Type& type = one->graph.type(one->graph.outputs()[0]);
-    const PairSums sums = SumAllPairs(*reference, results[0], type, pool);
+    const PairSums sums = SumNoise(*reference, results[0], type, pool);
     one->signal += sums.signal;
     one->noise += sums.noise;
   }

@@ -59,12 +59,15 @@ struct StepCall {
 };
 
 struct PairLoops {
-  bool (*finite)(const float* values, int64_t count) = nullptr;
+  bool (*finite)(const float* reference, const float* actual, int64_t count) = nullptr;
   void (*read)(const ReadCall& call) = nullptr;
   // Pairs that are not finite become two zeros, which add nothing; returns how many are left.
   int64_t (*clean)(int64_t count, PairBlock& block) = nullptr;
-  void (*add)(const float* reference, const float* actual, int64_t count,
-              PairLanes& lanes) = nullptr;
+  // Signal and noise; the other sums.
+  void (*add_noise)(const float* reference, const float* actual, int64_t count,
+                    PairLanes& lanes) = nullptr;
+  void (*add_rest)(const float* reference, const float* actual, int64_t count,
+                   PairLanes& lanes) = nullptr;
   void (*bins)(const BinCall& call) = nullptr;
   void (*steps)(StepCall& call) = nullptr;
   // The same for codes of at most 16 bits.

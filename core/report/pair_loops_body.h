@@ -14,12 +14,13 @@ using Mask = int64_t __attribute__((vector_size(kPairLanes * sizeof(double))));
 // Adding and subtracting it rounds |x| < 2^51 to an integer, ties to even.
 constexpr double kRounder = 0x1.8p52;
 
-bool Finite(const float* values, int64_t count) {
+bool Finite(const float* reference, const float* actual, int64_t count) {
+  constexpr uint32_t kExponent = 0x7f800000;
   uint32_t odd = 0;
   for (int64_t i = 0; i < count; ++i) {
-    constexpr uint32_t kExponent = 0x7f800000;
-    const uint32_t bits = __builtin_bit_cast(uint32_t, values[i]) & kExponent;
-    odd |= bits == kExponent ? 1 : 0;
+    const uint32_t x = __builtin_bit_cast(uint32_t, reference[i]) & kExponent;
+    const uint32_t y = __builtin_bit_cast(uint32_t, actual[i]) & kExponent;
+    odd |= (x == kExponent ? 1u : 0u) | (y == kExponent ? 1u : 0u);
   }
   return odd == 0;
 }
@@ -56,40 +57,55 @@ int64_t Clean(int64_t count, PairBlock& block) {
   return count - bad;
 }
 
-void AddBlock(const float* reference_values, const float* actual_values, int64_t count,
-              PairLanes& lanes) {
-  const Mask magnitude_bits = Mask{} + INT64_MAX;
-  Reals signal, noise, energy, dot, sum_abs, max_abs;
+// The next kPairLanes pairs; two zeros, which add nothing, beyond the end.
+inline void LoadPairs(const float* reference, const float* actual, int64_t left, Reals& x,
+                      Reals& y) {
+  Floats from = {}, to = {};
+  if (left >= kPairLanes) {
+    __builtin_memcpy(&from, reference, sizeof(from));
+    __builtin_memcpy(&to, actual, sizeof(to));
+  } else {
+    for (int64_t lane = 0; lane < left; ++lane) {
+      from[lane] = reference[lane];
+      to[lane] = actual[lane];
+    }
+  }
+  x = __builtin_convertvector(from, Reals);
+  y = __builtin_convertvector(to, Reals);
+}
+
+void AddNoise(const float* reference, const float* actual, int64_t count, PairLanes& lanes) {
+  Reals signal, noise;
   __builtin_memcpy(&signal, lanes.signal, sizeof(signal));
   __builtin_memcpy(&noise, lanes.noise, sizeof(noise));
+  for (int64_t i = 0; i < count; i += kPairLanes) {
+    Reals x, y;
+    LoadPairs(reference + i, actual + i, count - i, x, y);
+    const Reals error = x - y;
+    signal += x * x;
+    noise += error * error;
+  }
+  __builtin_memcpy(lanes.signal, &signal, sizeof(signal));
+  __builtin_memcpy(lanes.noise, &noise, sizeof(noise));
+}
+
+void AddRest(const float* reference, const float* actual, int64_t count, PairLanes& lanes) {
+  const Mask magnitude_bits = Mask{} + INT64_MAX;
+  Reals energy, dot, sum_abs, max_abs;
   __builtin_memcpy(&energy, lanes.energy, sizeof(energy));
   __builtin_memcpy(&dot, lanes.dot, sizeof(dot));
   __builtin_memcpy(&sum_abs, lanes.sum_abs, sizeof(sum_abs));
   __builtin_memcpy(&max_abs, lanes.max_abs, sizeof(max_abs));
   for (int64_t i = 0; i < count; i += kPairLanes) {
-    Floats x = {}, y = {};  // two zeros add nothing
-    if (count - i >= kPairLanes) {
-      __builtin_memcpy(&x, reference_values + i, sizeof(x));
-      __builtin_memcpy(&y, actual_values + i, sizeof(y));
-    } else {
-      for (int64_t lane = 0; i + lane < count; ++lane) {
-        x[lane] = reference_values[i + lane];
-        y[lane] = actual_values[i + lane];
-      }
-    }
-    const Reals reference = __builtin_convertvector(x, Reals);
-    const Reals actual = __builtin_convertvector(y, Reals);
-    const Reals error = reference - actual;
+    Reals x, y;
+    LoadPairs(reference + i, actual + i, count - i, x, y);
+    const Reals error = x - y;
     const Reals magnitude = reinterpret_cast<Reals>(reinterpret_cast<Mask>(error) & magnitude_bits);
-    signal += reference * reference;
-    noise += error * error;
-    energy += actual * actual;
-    dot += reference * actual;
+    energy += y * y;
+    dot += x * y;
     sum_abs += magnitude;
     max_abs = magnitude > max_abs ? magnitude : max_abs;
   }
-  __builtin_memcpy(lanes.signal, &signal, sizeof(signal));
-  __builtin_memcpy(lanes.noise, &noise, sizeof(noise));
   __builtin_memcpy(lanes.energy, &energy, sizeof(energy));
   __builtin_memcpy(lanes.dot, &dot, sizeof(dot));
   __builtin_memcpy(lanes.sum_abs, &sum_abs, sizeof(sum_abs));
@@ -194,7 +210,8 @@ constexpr PairLoops MakePairLoops() {
   return {.finite = &Finite,
           .read = &Read,
           .clean = &Clean,
-          .add = &AddBlock,
+          .add_noise = &AddNoise,
+          .add_rest = &AddRest,
           .bins = &FindBins,
           .steps = &FindSteps,
           .narrow_steps = &FindNarrowSteps};

@@ -154,7 +154,7 @@ struct Runner {
     }
     int64_t finite = part.count;
     const uint8_t* bad = nullptr;
-    if (!loops.finite(expected, part.count) || !loops.finite(found, part.count)) {
+    if (!loops.finite(expected, found, part.count)) {
       std::copy_n(expected, part.count, block.reference);
       if (found != block.actual) std::copy_n(found, part.count, block.actual);
       finite = loops.clean(part.count, block);
@@ -162,8 +162,9 @@ struct Runner {
       found = block.actual;
       bad = block.bad;
     }
-    loops.add(expected, found, part.count, lanes);
+    loops.add_noise(expected, found, part.count, lanes);
     if (counts == nullptr) return finite;
+    loops.add_rest(expected, found, part.count, lanes);
     CountBins(loops, expected, bad, part.count, bins, counts->reference);
     if (bad == nullptr && CountsCodes(type)) {
       Count(BytesOf(actual) + part.begin, part.count, counts->codes);
@@ -226,11 +227,6 @@ void AddCodes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 
   for (int i = 0; i < 256; ++i) totals[at[i]] += codes[i];
 }
 
-PairSums SumPairs(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
-                  const Stretch& stretch) {
-  return Run(reference, actual, type, stretch, {}, nullptr);
-}
-
 std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest) {
   const int axis = type.quant && type.quant->axis ? *type.quant->axis : -1;
   const int64_t size = ir::NumElements(type.shape);
@@ -247,15 +243,15 @@ std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest) {
   return stretches;
 }
 
-PairSums SumAllPairs(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
-                     ThreadPool& pool) {
+PairSums SumNoise(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
+                  ThreadPool& pool) {
   const std::vector<Stretch> stretches = CutEvenly(type, reference.size());
   std::vector<PairSums> sums(stretches.size());
   if (sums.empty()) return {};
   const int64_t grain = std::max<int64_t>(1, kPieceOfPairs / stretches[0].count);
   pool.For(static_cast<int64_t>(sums.size()), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      sums[i] = SumPairs(reference, actual, type, stretches[i]);
+      sums[i] = Run(reference, actual, type, stretches[i], {}, nullptr);
     }
   });
   PairSums total;

@@ -62,21 +62,19 @@ struct Stretch {
   int64_t channel = 0;
 };
 
-// `actual` holds codes of `type`, or floats where it is not quantized.
-PairSums SumPairs(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
-                  const Stretch& stretch);
 // The elements of a type cut where its scale changes and at the multiples of `longest`, which
 // divides the elements of one scale or is divided by them; no stretch has more than kPieceOfPairs.
 std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest);
-// Over a whole tensor.
-PairSums SumAllPairs(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
-                     ThreadPool& pool);
+// Signal, noise and count of a whole tensor, the other sums being 0.  `actual` holds codes of
+// `type`, or floats where it is not quantized.
+PairSums SumNoise(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
+                  ThreadPool& pool);
 // Whether codes are counted themselves: 8 bits with one scale.
 bool CountsCodes(const ir::Type& type);
 // Adds such counts to those of bins.
 void AddCodes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& codes,
               std::array<int64_t, kHistogramBins + 1>& totals);
-// SumPairs, and adds to `counts`.
+// All sums of a stretch, and adds to `counts`.
 PairSums SumAndCountPairs(const ir::Tensor& reference, const ir::Tensor& actual,
                           const ir::Type& type, const Stretch& stretch, const Bins& bins,
                           PairCounts& counts);
