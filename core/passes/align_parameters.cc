@@ -36,7 +36,7 @@ struct Link {
 // What Rescales join: its groups, and the nodes that read or compute their values.
 struct Region {
   std::vector<Link> links = {};
-  std::vector<bool> in_groups = {};
+  int root = -1;  // of its groups
   std::vector<NodeId> nodes = {};
 };
 
@@ -113,27 +113,29 @@ class Aligner {
     return links;
   }
 
-  std::vector<Region> Regions() const {
+  // The group that stands for all that Rescales join with this one.
+  int RootOf(int group) {
+    while (root_[group] != group) group = root_[group] = root_[root_[group]];
+    return group;
+  }
+
+  std::vector<Region> Regions() {
     const std::vector<Link> links = Links();
-    std::vector<int> root(tied_.size());
-    for (int i = 0; i < tied_.size(); ++i) root[i] = i;
-    const auto find = [&](int at) {
-      while (root[at] != at) at = root[at] = root[root[at]];
-      return at;
-    };
-    for (const Link& link : links) root[find(link.from)] = find(link.to);
+    root_.resize(tied_.size());
+    for (int i = 0; i < tied_.size(); ++i) root_[i] = i;
+    for (const Link& link : links) root_[RootOf(link.from)] = RootOf(link.to);
     std::map<int, Region> regions;
-    for (const Link& link : links) regions[find(link.from)].links.push_back(link);
-    for (auto& [at, region] : regions) {
-      region.in_groups.resize(tied_.size());
-      for (int i = 0; i < tied_.size(); ++i) region.in_groups[i] = find(i) == at;
+    for (const Link& link : links) {
+      Region& region = regions[RootOf(link.from)];
+      region.root = RootOf(link.from);
+      region.links.push_back(link);
     }
     if (regions.empty()) return {};
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
       std::set<int> roots;
       const auto note = [&](ValueId value) {
-        if (value && tied_.Of(value) >= 0) roots.insert(find(tied_.Of(value)));
+        if (value && tied_.Of(value) >= 0) roots.insert(RootOf(tied_.Of(value)));
       };
       std::ranges::for_each(node.inputs, note);
       std::ranges::for_each(node.results, note);
@@ -148,16 +150,22 @@ class Aligner {
     return list;
   }
 
-  // The types that the groups have, and those of their values' ranges taken together.
-  std::vector<Type> Candidates(const std::set<int>& groups) {
+  static void AddUnlike(const Type& type, std::vector<Type>& types) {
+    const auto same = [&](const Type& other) { return SameType(type, other); };
+    if (std::ranges::none_of(types, same)) types.push_back(type);
+  }
+
+  // The types that the groups have.
+  std::vector<Type> StandingTypes(const std::set<int>& groups) const {
     std::vector<Type> types;
+    for (const int group : groups) AddUnlike(tied_.TypeOf(group), types);
+    return types;
+  }
+
+  // Those of their values' ranges taken together.
+  std::vector<Type> CalibratedTypes(const std::set<int>& groups) {
     profile::Entry together;
-    const auto add = [&](const Type& type) {
-      const auto same = [&](const Type& other) { return SameType(type, other); };
-      if (std::ranges::none_of(types, same)) types.push_back(type);
-    };
     for (const int group : groups) {
-      add(tied_.TypeOf(group));
       for (const ValueId id : tied_.members(group)) {
         const Node* producer = graph_.Producer(id);
         if (producer == nullptr || tied_.HandsOn(*producer) || IsRescale(*producer)) continue;
@@ -167,16 +175,18 @@ class Aligner {
         together.histogram->Merge(*histogram);
       }
     }
-    if (!together.histogram) return types;
+    if (!together.histogram) return {};
     together.min = together.histogram->min();
     together.max = together.histogram->max();
     const profile::Scheme scheme = profile::SchemeOf(target_);
+    std::vector<Type> types;
     for (const std::string_view method : {std::string_view(context_.settings().calibration),
                                           std::string_view("minmax"), std::string_view("mse")}) {
       const auto range = profile::Calibrate(together, method, scheme);
       if (!range) continue;
       const profile::Params params = profile::ChooseParams(range->min, range->max, scheme);
-      add({scheme.dtype, {}, ir::Quant::PerTensor(params.scale, params.zero_point), {}});
+      AddUnlike({scheme.dtype, {}, ir::Quant::PerTensor(params.scale, params.zero_point), {}},
+                types);
     }
     return types;
   }
@@ -194,9 +204,31 @@ class Aligner {
 
   std::optional<std::vector<double>> NoiseAt(const Region& region, const std::set<int>& groups,
                                              const Type* type) {
-    return noise_.Ratios(region.nodes, region.in_groups, [&](int group) -> const Type& {
-      return type && groups.count(group) ? *type : tied_.TypeOf(group);
-    });
+    return noise_.Ratios(
+        region.nodes, [&](int group) { return RootOf(group) == region.root; },
+        [&](int group) -> const Type& {
+          return type && groups.count(group) ? *type : tied_.TypeOf(group);
+        });
+  }
+
+  struct Choice {
+    std::optional<Type> best = {};
+    Change least = {};
+    std::string stays = {};  // why one is no choice
+  };
+
+  void Judge(const Region& region, const std::set<int>& groups, const std::vector<double>& before,
+             const std::vector<Type>& types, Choice& choice) {
+    for (const Type& type : types) {
+      if (std::string why = WhyStays(groups, type); !why.empty()) {
+        if (choice.stays.empty()) choice.stays = std::move(why);
+        continue;
+      }
+      const Change change = ChangeOf(before, *NoiseAt(region, groups, &type));
+      if (choice.best && !change.BetterThan(choice.least)) continue;
+      choice.best = type;
+      choice.least = change;
+    }
   }
 
   // One pair of parameters for all that the links join, if that is possible and good.
@@ -212,19 +244,14 @@ class Aligner {
       return keep(fmt::format("no histogram of '{}' says what shared parameters would cost",
                               noise_.missing()));
     }
-    std::optional<Type> best;
-    Change least;
-    std::string stays;
-    for (const Type& type : Candidates(groups)) {
-      if (std::string why = WhyStays(groups, type); !why.empty()) {
-        if (stays.empty()) stays = std::move(why);
-        continue;
-      }
-      const Change change = ChangeOf(*before, *NoiseAt(region, groups, &type));
-      if (best && !change.BetterThan(least)) continue;
-      best = type;
-      least = change;
-    }
+    const Rule& rule = noise_.assumes() ? kAlignedByTypesRule : kAlignedRule;
+    const bool allowed = context_.Allows(rule.effect);
+    Choice choice;
+    Judge(region, groups, *before, StandingTypes(groups), choice);
+    // Where the best is not asked for, one that is good says enough.
+    const bool enough = !allowed && choice.best && choice.least.Good();
+    if (!enough) Judge(region, groups, *before, CalibratedTypes(groups), choice);
+    const auto& [best, least, stays] = choice;
     if (!best) return keep(fmt::format("parameters cannot be shared: {}", stays));
     if (!least.Good()) {
       return keep(
@@ -234,8 +261,7 @@ class Aligner {
                       noise_.assumes() ? ", if values are uniform over their types" : "",
                       stays.empty() ? "" : "; of others ", stays));
     }
-    const Rule& rule = noise_.assumes() ? kAlignedByTypesRule : kAlignedRule;
-    if (!context_.Allows(rule.effect)) {
+    if (!allowed) {
       return keep(fmt::format("{} would have the effect {}, past the limit {}", rule.name,
                               Name(rule.effect), Name(context_.settings().limit)));
     }
@@ -262,6 +288,7 @@ class Aligner {
   TiedValues tied_;
   ReadersNoise noise_;
   std::map<NodeId, std::string>& why_;
+  std::vector<int> root_ = {};  // by group, on the way to its root
 };
 
 // After what the other laws said of the Rescales that stay.

@@ -44,11 +44,13 @@ std::optional<std::vector<float>> ClampedReals(const Graph& graph, const Node& n
   return std::vector<float>(clamped.begin(), clamped.end());
 }
 
+bool CanBeEnumerated(const Node& node, const Type& type) {
+  return node.op->clamps && type.quant->per_tensor() && ir::SizeOf(type.dtype) <= 2;
+}
+
 std::optional<Clamped> ClampedOf(const Graph& graph, const Node& node, const Type& type,
                                  ir::Numerics mode) {
-  if (!node.op->clamps || !type.quant->per_tensor() || ir::SizeOf(type.dtype) > 2) {
-    return std::nullopt;
-  }
+  if (!CanBeEnumerated(node, type)) return std::nullopt;
   const ir::CodeRange range = OccurringCodes(type, 0, mode);
   Clamped all;
   for (int64_t code = range.min; code <= range.max; ++code) {
@@ -95,8 +97,15 @@ bool ClampKeepsCodes(const Graph& graph, const Node& node, const Type& type, ir:
 }
 
 bool ClampKeepsReals(const Graph& graph, const Node& node, const Type& type, ir::Numerics mode) {
-  const auto all = ClampedOf(graph, node, type, mode);
-  return all && all->reals == all->clamped;
+  if (!CanBeEnumerated(node, type)) return false;
+  // What lies between two reals that a clamp leaves as they are is left as well.
+  const ir::CodeRange range = OccurringCodes(type, 0, mode);
+  std::vector<float> ends;
+  for (const int64_t code : {range.min, range.max}) {
+    ends.push_back(ops::DequantizeOne(static_cast<int32_t>(code), type.quant->scale(),
+                                      type.quant->zero_point()));
+  }
+  return ClampedReals(graph, node, ends) == ends;
 }
 
 bool ClampGivesCodes(const Graph& graph, const Node& node, const Type& type, ir::Numerics mode) {

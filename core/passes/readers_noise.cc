@@ -14,19 +14,26 @@ using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
 
+using Bin = ReadersNoise::Bin;
+
 namespace {
+
+std::vector<Bin> BinsOf(const profile::Histogram& histogram) {
+  std::vector<Bin> bins;
+  for (size_t k = 0; k < histogram.counts().size(); ++k) {
+    if (histogram.counts()[k] == 0) continue;
+    const double x = histogram.low() + (static_cast<double>(k) + 0.5) * histogram.width();
+    bins.push_back({std::clamp(x, double{histogram.min()}, double{histogram.max()}),
+                    static_cast<double>(histogram.counts()[k])});
+  }
+  return bins;
+}
 
 // The sum of f(real) over the histogram, a bin's values taken to lie in its middle.
 template <class F>
-double SumOf(const profile::Histogram& histogram, const F& f) {
+double SumOf(const std::vector<Bin>& bins, const F& f) {
   double sum = 0;
-  for (size_t k = 0; k < histogram.counts().size(); ++k) {
-    const int64_t count = histogram.counts()[k];
-    if (count == 0) continue;
-    const double x = histogram.low() + (static_cast<double>(k) + 0.5) * histogram.width();
-    sum += static_cast<double>(count) *
-           f(std::clamp(x, double{histogram.min()}, double{histogram.max()}));
-  }
+  for (const Bin& bin : bins) sum += bin.count * f(bin.middle);
   return sum;
 }
 
@@ -34,9 +41,20 @@ double Limited(double x, const ir::Range& limits) {
   return std::clamp(x, double{limits.min}, double{limits.max});
 }
 
-double Signal(const profile::Histogram& histogram, const ir::Range& limits) {
+double Signal(const std::vector<Bin>& bins, double total, const ir::Range& limits) {
   const auto square = [&](double x) { return Limited(x, limits) * Limited(x, limits); };
-  return SumOf(histogram, square) / static_cast<double>(histogram.total());
+  return SumOf(bins, square) / total;
+}
+
+double ErrorOf(const std::vector<Bin>& bins, double total, const ir::Range& limits,
+               const Type& type) {
+  const double step = type.quant->scale();
+  const ir::Range held = RangeHeldBy(type);
+  const auto error = [&](double x) {
+    const double beyond = Limited(x, limits) - Limited(Limited(x, limits), held);
+    return std::max(beyond * beyond, step * step / 12);
+  };
+  return SumOf(bins, error) / total;
 }
 
 // Both hold zero.
@@ -65,13 +83,7 @@ ir::Range RangeHeldBy(const Type& type) {
 
 double HoldingError(const profile::Histogram& histogram, const ir::Range& limits,
                     const Type& type) {
-  const double step = type.quant->scale();
-  const ir::Range held = RangeHeldBy(type);
-  const auto error = [&](double x) {
-    const double beyond = Limited(x, limits) - Limited(Limited(x, limits), held);
-    return std::max(beyond * beyond, step * step / 12);
-  };
-  return SumOf(histogram, error) / static_cast<double>(histogram.total());
+  return ErrorOf(BinsOf(histogram), static_cast<double>(histogram.total()), limits, type);
 }
 
 std::string ReadersNoise::WhyLimitStays(ValueId id, const Type& type) {
@@ -142,7 +154,10 @@ std::optional<ReadersNoise::Power> ReadersNoise::MadeAt(ValueId id, const ir::Ra
     missing_ = graph_.name(id);
     return std::nullopt;
   }
-  return Power{HoldingError(*histogram, limits, type), Signal(*histogram, limits)};
+  const auto [at, added] = bins_.try_emplace(histogram);
+  if (added) at->second = BinsOf(*histogram);
+  const auto total = static_cast<double>(histogram->total());
+  return Power{ErrorOf(at->second, total, limits, type), Signal(at->second, total, limits)};
 }
 
 std::optional<ReadersNoise::Power> ReadersNoise::Result(
@@ -178,12 +193,12 @@ std::optional<ReadersNoise::Power> ReadersNoise::Result(
 }
 
 std::optional<std::vector<double>> ReadersNoise::Ratios(
-    const std::vector<NodeId>& nodes, const std::vector<bool>& in_groups,
+    const std::vector<NodeId>& nodes, const std::function<bool(int)>& group_counts,
     const std::function<const Type&(int)>& type_of) {
   std::map<ValueId, Power> held;
   std::vector<double> ratios;
   const auto counts = [&](ValueId id) {
-    return id && tied_.Of(id) >= 0 && in_groups[tied_.Of(id)];
+    return id && tied_.Of(id) >= 0 && group_counts(tied_.Of(id));
   };
   for (const NodeId id : nodes) {
     const Node& node = graph_.node(id);

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "core/passes/tied_values.h"
@@ -23,6 +24,11 @@ double HoldingError(const profile::Histogram& histogram, const ir::Range& limits
 
 class ReadersNoise {
  public:
+  // So many values of a histogram, taken to be one real.
+  struct Bin {
+    double middle = 0, count = 0;
+  };
+
   // Refers to all arguments, and to the graph as it stands.
   ReadersNoise(const ir::Graph& graph, const TiedValues& tied, const Settings& settings,
                const Findings& findings)
@@ -39,11 +45,11 @@ class ReadersNoise {
   // The histogram of a value's reals; null where the profile has none of it.
   const profile::Histogram* Of(ir::ValueId id);
 
-  // The noise-to-signal ratio of each read of reals in the groups of `in_groups`, if each group had
-  // the type that `type_of` says; `nodes` are all that read or compute values of the groups, in the
+  // The noise-to-signal ratio of each read of reals in the groups that count, if each group had the
+  // type that `type_of` says; `nodes` are all that read or compute values of the groups, in the
   // graph's order.  Nothing where a histogram is missing, which `missing` then names.
   std::optional<std::vector<double>> Ratios(const std::vector<ir::NodeId>& nodes,
-                                            const std::vector<bool>& in_groups,
+                                            const std::function<bool(int)>& group_counts,
                                             const std::function<const ir::Type&(int)>& type_of);
   const std::string& missing() const { return missing_; }
 
@@ -63,6 +69,7 @@ class ReadersNoise {
   bool assumes_ = false;
   ir::Numerics mode_ = ir::Numerics::kOnnx;
   std::map<ir::ValueId, profile::Histogram> made_ = {};  // of payloads, and assumed ones
+  std::unordered_map<const profile::Histogram*, std::vector<Bin>> bins_ = {};  // not empty ones
   std::string missing_ = {};
 
   const profile::Histogram* Assumed(ir::ValueId id);

@@ -61,20 +61,34 @@ CalibratedRange Percentile(const Histogram& histogram, double percentile) {
 }
 
 // The error's energy if the values were stored with these parameters.
-double SquaredError(const Histogram& histogram, const Params& params, ir::CodeRange codes) {
-  double sum = 0;
-  const double scale = params.scale;
-  for (size_t k = 0; k < histogram.counts().size(); ++k) {
-    const int64_t count = histogram.counts()[k];
-    if (count == 0) continue;
-    const double x = CenterOf(histogram, k);
-    const double code = std::clamp(std::nearbyint(x / scale) + params.zero_point,
-                                   static_cast<double>(codes.min), static_cast<double>(codes.max));
-    const double error = x - (code - params.zero_point) * scale;
-    sum += static_cast<double>(count) * error * error;
+class SquaredError {
+ public:
+  explicit SquaredError(const Histogram& histogram) {
+    for (size_t k = 0; k < histogram.counts().size(); ++k) {
+      if (histogram.counts()[k] == 0) continue;
+      bins_.push_back({CenterOf(histogram, k), static_cast<double>(histogram.counts()[k])});
+    }
   }
-  return sum;
-}
+
+  double operator()(const Histogram&, const Params& params, ir::CodeRange codes) const {
+    double sum = 0;
+    const double scale = params.scale;
+    for (const auto& [x, count] : bins_) {
+      const double code =
+          std::clamp(std::nearbyint(x / scale) + params.zero_point, static_cast<double>(codes.min),
+                     static_cast<double>(codes.max));
+      const double error = x - (code - params.zero_point) * scale;
+      sum += count * error * error;
+    }
+    return sum;
+  }
+
+ private:
+  struct Bin {
+    double center = 0, count = 0;
+  };
+  std::vector<Bin> bins_;  // that hold any
+};
 
 // log2 by a fixed expression, so that the choice is the same on every machine: the exponent plus
 // an odd series in t = (m - 1) / (m + 1), |t| <= 0.1716, whose rest is below 1e-14.
@@ -173,7 +187,7 @@ Result<CalibratedRange> Calibrate(const Entry& entry, std::string_view method,
     case Method::Kind::kPercentile:
       return Percentile(*entry.histogram, parsed.percentile);
     case Method::Kind::kMse:
-      return Search(*entry.histogram, scheme, SquaredError);
+      return Search(*entry.histogram, scheme, SquaredError(*entry.histogram));
     case Method::Kind::kEntropy:
       return Search(*entry.histogram, scheme, Divergence);
   }
