@@ -177,13 +177,14 @@ Status Run(Graph& graph, Context& context) {
   const size_t entries = findings.ledger.size(), kept = findings.kept.size();
   std::optional<Graph> original;
   OCTAVO_CHECK(PlaceBest(graph, context, &original));
-  if (original && figures.greedy < TotalOf(graph)) {
+  const bool placed = original.has_value();
+  if (placed && figures.greedy < TotalOf(graph)) {
     // Merges made by single moves can open ways that the paths as they stood did not have.
     graph = *std::move(original);
     findings.ledger.resize(entries);
     findings.kept.resize(kept);
   }
-  const bool untouched = !original && !(figures.greedy < figures.before);
+  const bool untouched = !placed && !(figures.greedy < figures.before);
   if (!untouched) OCTAVO_CHECK(Settle(graph, context));
   OCTAVO_CHECK(MoveChannels(graph, context));
   OCTAVO_TRY(const bool aligned, AlignParameters(graph, context));

@@ -29,11 +29,13 @@ const uint8_t* BytesOf(const ir::Tensor& tensor) {
 template <class T>
 void ReadCodes(const T* from, int64_t count, float scale, int32_t zero, PairBlock& block) {
   for (int64_t i = 0; i < count; ++i) {
-    block.codes[i] = static_cast<int32_t>(from[i]);
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is extended, as for any other T.
+    const auto code = static_cast<int64_t>(from[i]);
+    block.codes[i] = static_cast<int32_t>(code);
     if constexpr (sizeof(T) <= 2) {
-      block.actual[i] = static_cast<float>(static_cast<int32_t>(from[i]) - zero) * scale;
+      block.actual[i] = static_cast<float>(block.codes[i] - zero) * scale;
     } else {
-      block.actual[i] = static_cast<float>(static_cast<int64_t>(from[i]) - zero) * scale;
+      block.actual[i] = static_cast<float>(code - zero) * scale;
     }
   }
 }

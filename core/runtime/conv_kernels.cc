@@ -18,8 +18,8 @@ constexpr std::string_view kConvTransposeOps[] = {"ConvTranspose"};
 
 double OperationsOf(const NodeView& view) {
   const ir::Shape& w = view.in(1).shape;
-  return 2.0 * static_cast<double>(view.out().elements()) *
-         static_cast<double>(ir::NumElements(w) / std::max<int64_t>(1, w[0]));
+  const int64_t taps = ir::NumElements(w) / std::max<int64_t>(1, w[0]);
+  return 2.0 * static_cast<double>(view.out().elements()) * static_cast<double>(taps);
 }
 
 std::optional<ConvShape> ShapeOf(const NodeView& view) {

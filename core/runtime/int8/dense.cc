@@ -100,10 +100,11 @@ void RunChunk(const DenseRun& run, const Chunk& chunk) {
 }
 
 // The source's byte (k, n) as s8.
-int8_t SignedWeight(const DenseSource& source, int64_t k, int64_t n) {
+int16_t SignedWeight(const DenseSource& source, int64_t k, int64_t n) {
   const auto* data = static_cast<const uint8_t*>(source.weights.data);
-  const uint8_t flip = source.weights.storage == Storage::kU8 ? 0x80 : 0;
-  return static_cast<int8_t>(data[k * source.k_stride + n * source.n_stride] ^ flip);
+  const int unflipped = source.weights.storage == Storage::kU8 ? 0 : 0x80;
+  const int byte = data[k * source.k_stride + n * source.n_stride] ^ unflipped;
+  return static_cast<int16_t>(byte - 128);
 }
 
 int64_t Width(const DenseWeights& w, int64_t column) {
