@@ -1,11 +1,14 @@
 // Latency of Octavo's runtime beside ONNX Runtime's on the same int8 models: each float model is
 // folded with u8 and with i8 activations, then both run it in turns, so that a busy machine
-// disturbs both alike.  A ratio is ONNX Runtime's time over Octavo's, the median of the turns.
+// disturbs both alike.  A ratio is ONNX Runtime's time over Octavo's: the median of the turns'
+// medians, and that of the shortest runs, which a busy machine disturbs least.  ONNX Runtime runs
+// within Node.js, whose calls cost it some 0.1 ms; that matters to the smallest models alone.  Its
+// threads sleep before Octavo's process has read the model, and that process ends with its turn.
 //
 //   node bench.mjs MODEL.onnx.. [--threads 1,2] [--activations u8,i8] [--turns 5] [--runs 20]
 //                  [--data random:0:4] [--octavo PATH] [--work DIR]
 import {mkdirSync, mkdtempSync} from 'node:fs';
-import {loadavg, tmpdir} from 'node:os';
+import {cpus, loadavg, tmpdir} from 'node:os';
 import {basename, dirname, join, resolve} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {parseArgs} from 'node:util';
@@ -49,23 +52,30 @@ async function onnxRuntimeMilliseconds(session, feed, runs) {
     await runFeed(session, feed);
     times.push(Number(process.hrtime.bigint() - began) / 1e6);
   }
-  return median(times);
+  return {median: median(times), least: Math.min(...times)};
 }
 
 async function compare(octavo, path, {threads, turns, runs}) {
   const session = await openModel(path, {threads});
   const feed = feedFor(session);
   await onnxRuntimeMilliseconds(session, feed, 3);
-  const own = [], peer = [], ratios = [];
+  const own = [], peer = [];
   for (let turn = 0; turn < turns; ++turn) {
     const {stdout} = octavo.call('bench', path, '--json', '--threads', `${threads}`,
                                  '--runs', `${runs}`);
-    own.push(JSON.parse(stdout).median_ms);
+    const {median_ms, min_ms} = JSON.parse(stdout);
+    own.push({median: median_ms, least: min_ms});
     peer.push(await onnxRuntimeMilliseconds(session, feed, runs));
-    ratios.push(peer.at(-1) / own.at(-1));
   }
   await session.release();
-  return {own: median(own), peer: median(peer), ratio: median(ratios)};
+  const least = (turns_) => Math.min(...turns_.map((turn) => turn.least));
+  return {
+    own: median(own.map((turn) => turn.median)),
+    peer: median(peer.map((turn) => turn.median)),
+    ratio: median(peer.map((turn, i) => turn.median / own[i].median)),
+    ownLeast: least(own),
+    peerLeast: least(peer),
+  };
 }
 
 function nameOf(model) {
@@ -78,6 +88,28 @@ function warnWhereBusy() {
   const [load] = loadavg();
   if (load > 0.5) {
     console.error(`the load is ${load.toFixed(1)}: ratios of several threads say nothing now`);
+  }
+}
+
+// Prints a row of Markdown for each comparison, and in the end what they come to.
+class Table {
+  #ratios = new Map();
+
+  add(model, activations, threads, {own, peer, ratio, ownLeast, peerLeast}) {
+    const leastRatio = peerLeast / ownLeast;
+    const cells = [own, peer, ratio, ownLeast, peerLeast, leastRatio].map((x) => x.toFixed(2));
+    console.log(`| ${[model, activations, threads, ...cells].join(' | ')} |`);
+    const key = `${activations}, ${threads} thread${threads > 1 ? 's' : ''}`;
+    this.#ratios.set(key, [...(this.#ratios.get(key) ?? []), {ratio, leastRatio}]);
+  }
+
+  sum() {
+    for (const [key, rows] of this.#ratios) {
+      const ratios = rows.map((row) => row.ratio), least = rows.map((row) => row.leastRatio);
+      console.log(`\n${key}: geometric mean ${geometricMean(ratios).toFixed(2)}, least ` +
+                  `${Math.min(...ratios).toFixed(2)}; of shortest runs ` +
+                  `${geometricMean(least).toFixed(2)}, least ${Math.min(...least).toFixed(2)}`);
+    }
   }
 }
 
@@ -100,27 +132,23 @@ async function main() {
   const work = values.work ?? mkdtempSync(join(tmpdir(), 'octavo-bench-'));
   mkdirSync(work, {recursive: true});
   const figures = {turns: Number(values.turns), runs: Number(values.runs)};
-  const ratios = new Map();
-  console.log('| model | activations | threads | Octavo ms | ONNX Runtime ms | ratio |');
-  console.log('|---|---|--:|--:|--:|--:|');
+  const table = new Table();
+  console.log(`On ${cpus().length} cores of ${cpus()[0].model.trim()}:\n`);
+  console.log('| model | activations | threads | Octavo ms | ONNX Runtime ms | ratio ' +
+              '| shortest | shortest | ratio |');
+  console.log('|---|---|--:|--:|--:|--:|--:|--:|--:|');
   for (const [index, model] of positionals.entries()) {
     for (const activations of values.activations.split(',')) {
       const path = join(work, `${index}.${activations}.onnx`);
       octavo.call('optimize', model, '--data', values.data, '-o', path, '--quiet',
                   '--activations', activations);
       for (const threads of values.threads.split(',').map(Number)) {
-        const {own, peer, ratio} = await compare(octavo, path, {threads, ...figures});
-        console.log(`| ${nameOf(model)} | ${activations} | ${threads} | ${own.toFixed(2)} | ` +
-                    `${peer.toFixed(2)} | ${ratio.toFixed(2)} |`);
-        const key = `${activations}, ${threads} threads`;
-        ratios.set(key, [...(ratios.get(key) ?? []), ratio]);
+        const times = await compare(octavo, path, {threads, ...figures});
+        table.add(nameOf(model), activations, threads, times);
       }
     }
   }
-  for (const [key, list] of ratios) {
-    console.log(`${key}: geometric mean ${geometricMean(list).toFixed(2)}, ` +
-                `least ${Math.min(...list).toFixed(2)}`);
-  }
+  table.sum();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
