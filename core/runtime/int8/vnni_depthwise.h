@@ -46,36 +46,19 @@ void Interleave(const InterleaveCall& call) {
   }
 }
 
-// The sums of kPixels pixels at x, which are `step` apart.  kTaps 0: as many as the call says.
-template <int kVectors, int kPixels, int kTaps>
-inline void SumPixels(const InterleavedCall& call, const uint32_t* x, int64_t step,
-                      const int64_t* offsets, const __m512i (*kept)[kVectors],
-                      __m512i (&acc)[kPixels][kVectors]) {
-  const auto add = [&](int64_t offset, const __m512i(&weights)[kVectors]) {
-    OCTAVO_UNROLL for (int i = 0; i < kPixels; ++i) {
-      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-        DotProduct(acc[i][v], _mm512_loadu_si512(x + i * step + offset + v * kVector), weights[v]);
-      }
-    }
-  };
-  if constexpr (kTaps > 0) {
-    OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) {
-      int64_t offset = offsets[t];
-      asm("" : "+r"(offset));  // or the compiler keeps an address for each load
-      add(offset, kept[t]);
-    }
-  } else {
-    const int8_t* weights = call.weights;
-    for (int64_t t = 0; t < call.taps; ++t, weights += kVectors * 64) {
-      __m512i w[kVectors];
-      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-        w[v] = _mm512_loadu_si512(weights + v * 64);
-      }
-      add(call.offsets[t], w);
+// Adds one column of taps to the sums of kPixels pixels, which are `step` apart.
+template <int kVectors, int kPixels>
+__attribute__((always_inline)) inline void AddColumn(const uint32_t* x, int64_t step,
+                                                     const __m512i (&weights)[kVectors],
+                                                     __m512i (&acc)[kPixels][kVectors]) {
+  OCTAVO_UNROLL for (int i = 0; i < kPixels; ++i) {
+    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+      DotProduct(acc[i][v], _mm512_loadu_si512(x + i * step + v * kVector), weights[v]);
     }
   }
 }
 
+// kTaps 0: as many as the call says.
 template <int kVectors, int kPixels, int kTaps, bool kSmall>
 void Pixels(const InterleavedCall& shared) {
   const InterleavedCall call = shared;  // which no store can change
@@ -99,7 +82,19 @@ void Pixels(const InterleavedCall& shared) {
         acc[i][v] = _mm512_loadu_si512(call.bias + v * kVector);
       }
     }
-    SumPixels<kVectors, kPixels, kTaps>(call, x, call.step, offsets, kept, acc);
+    OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) {
+      int64_t offset = offsets[t];
+      asm("" : "+r"(offset));  // or the compiler keeps an address for each load
+      AddColumn(x + offset, call.step, kept[t], acc);
+    }
+    const int8_t* weights = call.weights;
+    for (int64_t t = 0; kTaps == 0 && t < call.taps; ++t, weights += kVectors * 64) {
+      __m512i w[kVectors];
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+        w[v] = _mm512_loadu_si512(weights + v * 64);
+      }
+      AddColumn(x + call.offsets[t], call.step, w, acc);
+    }
     const TileEnd end{.multipliers = call.multipliers,
                       .columns = call.channels,
                       .out = out,
