@@ -20,6 +20,19 @@ struct Scratch {
   std::vector<uint8_t> bytes;
   std::vector<const uint8_t*> rows;
   std::vector<int32_t> sums;
+  std::vector<int64_t> offsets;
+  std::vector<int32_t> quad_offsets;
+
+  void SetOffsets(std::span<const int64_t> segments, int64_t shift, int64_t quads) {
+    offsets.clear();
+    quad_offsets.clear();
+    for (const int64_t segment : segments) {
+      offsets.push_back(segment + shift);
+      for (int64_t q = 0; q < quads; ++q) {
+        quad_offsets.push_back(static_cast<int32_t>(offsets.back() + 4 * q));
+      }
+    }
+  }
 };
 Scratch& ThreadScratch() {
   static thread_local Scratch scratch;
@@ -59,15 +72,15 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
                          : static_cast<const void*>(w.narrow.data() + from);
   };
   const int64_t first = chunk.begin * run.out_stride + group * w.n + column;
-  std::vector<int64_t> offsets(run.offsets.begin(), run.offsets.end());
-  for (int64_t& offset : offsets) offset += group * run.group_stride;
+  scratch.SetOffsets(run.offsets, group * run.group_stride, w.quads);
   if (!w.weight_zeros.empty()) {
     SumRows(w, run, scratch.rows, group * run.group_stride, chunk.rows(), scratch.sums.data());
   }
   w.tiles->tile[DivideUp(columns, kVector) - 1]({
       .rows = scratch.rows.data(),
       .count = chunk.rows(),
-      .offsets = offsets.data(),
+      .offsets = scratch.offsets.data(),
+      .quad_offsets = scratch.quad_offsets.data(),
       .segments = w.segments,
       .quads = w.quads,
       .weights = weights(before),

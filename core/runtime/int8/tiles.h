@@ -36,7 +36,8 @@ struct AdditionEnding {
 struct TileCall {
   const uint8_t* const* rows = nullptr;  // [count]
   int64_t count = 0;
-  const int64_t* offsets = nullptr;  // [segments], from a row's byte to its segments
+  const int64_t* offsets = nullptr;       // [segments], from a row's byte to its segments
+  const int32_t* quad_offsets = nullptr;  // [segments * quads], likewise to its quads
   int64_t segments = 0;
   int64_t quads = 0;              // bytes of a segment / 4
   const void* weights = nullptr;  // one panel

@@ -12,24 +12,42 @@ inline int32_t Load4(const uint8_t* p) {
   return x;
 }
 
+// Adds the products of four bytes of each row, `at` bytes behind its pointer, and their weights.
+template <int kRows, int kVectors>
+__attribute__((always_inline)) inline void MultiplyQuad(const uint8_t* const (&rows)[kRows],
+                                                        int64_t at, const int8_t* weights,
+                                                        __m512i (&acc)[kRows][kVectors]) {
+  __m512i w[kVectors];
+  OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(weights + v * 64);
+  OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+    const __m512i x = _mm512_set1_epi32(Load4(rows[r] + at));
+    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) DotProduct(acc[r][v], x, w[v]);
+  }
+}
+
 // Products of the rows' segments and a panel of weights, added to `acc`.  Lines from `ahead` on are
-// brought near, one for each quad.
+// brought near, one for each quad.  One loop over all quads spares the ends of short segments; at
+// 2 and 3 vectors GCC 12 moves accumulators about in it, which costs more.
 template <int kRows, int kVectors>
 inline void Multiply(const TileCall& call, const uint8_t* const* pointers, const int8_t* ahead,
                      __m512i (&acc)[kRows][kVectors]) {
   const int8_t* weights = static_cast<const int8_t*>(call.weights);
+  const uint8_t* rows[kRows];
+  if constexpr (kVectors == 1 || kVectors == 4) {
+    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = pointers[r];
+    const int32_t* const end = call.quad_offsets + call.segments * call.quads;
+    for (const int32_t* offset = call.quad_offsets; offset != end; ++offset) {
+      MultiplyQuad(rows, *offset, weights, acc);
+      weights += kVectors * 64;
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += 64;
+    }
+    return;
+  }
   for (int64_t s = 0; s < call.segments; ++s) {
-    const uint8_t* rows[kRows];
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = pointers[r] + call.offsets[s];
     for (int64_t q = 0; q < call.quads; ++q) {
-      __m512i w[kVectors];
-      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-        w[v] = _mm512_loadu_si512(weights + v * 64);
-      }
-      OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-        const __m512i x = _mm512_set1_epi32(Load4(rows[r] + 4 * q));
-        OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) DotProduct(acc[r][v], x, w[v]);
-      }
+      MultiplyQuad(rows, 4 * q, weights, acc);
       weights += kVectors * 64;
       __builtin_prefetch(ahead, 0, 2);
       ahead += 64;
