@@ -2,56 +2,112 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <vector>
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 namespace octavo {
 namespace {
 
+// How long a thread looks out for the next loop, or for the end of this one, before it sleeps: a
+// plan's steps follow each other much faster than threads wake up.
+constexpr std::chrono::microseconds kPatience{50};
+
 thread_local bool inside_a_body = false;
+
+void Pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+// Whether the condition came true within kPatience.
+template <class Condition>
+bool CameSoon(Condition condition) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + kPatience;
+  do {
+    for (int i = 0; i < 16; ++i) {
+      if (condition()) return true;
+      Pause();
+    }
+    std::this_thread::yield();  // the one that is waited for may want this core
+  } while (Clock::now() < end);
+  return condition();
+}
 
 }  // namespace
 
-// One loop at a time.  Threads take pieces from `next` until none is left; a generation number
-// tells a sleeping thread that a new loop has come.
+// One loop at a time.  Its pieces are claimed one by one from `ticket`, whose upper half numbers
+// the loop and whose lower half counts the pieces left; what a piece is may be read once it is
+// claimed, since the loop cannot end before.  Nobody waits for threads that claim nothing.
 struct ThreadPool::State {
   std::mutex one_loop;
-  std::mutex mutex;
+  std::mutex mutex;  // of sleep alone
   std::condition_variable wake, finished;
   std::vector<std::thread> threads;
-  uint64_t generation = 0;
-  int active = 0;
-  bool closing = false;
+  std::atomic<uint64_t> ticket{0};
+  std::atomic<int64_t> unfinished{0};  // pieces
+  std::atomic<int> sleepers{0};
+  std::atomic<bool> caller_sleeps{false};
+  std::atomic<bool> closing{false};
 
   const std::function<void(int64_t, int64_t)>* body = nullptr;
   int64_t count = 0;
   int64_t piece = 1;
-  std::atomic<int64_t> next{0};
+  int64_t pieces = 0;
 
+  static int64_t Left(uint64_t ticket) { return static_cast<int64_t>(ticket & 0xffffffff); }
+  bool HasWork() const { return closing || Left(ticket) > 0; }
+
+  // Runs pieces as long as any is left.
   void Work() {
-    inside_a_body = true;
-    for (;;) {
-      const int64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
-      if (begin >= count) break;
+    uint64_t seen = ticket;
+    while (Left(seen) > 0) {
+      if (!ticket.compare_exchange_weak(seen, seen - 1)) continue;
+      const int64_t begin = (pieces - Left(seen)) * piece;
+      inside_a_body = true;
       (*body)(begin, std::min(begin + piece, count));
+      inside_a_body = false;
+      if (--unfinished == 0 && caller_sleeps) {
+        const std::lock_guard lock(mutex);
+        finished.notify_one();
+      }
+      seen = ticket;
     }
-    inside_a_body = false;
   }
 
   void Loop() {
-    uint64_t seen = 0;
-    std::unique_lock lock(mutex);
-    for (;;) {
-      wake.wait(lock, [&] { return closing || generation != seen; });
-      if (closing) return;
-      seen = generation;
-      lock.unlock();
+    while (!closing) {
+      if (!CameSoon([&] { return HasWork(); })) {
+        std::unique_lock lock(mutex);
+        ++sleepers;
+        wake.wait(lock, [&] { return HasWork(); });
+        --sleepers;
+      }
       Work();
-      lock.lock();
-      if (--active == 0) finished.notify_one();
     }
+  }
+
+  void WakeSleepers() {
+    if (sleepers == 0) return;
+    const std::lock_guard lock(mutex);
+    wake.notify_all();
+  }
+
+  void AwaitEnd() {
+    const auto is_done = [&] { return unfinished == 0; };
+    if (CameSoon(is_done)) return;
+    std::unique_lock lock(mutex);
+    caller_sleeps = true;
+    finished.wait(lock, is_done);
+    caller_sleeps = false;
   }
 };
 
@@ -65,11 +121,8 @@ ThreadPool::ThreadPool(int threads) {
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(state_->mutex);
-    state_->closing = true;
-  }
-  state_->wake.notify_all();
+  state_->closing = true;
+  state_->WakeSleepers();
   for (std::thread& thread : state_->threads) thread.join();
 }
 
@@ -79,22 +132,19 @@ void ThreadPool::For(int64_t count, int64_t grain,
   grain = std::max<int64_t>(1, grain);
   if (threads_ == 1 || count <= grain || inside_a_body) return body(0, count);
 
-  std::lock_guard only(state_->one_loop);
+  const std::lock_guard only(state_->one_loop);
   // A few pieces a thread even out uneven cores without much hand-over.
-  const int64_t pieces = std::min<int64_t>((count + grain - 1) / grain, threads_ * 4);
-  {
-    std::lock_guard lock(state_->mutex);
-    state_->body = &body;
-    state_->count = count;
-    state_->piece = (count + pieces - 1) / pieces;
-    state_->next.store(0, std::memory_order_relaxed);
-    state_->active = static_cast<int>(state_->threads.size());
-    ++state_->generation;
-  }
-  state_->wake.notify_all();
+  const int64_t most = std::min<int64_t>((count + grain - 1) / grain, threads_ * 4);
+  state_->body = &body;
+  state_->count = count;
+  state_->piece = (count + most - 1) / most;
+  state_->pieces = (count + state_->piece - 1) / state_->piece;
+  state_->unfinished = state_->pieces;
+  const uint64_t number = (state_->ticket >> 32) + 1;
+  state_->ticket = number << 32 | static_cast<uint64_t>(state_->pieces);
+  state_->WakeSleepers();
   state_->Work();
-  std::unique_lock lock(state_->mutex);
-  state_->finished.wait(lock, [&] { return state_->active == 0; });
+  state_->AwaitEnd();
 }
 
 }  // namespace octavo

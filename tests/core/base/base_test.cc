@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
+#include <thread>
 #include <vector>
 
 #include "core/base/blob.h"
@@ -52,6 +54,25 @@ TEST(ThreadPool, EveryIndexRunsOnceForAnyThreadCount) {
       for (const auto& times : seen) EXPECT_EQ(times, 1);
     }
   }
+}
+
+TEST(ThreadPool, LoopsOfSeveralCallersNeitherMeetNorMissAWakeUp) {
+  ThreadPool pool(3);
+  std::atomic<int64_t> sum{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller) {
+    callers.emplace_back([&] {
+      for (int64_t i = 0; i < 300; ++i) {
+        pool.For(i % 17, 1, [&](int64_t begin, int64_t end) { sum += end - begin; });
+        // Long enough for the pool's threads to fall asleep.
+        if (i % 100 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  int64_t expected = 0;
+  for (int64_t i = 0; i < 300; ++i) expected += 3 * (i % 17);
+  EXPECT_EQ(sum, expected);
 }
 
 TEST(ThreadPool, ALoopInsideALoopRunsInline) {
