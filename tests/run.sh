@@ -1,7 +1,7 @@
 #!/bin/sh
 # Everything that must hold before a change is good: from bare Debian 12 to the built image.
 #
-#   sh tests/run.sh                          install, release, quickstart, peers, tidy, sanitize, tsan
+#   sh tests/run.sh                          install, release, quickstart, peers, tidy, sanitize, tsan, fuzz
 #   sh tests/run.sh --only release           one, or several as release,tidy
 #   sh tests/run.sh --list                   their names
 #
@@ -16,9 +16,9 @@
 set -u
 exec </dev/null
 
-all="install release quickstart peers tidy sanitize tsan image"
+all="install release quickstart peers tidy sanitize tsan fuzz image"
 # The image is run by name: ctest of the stage release already builds and runs it.
-stages="install release quickstart peers tidy sanitize tsan"
+stages="install release quickstart peers tidy sanitize tsan fuzz"
 no_time=78
 passed=0
 failed=0
@@ -74,7 +74,7 @@ add_counts() {
 
 # Minutes that stage $1 takes on two cores with nothing built.
 minutes_of() {
-  case $1 in release) echo 13 ;; sanitize) echo 13 ;; tsan) echo 8 ;; tidy | peers) echo 3 ;; *) echo 1 ;; esac
+  case $1 in release) echo 13 ;; sanitize) echo 13 ;; tsan) echo 8 ;; tidy | peers | fuzz) echo 3 ;; *) echo 1 ;; esac
 }
 
 # Stage $1 within what is left of the time; $no_time where that is too little to begin.
@@ -85,6 +85,8 @@ run_stage() {
   fi
   left=$((began + OCTAVO_MINUTES * 60 - $(date +%s)))
   [ $left -ge $(($(minutes_of "$1") * 60)) ] || return $no_time
+  OCTAVO_SECONDS_LEFT=$left
+  export OCTAVO_SECONDS_LEFT
   timeout --kill-after=10 $left sh -eu "tests/stages/$1.sh"
 }
 

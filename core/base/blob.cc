@@ -1,7 +1,6 @@
 #include "core/base/blob.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,14 +9,10 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/base/mapped_pages.h"
+
 namespace octavo {
 namespace {
-
-struct Mapping {
-  void* address = nullptr;
-  size_t size = 0;
-  ~Mapping() { munmap(address, size); }
-};
 
 struct Descriptor {
   int fd = -1;
@@ -51,14 +46,11 @@ Result<Blob> Blob::MapFile(const std::string& path) {
   }
   const auto size = static_cast<size_t>(info.st_size);
   if (size == 0) return Blob(std::string());
-  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.fd, 0);
-  if (address == MAP_FAILED) {
+  const Blob mapped = MapDescriptor(file.fd, size);
+  if (mapped.empty()) {
     return Fail(Code::kUsage, "cannot map '{}': {}", path, std::strerror(errno)).Field(path);
   }
-  auto mapping = std::make_shared<Mapping>();
-  mapping->address = address;
-  mapping->size = size;
-  return Blob(std::move(mapping), {static_cast<const std::byte*>(address), size});
+  return mapped;
 }
 
 Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {

@@ -5,10 +5,15 @@
 #include <cstring>
 #include <new>
 
+#include "core/base/mapped_pages.h"
+
 namespace octavo::ir {
 namespace {
 
 constexpr size_t kAlignment = 64;
+// Copies of bytes that are not aligned go to a temporary file from here on: models hold weights at
+// any offset, and all of them in memory would be the model once more.
+constexpr size_t kWorthFile = size_t{4} << 20;
 
 std::shared_ptr<std::byte> Allocate(int64_t bytes) {
   const size_t size = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
@@ -45,6 +50,13 @@ Tensor::Tensor(DType dtype, Shape shape, const Blob& blob)
   data_ = blob.bytes().data();
   owner_ = blob.owner();
   if (data_ != nullptr && reinterpret_cast<uintptr_t>(data_) % SizeOf(dtype_) == 0) return;
+  if (blob.size() >= kWorthFile) {
+    const Blob copy = CopyToFile(blob.bytes());
+    ReleasePages(blob.bytes());
+    data_ = copy.bytes().data();
+    owner_ = copy.owner();
+    return;
+  }
   auto memory = Allocate(bytes());
   if (size_ > 0) std::memcpy(memory.get(), data_, bytes());
   data_ = memory.get();

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "core/base/mapped_pages.h"
 #include "core/base/sha256.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
@@ -314,7 +315,7 @@ class Job {
     Sha256 hash;
     const auto add = [&](std::string_view name, const Blob& bytes) {
       hash.Update(fmt::format("{} {} ", name.size(), name));
-      hash.Update(Sha256Of(bytes.bytes()));
+      hash.Update(Sha256OfMapped(bytes.bytes()));
     };
     hash.Update(std::string_view("octavo " OCTAVO_VERSION " "));
     hash.Update(OptionsJson(options_, settings_).dump());

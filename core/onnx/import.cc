@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "core/base/sha256.h"
+#include "core/base/mapped_pages.h"
 #include "core/ir/verify.h"
 #include "core/onnx/bind_inputs.h"
 #include "core/onnx/fold_qdq.h"
@@ -288,6 +288,7 @@ class Importer {
             .Field(value.name)
             .Reason("NOT_FINITE");
       }
+      ReleasePages(value.constant->tensor.raw_bytes());
     }
     return {};
   }
@@ -352,7 +353,7 @@ Result<Imported> ImportModel(const Blob& model, const ImportOptions& options) {
   OCTAVO_TRY(const ModelProto proto, ParseModel(model));
   OCTAVO_CHECK(CheckNodeCount(proto.model.graph().node_size(), options.max_nodes));
   OCTAVO_TRY(Imported imported, ImportParsed(proto, options));
-  imported.digest = Sha256Of(model.bytes());
+  imported.digest = Sha256OfMapped(model.bytes());
   imported.bytes = static_cast<int64_t>(model.size());
   for (const auto& [name, blob] : options.external) {
     imported.bytes += static_cast<int64_t>(blob.size());

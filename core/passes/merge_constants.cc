@@ -6,6 +6,7 @@
 //            weights behind a Reshape or a Transpose lie then as the op reads them
 #include <algorithm>
 
+#include "core/base/mapped_pages.h"
 #include "core/ops/mode_quantize.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -68,7 +69,9 @@ Status Run(Graph& graph, Context& context) {
     if (!graph.IsConstant(payload)) continue;
     const ValueId value = node.result();
     const ir::Type type = graph.type(value);
-    ir::Tensor codes = ops::QuantizeTensorIn(mode, graph.value(payload).constant->tensor, type);
+    const ir::Tensor& reals = graph.value(payload).constant->tensor;
+    ir::Tensor codes = ops::QuantizeTensorIn(mode, reals, type);
+    ReleasePages(reals.raw_bytes());
     context.Applied(kMerged, node.name, {graph.name(payload), graph.name(value)});
     graph.DefineAsConstant(value, ir::MakePayload(std::move(codes)), type);
     if (graph.CountUses(payload) == 0) {

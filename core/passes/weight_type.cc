@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/mapped_pages.h"
+
 namespace octavo::passes {
 namespace {
 
@@ -27,6 +29,7 @@ std::vector<ir::Range> ChannelRanges(const ir::Tensor& tensor, int axis) {
 ir::Range RangeOf(const ir::Tensor& tensor) {
   if (tensor.size() == 0) return {};
   const auto [min, max] = std::ranges::minmax(tensor.values<float>());
+  ReleasePages(tensor.raw_bytes());
   return {min, max};
 }
 
@@ -54,6 +57,7 @@ ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis, std::stri
     if (scheme.schema == target::Schema::kPow2) mean = profile::RoundUpToPowerOfTwo(mean);
     for (const size_t channel : zero_channels) quant.scales[channel] = mean;
   }
+  ReleasePages(weight.raw_bytes());
   return {scheme.dtype, weight.shape(), std::move(quant), {}};
 }
 

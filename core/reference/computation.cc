@@ -59,6 +59,11 @@ MatrixView View(const float* data, int64_t rows, int64_t columns, bool transpose
   return MatrixView{data, columns, rows, rows, 1}.Transposed();
 }
 
+// Packing pays where many rows read what is packed.
+bool PacksAhead(const ir::Tensor* constant, int64_t rows, bool transposed) {
+  return constant != nullptr && (rows >= 8 || transposed);
+}
+
 // y = a * b + c, where c is absent or one row for all.
 Function PrepareGemm(const ir::Node& node, Shapes shapes, Constants constants) {
   const bool trans_a = node.attributes.Int("transA", 0) != 0;
@@ -73,7 +78,9 @@ Function PrepareGemm(const ir::Node& node, Shapes shapes, Constants constants) {
     if (!one_row) return nullptr;
   }
   std::optional<PackedMatrix> packed;
-  if (constants[1]) packed.emplace(View(Reals(*constants[1]), k, n, trans_b));
+  if (PacksAhead(constants[1], m, trans_b)) {
+    packed.emplace(View(Reals(*constants[1]), k, n, trans_b));
+  }
   return [=](const ir::EvalContext& context) -> Status {
     const MatrixView a = View(Reals(context.in(0)), m, k, trans_a);
     const MatMulBias bias{.per_column = context.Has(2) ? Reals(context.in(2)) : nullptr};
@@ -114,7 +121,9 @@ Function PrepareMatMul(const ir::Node&, Shapes shapes, Constants constants) {
     const int64_t m =
         k == 0 ? ir::NumElements(ir::Shape(a.begin(), a.end() - 1)) : ir::NumElements(a) / k;
     std::optional<PackedMatrix> packed;
-    if (constants[1]) packed.emplace(View(Reals(*constants[1]), k, n, false));
+    if (PacksAhead(constants[1], m, false)) {
+      packed.emplace(View(Reals(*constants[1]), k, n, false));
+    }
     return [=](const ir::EvalContext& context) -> Status {
       const MatrixView left = View(Reals(context.in(0)), m, k, false);
       float* y = MutableReals(context.out());

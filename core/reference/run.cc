@@ -2,6 +2,7 @@
 
 #include <unordered_map>
 
+#include "core/base/mapped_pages.h"
 #include "core/ops/quantize_math.h"
 #include "core/reference/buffers.h"
 #include "core/reference/computation.h"
@@ -24,6 +25,19 @@ struct Step {
   std::vector<ValueId> last_uses = {};  // values that nobody reads after this step
 };
 
+// Bytes of constants that are packed ahead; what goes beyond is packed or read where it lies in
+// each run, so that a large model is not in memory twice.
+constexpr int64_t kMostPacked = int64_t{128} << 20;
+
+// Large constants leave memory when a node is done with them.
+void ReleaseConstants(std::span<const Tensor* const> inputs) {
+  for (const Tensor* input : inputs) {
+    if (input != nullptr && static_cast<size_t>(input->bytes()) >= kWorthReleasing) {
+      ReleasePages(input->raw_bytes());
+    }
+  }
+}
+
 // Reads plain integers as quantized: the codes stay.
 bool KeepsCodes(const Graph& graph, const Node& node) {
   if (node.op->domain != "octavo" || node.inputs.size() != 1 || node.results.size() != 1) {
@@ -44,6 +58,7 @@ struct Session::State {
   // The quantized ones of these, expressed.
   std::unordered_map<ValueId, Tensor> fixed_reals = {};
   Buffers buffers = {};
+  int64_t packed_bytes = 0;
 
   Status Plan();
   Status PlanNode(NodeId id, ThreadPool& pool);
@@ -88,6 +103,7 @@ Result<std::vector<Tensor>> Session::State::RunStep(
   }
   OCTAVO_CHECK(
       step.computation.run({.node = node, .inputs = inputs, .results = results, .pool = &pool}));
+  ReleaseConstants(inputs);
   for (size_t i = 0; i < results.size(); ++i) {
     const Type& type = graph.type(node.results[i]);
     if (!type.quantized()) continue;
@@ -112,8 +128,15 @@ Status Session::State::PlanNode(NodeId id, ThreadPool& pool) {
     if (input && at == fixed.end()) all_fixed = false;
     if (at != fixed.end()) reals.push_back(Expressed(input, at->second, pool));
     constants.push_back(at != fixed.end() ? &reals.back() : nullptr);
+    if (constants.back() == nullptr) continue;
+    if (packed_bytes + constants.back()->bytes() > kMostPacked) {
+      constants.back() = nullptr;
+    } else {
+      packed_bytes += constants.back()->bytes();
+    }
   }
   OCTAVO_TRY(step.computation, Prepare(node, shapes, constants));
+  ReleaseConstants(constants);
   if (all_fixed) {
     OCTAVO_TRY(std::vector<Tensor> results, RunStep(step, {}, pool));
     for (size_t i = 0; i < results.size(); ++i) fixed.emplace(node.results[i], results[i]);
@@ -223,6 +246,7 @@ Result<std::vector<Tensor>> Evaluate(const Node& node, const std::vector<const T
   }
   OCTAVO_CHECK(
       computation.run({.node = node, .inputs = inputs, .results = results, .pool = &pool}));
+  ReleaseConstants(inputs);
   return results;
 }
 

@@ -29,7 +29,27 @@ std::vector<std::string> Models() {
   qdq.Node("DequantizeLinear", {"q", "s", "z"}, {"d"}).Node("Relu", {"d"}, {"h"});
   qdq.Node("QuantizeLinear", {"h", "s", "z"}, {"hq"});
   qdq.Node("DequantizeLinear", {"hq", "s", "z"}, {"y"}).Output("y");
-  return {conv.Text(), old.Text(), qdq.Text()};
+  // A weight quantized as rows, and a clamp before QuantizeLinear.
+  ModelBuilder rows(13);
+  rows.Input("x", {1, 2, 3, 3}).Constant("s", ir::Tensor::Scalar(0.5f));
+  rows.Constant("z", ir::Tensor::Scalar<uint8_t>(3));
+  rows.Constant("wq", ir::Tensor(ir::DType::kI8, {2, 2}));
+  rows.Constant("ws", ir::Tensor::Of<float>({2}, {0.1f, 0.2f}));
+  rows.Constant("shape", ir::Tensor::Ints({2, 2, 1, 1}));
+  rows.Node("DequantizeLinear", {"wq", "ws"}, {"wd"}).Int("axis", 0);
+  rows.Node("Reshape", {"wd", "shape"}, {"w"});
+  rows.Node("QuantizeLinear", {"x", "s", "z"}, {"xq"});
+  rows.Node("DequantizeLinear", {"xq", "s", "z"}, {"xd"}).Node("Conv", {"xd", "w"}, {"c"});
+  rows.Node("Relu", {"c"}, {"r"}).Node("Split", {"r"}, {"a", "b"}).Int("axis", 1);
+  rows.Node("QuantizeLinear", {"a", "s", "z"}, {"aq"});
+  rows.Node("DequantizeLinear", {"aq", "s", "z"}, {"y"}).Output("y");
+  return {conv.Text(), old.Text(), qdq.Text(), rows.Text()};
+}
+
+std::string Tensor() {
+  onnx_wire::Tensor tensor;
+  onnx::WriteTensor("t", ir::Tensor::Of<float>({2, 2}, {1, 2, 3, 4}), tensor);
+  return tensor.SerializeAsString();
 }
 
 constexpr std::string_view kText = R"(graph(%x: tensor<1x2x4x4xf32>) -> (%y) {
@@ -59,10 +79,23 @@ constexpr std::string_view kGlow =
 constexpr std::string_view kCache = "TRT-8000-EntropyCalibration2\nx: 3c010a14\ny: 3c010a15\n";
 constexpr std::string_view kRanges = R"({"x": [0.1, 2.0], "y": {"lowest": 1, "highest": 2}})";
 
+constexpr std::string_view kTarget =
+    R"({"name": "npu", "base": "cpu-int8", "numerics": "onnx", "activations": ["i8"],
+  "weights": {"dtype": "i8", "per_channel": true, "symmetric": true, "narrow_range": true},
+  "bias_bits": 32, "scales": "any", "integer_ops": ["Conv", "MatMul", "MaxSplat"],
+  "same_type": ["MaxPool"], "lower": ["Gemm"],
+  "results": {"Softmax": {"scale": 0.00390625, "zero_point": 0}},
+  "ops": [{"name": "MaxSplat", "domain": "npu", "quant": "same-as-input",
+           "attributes": {"value": "float"}, "rescale": {"inputs": ["sunk"], "output": "raised"}}]})";
+
 int Run(const std::string& folder) {
   const ir::Tensor floats = ir::Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   const ir::Tensor ints = ir::Tensor::Ints({1, 2, 3});
+  std::vector<std::string> wire = Models();
+  wire.push_back(Tensor());
   const std::vector<std::pair<std::string, std::vector<std::string>>> seeds = {
+      {"wire", wire},
+      {"target", {std::string(kTarget), R"({"name": "mine", "base": "cpu-int8"})"}},
       {"onnx", Models()},
       {"job", Models()},
       {"text", {std::string(kText)}},

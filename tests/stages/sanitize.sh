@@ -1,7 +1,7 @@
-# Core and its tests under AddressSanitizer and UndefinedBehaviorSanitizer; the fuzz targets are
-# tests as well, of OCTAVO_FUZZ_SECONDS each (tests/fuzz/CMakeLists.txt).
+# Core and its tests under AddressSanitizer and UndefinedBehaviorSanitizer; the fuzz targets, which
+# are built so as well, have a stage of their own.
 . tests/stages/common.sh
 build asan-ubsan
 # What is not C++ has been checked by the stage release.  Each kernel of each mode runs in tests of its
 # own as well as in every_claim_holds_in_every_mode, which takes minutes here.
-run_tests asan-ubsan sanitize -LE 'lint|data|peers' -E 'browser|every_claim_holds_in_every_mode'
+run_tests asan-ubsan sanitize -LE 'lint|data|peers|fuzz' -E 'browser|every_claim_holds_in_every_mode'

@@ -1,0 +1,53 @@
+"""Memory and bytes of large models: weights go to int8 in at most 1.3 times the model's bytes.
+
+Continuous integration runs 64 MiB; OCTAVO_MEBIBYTES=3072 is the benchmark, with one file past the
+2 GiB that libprotobuf takes and one with the weights beside it (it needs 8 GiB of disk in TMPDIR).
+"""
+
+import os
+import subprocess
+import unittest
+
+import large_model
+import programs
+
+MEBIBYTES = int(os.environ.get("OCTAVO_MEBIBYTES", "64"))
+MOST_OF_MODEL = 1.3
+PROGRAM = 64 * 2 ** 20  # what the program takes for itself, libraries included
+PATIENCE = 60 + MEBIBYTES  # seconds
+
+# Prints the most bytes of resident memory that the command had.
+MEASURE = """
+import resource, subprocess, sys
+code = subprocess.run(sys.argv[1:]).returncode
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)
+sys.exit(code)
+"""
+
+
+class Size(programs.Case):
+    def peak(self, *arguments):
+        command = ["/usr/bin/python3", "-c", MEASURE, programs.OCTAVO, *map(str, arguments)]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE,
+                                env=programs.clean_environment(TMPDIR=str(self.folder)))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return int(result.stdout.splitlines()[-1])
+
+    def check_peak(self, external):
+        model, out = self.folder / "large.onnx", self.folder / "out.onnx"
+        size = large_model.write(model, MEBIBYTES, external)
+        peak = self.peak("optimize", model, "--data", "random:0:1", "-o", out, "--quiet")
+        print(f"{size / 2**20:.0f} MiB {'beside the model' if external else 'in one file'}: "
+              f"at most {peak / 2**20:.0f} MiB resident, {peak / size:.2f} times")
+        self.assertLess(peak, MOST_OF_MODEL * size + PROGRAM)
+        self.assertLess(out.stat().st_size, 0.26 * size)
+
+    def test_one_file_is_folded_within_its_bytes(self):
+        self.check_peak(external=False)
+
+    def test_external_weights_are_folded_within_their_bytes(self):
+        self.check_peak(external=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
