@@ -11,6 +11,7 @@
 
 #include "core/passes/absorb.h"
 #include "core/passes/readers_noise.h"
+#include "core/passes/rewrite.h"
 #include "core/profile/choose_params.h"
 
 namespace octavo::passes {
@@ -316,10 +317,30 @@ const Rule kAlignedRule = {
 
 const Rule kAlignedByTypesRule = {
     "aligned-by-types", kAlignedRule.law, Effect::kNewParameters,
-    "the same without a profile: each value is taken to be uniform over what its type holds, or "
-    "over the range that is proven of it"};
+    "the same without a profile, no weight waiting to be rounded: each value is taken to be "
+    "uniform "
+    "over what its type holds, or over the range that is proven of it"};
+
+namespace {
+
+// Whether weights wait to be rounded: a job that stopped before merge-constants chose their
+// parameters and all others, and taken up again it must give the bytes of one run.
+bool IsTakenUpAgain(const Graph& graph) {
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kWeight) continue;
+      const Node* quantize = graph.Producer(node.inputs[i]);
+      if (IsOwn(quantize, "Quantize") && graph.IsConstant(quantize->inputs[0])) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
 
 Result<bool> AlignParameters(Graph& graph, Context& context) {
+  if (context.settings().profile == nullptr && IsTakenUpAgain(graph)) return false;
   bool any = false;
   std::map<NodeId, std::string> why;
   for (int round = 0; round < kMaxRounds; ++round) {

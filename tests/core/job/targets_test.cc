@@ -142,6 +142,43 @@ TEST(Targets, ModelWithATargetsOwnOpIsDoneWithoutFigures) {
   EXPECT_THAT(done.report["numerics"]["outputs"], IsEmpty());
 }
 
+// The same where Rescales are left that other parameters could spare, and a channel stands alone.
+TEST(Targets, MergeThatIsDelayedGivesEqualBytesUnderEveryLimit) {
+  constexpr std::string_view net = R"(graph(%x: tensor<1x2x4x4xf32>) -> (%y) {
+  const %w = random(1) : tensor<2x2x1x1xf32>
+  const %v = random(2) : tensor<1x4x1x1xf32>
+  const %b = [0.5] : tensor<1xf32>
+  %c = Conv(%x, %w) : tensor<1x2x4x4xf32>
+  %s = Sigmoid(%c) : tensor<1x2x4x4xf32>
+  %m = MaxPool(%c) {kernel_shape=[1, 1]} : tensor<1x2x4x4xf32>
+  %t = Concat(%m, %x) {axis=1} : tensor<1x4x4x4xf32>
+  %d = Conv(%t, %v, %b) : tensor<1x1x4x4xf32>
+  %y = Mul(%d, %s) : tensor<1x2x4x4xf32>
+}
+)";
+  for (const std::string_view limit :
+       {"exact", "fewer-roundings", "fewer-clamps", "new-parameters"}) {
+    Request whole =
+        JobOf(net, "x:-1:1 c:-4:4 s:0:1 m:-3:3 t:-3:3.2 d:-5:5 y:-6:6", Like("cpu-int8"));
+    whole.options.emit = "qdq";
+    whole.options.own_parameters = true;
+    whole.options.numerics_limit = limit;
+    const auto once = job::Run(whole, {}, {});
+    ASSERT_TRUE(once) << limit << ": " << once.error().message;
+    Request part = whole;
+    part.options.stop_before = "merge-constants";
+    const auto stopped = job::Run(part, {}, {});
+    ASSERT_TRUE(stopped) << limit << ": " << stopped.error().message;
+    Request rest = whole;
+    rest.profile.reset();
+    rest.model = {"part.onnx", stopped->model.bytes};
+    rest.options.no_quantize = true;
+    const auto resumed = job::Run(rest, {}, {});
+    ASSERT_TRUE(resumed) << limit << ": " << resumed.error().message;
+    EXPECT_EQ(resumed->model.bytes.text(), once->model.bytes.text()) << limit;
+  }
+}
+
 // Stopped before constants are rounded and taken up again, a job gives the bytes of one run.
 TEST(Targets, MergeThatIsDelayedGivesEqualBytes) {
   const std::string targets[] = {
