@@ -24,7 +24,7 @@ struct Options {
   std::vector<std::string> keep_float = {};  // value, node or op names
   // The same: what computes in float, but on weights that are stored as integers.
   std::vector<std::string> weights_only = {};
-  std::string numerics = {};                 // a numerics mode
+  std::string numerics = {};  // a numerics mode
   std::string numerics_limit = "fewer-roundings";
   bool no_quantize = false;
   std::string stop_before = {};

@@ -206,10 +206,10 @@ TEST(ByRule, AJobWithATargetFileNeedsTheFile) {
 auto Fields(const Options& options) {
   return std::make_tuple(options.target, options.schema, options.activations, options.weights,
                          options.granularity, options.calibration, options.keep_float,
-                         options.numerics, options.numerics_limit, options.no_quantize,
-                         options.stop_before, options.skip, options.passes, options.integer_io,
-                         options.sink_quantize, options.leave_integers, options.own_parameters,
-                         options.fold_budget, options.shape, options.batch);
+                         options.weights_only, options.numerics, options.numerics_limit,
+                         options.no_quantize, options.stop_before, options.skip, options.passes,
+                         options.integer_io, options.sink_quantize, options.leave_integers,
+                         options.own_parameters, options.fold_budget, options.shape, options.batch);
 }
 
 json Another(const json& value) {
