@@ -216,23 +216,33 @@ void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, uint8_t* ou
   });
 }
 
+// Points at the pixels under the taps of an output pixel.
+void FindTaps(const DepthwiseWeights& w, const uint8_t* image, int64_t row, int64_t column,
+              const uint8_t** pixels) {
+  const ConvShape& s = w.shape;
+  const int64_t top = row * s.stride_height - s.pad_top;
+  const int64_t left = column * s.stride_width - s.pad_left;
+  for (int64_t i = 0; i < s.kernel_height; ++i) {
+    const int64_t y = top + i * s.dilation_height;
+    const uint8_t* from = image + y * s.in_width * s.in_channels;
+    for (int64_t j = 0; j < s.kernel_width; ++j) {
+      const int64_t x = left + j * s.dilation_width;
+      const bool inside = y >= 0 && y < s.in_height && x >= 0 && x < s.in_width;
+      *pixels++ = inside ? from + x * s.in_channels : w.padding.data();
+    }
+  }
+}
+
 // One pixel at a time.
 void RunWide(const DepthwiseWeights& w, const uint8_t* image, uint8_t* output, ThreadPool& pool) {
   const ConvShape& s = w.shape;
   const int64_t width = reference::ConvOutWidth(s), taps = s.kernel_height * s.kernel_width;
   const int64_t pixel_bytes = s.out_channels * OutputSize(w.ending.output);
-  const int64_t grain = DivideUp(kInlineOperations, taps * s.out_channels);
-  pool.For(reference::ConvOutHeight(s) * width, grain, [&](int64_t begin, int64_t end) {
+  const int64_t grain = DivideUp(kInlineOperations, width * taps * s.out_channels);
+  pool.For(reference::ConvOutHeight(s), grain, [&](int64_t begin, int64_t end) {
     std::vector<const uint8_t*> pixels(static_cast<size_t>(taps));
-    for (int64_t index = begin; index < end; ++index) {
-      const int64_t top = index / width * s.stride_height - s.pad_top;
-      const int64_t left = index % width * s.stride_width - s.pad_left;
-      for (int64_t t = 0; t < taps; ++t) {
-        const int64_t row = top + t / s.kernel_width * s.dilation_height;
-        const int64_t column = left + t % s.kernel_width * s.dilation_width;
-        const bool inside = row >= 0 && row < s.in_height && column >= 0 && column < s.in_width;
-        pixels[t] = inside ? image + (row * s.in_width + column) * s.in_channels : w.padding.data();
-      }
+    for (int64_t index = begin * width; index < end * width; ++index) {
+      FindTaps(w, image, index / width, index % width, pixels.data());
       w.tiles->depthwise({.taps = pixels.data(),
                           .count = taps,
                           .channels = s.out_channels,

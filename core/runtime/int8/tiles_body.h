@@ -33,13 +33,14 @@ inline int32_t Requantize(int32_t acc, float multiplier, const Ending& ending) {
   return Requantized(static_cast<float>(acc) * multiplier, ending);
 }
 
-// Writes `count` sums as the ending says.  s8 codes are the low byte too.
-inline void Finish(const int32_t* acc, const float* multipliers, const Ending& ending,
-                   int64_t count, void* out, int64_t offset) {
+// Writes `count` sums as the ending says.  s8 codes are the low byte too.  Bytes may alias
+// everything: an ending that is not the loop's own would keep it scalar.
+inline void Finish(const int32_t* __restrict acc, const float* __restrict multipliers,
+                   const Ending ending, int64_t count, void* out, int64_t offset) {
   switch (ending.output) {
     case Output::kU8:
     case Output::kS8: {
-      uint8_t* codes = static_cast<uint8_t*>(out) + offset;
+      uint8_t* __restrict codes = static_cast<uint8_t*>(out) + offset;
       for (int64_t i = 0; i < count; ++i) {
         codes[i] = static_cast<uint8_t>(Requantize(acc[i], multipliers[i], ending));
       }
@@ -66,6 +67,16 @@ inline uint8_t AddedCode(int32_t own, uint8_t addend, const AdditionEnding& addi
   return static_cast<uint8_t>(Requantized(sum / addition.result_scale, addition.result));
 }
 
+// As Finish, for sums to which codes are added.
+inline void FinishAdded(const int32_t* __restrict acc, const float* __restrict multipliers,
+                        const Ending ending, const uint8_t* addend, const AdditionEnding addition,
+                        int64_t count, uint8_t* codes) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int32_t own = Requantize(acc[i], multipliers[i], ending) - ending.zero_point;
+    codes[i] = AddedCode(own, addend[i], addition);
+  }
+}
+
 inline int32_t WrappingSubtractProduct(int32_t a, int32_t b, int32_t c) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) -
                               static_cast<uint32_t>(b) * static_cast<uint32_t>(c));
@@ -83,11 +94,8 @@ inline void FinishTile(const TileCall& call, int64_t row, int32_t* acc, int64_t 
       Finish(sums, call.multipliers, call.ending, call.columns, call.out, at);
       continue;
     }
-    uint8_t* codes = static_cast<uint8_t*>(call.out) + at;
-    for (int64_t c = 0; c < call.columns; ++c) {
-      const int32_t own = Requantize(sums[c], call.multipliers[c], call.ending);
-      codes[c] = AddedCode(own - call.ending.zero_point, call.addend[at + c], *call.addition);
-    }
+    FinishAdded(sums, call.multipliers, call.ending, call.addend + at, *call.addition, call.columns,
+                static_cast<uint8_t*>(call.out) + at);
   }
 }
 
@@ -108,6 +116,7 @@ inline uint32_t Times(int32_t x, int32_t w) { return static_cast<uint32_t>(x * w
 
 inline void Depthwise(const DepthwiseCall& call) {
   constexpr int64_t kChunk = 32;
+  const uint8_t flip = call.flip;
   for (int64_t c = 0; c < call.channels; c += kChunk) {
     const int64_t count = call.channels - c < kChunk ? call.channels - c : kChunk;
     uint32_t acc[kChunk];  // may wrap on the way to a sum that fits
@@ -116,9 +125,9 @@ inline void Depthwise(const DepthwiseCall& call) {
       const uint8_t* x = call.taps[t] + c;
       const int16_t* w = call.weights + t * call.channels + c;
       if (count == kChunk) {
-        for (int64_t i = 0; i < kChunk; ++i) acc[i] += Times(x[i] ^ call.flip, w[i]);
+        for (int64_t i = 0; i < kChunk; ++i) acc[i] += Times(x[i] ^ flip, w[i]);
       } else {
-        for (int64_t i = 0; i < count; ++i) acc[i] += Times(x[i] ^ call.flip, w[i]);
+        for (int64_t i = 0; i < count; ++i) acc[i] += Times(x[i] ^ flip, w[i]);
       }
     }
     Finish(reinterpret_cast<const int32_t*>(acc), call.multipliers + c, call.ending, count,
