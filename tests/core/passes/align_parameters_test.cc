@@ -15,7 +15,6 @@ namespace octavo::passes {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 profile::Histogram HistogramOf(const std::vector<float>& reals) {
   profile::Histogram histogram;

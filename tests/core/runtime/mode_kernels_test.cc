@@ -78,7 +78,8 @@ void CheckChannels(const ir::Type& from, const ir::Type& to, int axis) {
 TEST(ModeKernels, ARescalePerChannelIsOneOfEachChannel) {
   const ir::Shape shape = {3, 4, 5};
   const auto along = [&](int axis, std::vector<float> scales, std::vector<int32_t> zeros) {
-    return ir::Type{DType::kI8, shape, ir::Quant::PerAxis(axis, scales, zeros), {}};
+    return ir::Type{
+        DType::kI8, shape, ir::Quant::PerAxis(axis, std::move(scales), std::move(zeros)), {}};
   };
   const ir::Type plain = CodesType(DType::kI8, shape, 0.5f, 1);
   const ir::Type first = along(0, {0.25f, 0.5f, 1}, {0, -7, 3});

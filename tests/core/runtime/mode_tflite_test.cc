@@ -35,7 +35,7 @@ Tensor AllCodes(DType dtype) {
 
 // The vectors are of i8; u8 has the same codes 128 further up.
 template <class Expected>
-void CheckBoth(std::string_view op, std::string_view mode, ir::AttrMap attributes,
+void CheckBoth(std::string_view op, std::string_view mode, const ir::AttrMap& attributes,
                const auto& parameters, const Expected& expected) {
   for (const auto& [dtype, up] : {std::pair(DType::kI8, 0), std::pair(DType::kU8, 128)}) {
     const ir::Type x = CodesType(dtype, {256}, parameters.scale, parameters.zero + up);
