@@ -3,6 +3,15 @@
 #include "core/runtime/product.h"
 
 namespace octavo::runtime {
+namespace {
+
+// Whether it has the last axis of `whole` alone.
+bool IsRowOf(const ir::Shape& shape, const ir::Shape& whole) {
+  return !shape.empty() && shape.size() <= whole.size() && shape.back() == whole.back() &&
+         ir::NumElements(shape) == shape.back();
+}
+
+}  // namespace
 
 std::optional<FollowingAdd> AddAfter(const NodeView& view) {
   if (view.numerics != ir::Numerics::kOnnx || view.node.results.size() != 1) return std::nullopt;
@@ -14,7 +23,8 @@ std::optional<FollowingAdd> AddAfter(const NodeView& view) {
   if (add.op->name != "Add") return std::nullopt;
   const ir::ValueId addend = add.input(1 - use.input);
   const ir::Type &a = view.out(), &b = view.graph.type(addend), &y = view.graph.type(add.result());
-  const bool alike = a.shape == b.shape && a.shape == y.shape;
+  const bool is_row = a.shape != b.shape && IsRowOf(b.shape, a.shape);
+  const bool alike = a.shape == y.shape && (a.shape == b.shape || is_row);
   if (!alike || !IsPlain8(a) || !IsPlain8(b) || !IsPlain8(y)) return std::nullopt;
   const int8::Addition addition{.addend = ActivationOf(b),
                                 .own_scale = a.quant->scale(),
@@ -23,7 +33,7 @@ std::optional<FollowingAdd> AddAfter(const NodeView& view) {
                                 .output = FinishOf(y, {}).output,
                                 .zero_point = y.quant->zero_point()};
   if (!addition.IsModerate()) return std::nullopt;
-  return FollowingAdd{use.node, addend, addition};
+  return FollowingAdd{use.node, addend, addition, is_row};
 }
 
 }  // namespace octavo::runtime

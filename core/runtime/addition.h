@@ -13,6 +13,7 @@ struct FollowingAdd {
   ir::NodeId node = {};
   ir::ValueId addend = {};
   int8::Addition addition = {};
+  bool is_row = false;  // the addend is one row, along the last axis, for all
 };
 
 // The Add that alone reads the node's result, if it can be fused.

@@ -105,6 +105,7 @@ extern constexpr Kernel kInt8Conv{.name = "int8-conv",
                                   .prepare = &PrepareInt8,
                                   .can_add = &CanAddInt8,
                                   .prepare_added = &PrepareAddedInt8,
+                                  .added_op = "Conv+Add",
                                   .isa = &CurrentIsaName};
 
 extern constexpr Kernel kIntegerConv{.name = "integer-conv",

@@ -79,6 +79,8 @@ struct Kernel {
   // step that does.  It takes the addend behind the node's own operands.
   bool (*can_add)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare_added)(const NodeView& view, const FollowingAdd& add) = nullptr;
+  bool adds_rows = false;          // also where the addend is one row for all
+  std::string_view added_op = {};  // what such a step is called
   // The instruction set that it uses on this machine; null: whatever the compiler made.
   std::string_view (*isa)() = nullptr;
 };

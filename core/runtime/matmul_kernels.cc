@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ops/data_op.h"
+#include "core/runtime/addition.h"
 #include "core/runtime/int8/gemm.h"
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
@@ -110,23 +111,41 @@ bool FitsPacked(const NodeView& view, const Sizes& sizes) {
   return int8::FitsInt32(weights, sizes.n, sizes.k, ActivationOf(view.in(0)), ConstantBias(view));
 }
 
-Result<Prepared> PreparePacked(const NodeView& view, const Sizes& sizes) {
+Result<int8::GemmPlan> PlanPacked(const NodeView& view, const Sizes& sizes,
+                                  std::optional<int8::Addition> addition) {
   const std::vector<float> multipliers =
       Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, sizes.n);
-  OCTAVO_TRY(
-      const int8::GemmPlan plan,
-      int8::GemmPlan::Prepare({.n = sizes.n,
-                               .k = sizes.k,
-                               .input = ActivationOf(view.in(0)),
-                               .weights = WeightsOf(view.in(1), *view.constant(1)),
-                               .layout = sizes.trans_b ? int8::Layout::kNk : int8::Layout::kKn,
-                               .bias = ConstantBias(view),
-                               .finish = FinishOf(view.out(), multipliers)}));
+  return int8::GemmPlan::Prepare({.n = sizes.n,
+                                  .k = sizes.k,
+                                  .input = ActivationOf(view.in(0)),
+                                  .weights = WeightsOf(view.in(1), *view.constant(1)),
+                                  .layout = sizes.trans_b ? int8::Layout::kNk : int8::Layout::kKn,
+                                  .bias = ConstantBias(view),
+                                  .finish = FinishOf(view.out(), multipliers),
+                                  .addition = addition});
+}
+
+Result<Prepared> PreparePacked(const NodeView& view, const Sizes& sizes) {
+  OCTAVO_TRY(const int8::GemmPlan plan, PlanPacked(view, sizes, std::nullopt));
   return Prepared{.run = [plan, m = sizes.m](const StepContext& context) -> Status {
                     plan.Run(context.in(0).raw(), m, context.out().mutable_raw(), *context.pool);
                     return {};
                   },
                   .operations = sizes.operations()};
+}
+
+bool CanAddToMatMul(const NodeView&) { return true; }
+
+Result<Prepared> PrepareAddedMatMul(const NodeView& view, const FollowingAdd& add) {
+  const Sizes sizes = MatMulSizes(view);
+  OCTAVO_TRY(const int8::GemmPlan plan, PlanPacked(view, sizes, add.addition));
+  return Prepared{
+      .run = [plan, m = sizes.m, is_row = add.is_row](const StepContext& context) -> Status {
+        plan.Run(context.in(0).raw(), m, {context.inputs.back()->raw(), is_row},
+                 context.out().mutable_raw(), *context.pool);
+        return {};
+      },
+      .operations = sizes.operations()};
 }
 
 bool MatchInt8Gemm(const NodeView& view) {
@@ -267,6 +286,10 @@ extern constexpr Kernel kInt8MatMul{.name = "int8-matmul",
                                     .ops = kMatMulOps,
                                     .match = &MatchInt8MatMul,
                                     .prepare = &PrepareInt8MatMul,
+                                    .can_add = &CanAddToMatMul,
+                                    .prepare_added = &PrepareAddedMatMul,
+                                    .adds_rows = true,
+                                    .added_op = "MatMul+Add",
                                     .isa = &CurrentIsaName};
 
 extern constexpr Kernel kInt8MatMulPair{.name = "int8-matmul-pair",

@@ -143,6 +143,7 @@ class Builder {
   bool Claims(const Kernel& kernel, const NodeView& view) {
     if (!options_.fuses || kernel.prepare_added == nullptr || !kernel.can_add(view)) return false;
     const std::optional<FollowingAdd> add = AddAfter(view);
+    if (add && add->is_row && !kernel.adds_rows) return false;
     return add && claimed_.emplace(add->node, Fused{&view.node, &kernel, *add}).second;
   }
 
@@ -150,7 +151,7 @@ class Builder {
     NodeView view = ViewOf(*fused.node);
     view.layout = LayoutFor(*fused.kernel, *fused.node);
     Step step = StepOf(*fused.kernel, view);
-    step.op = "Conv+Add";
+    step.op = fused.kernel->added_op;
     step.inputs.push_back(SlotOf(fused.add.addend, view.layout));
     OCTAVO_TRY(step.prepared, fused.kernel->prepare_added(view, fused.add));
     Finish(std::move(step), graph_.node(fused.add.node), view.layout);

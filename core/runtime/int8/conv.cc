@@ -94,20 +94,6 @@ DenseWeights PackGroup(const ConvSpec& spec, const ConvPlan::State& plan, int64_
                              spec.input, finish);
 }
 
-AdditionEnding EndingOf(const Addition& addition) {
-  const bool is_signed = addition.output == Output::kS8;
-  return {.own_scale = addition.own_scale,
-          .scale = addition.scale,
-          .result_scale = addition.result_scale,
-          .inverse = 1.0f / addition.result_scale,
-          .addend_zero = internal::ZeroAsU8(addition.addend),
-          .flip = internal::FlipOf(addition.addend.storage),
-          .result = {.output = addition.output,
-                     .zero_point = addition.zero_point,
-                     .lowest = is_signed ? -128 : 0,
-                     .highest = is_signed ? 127 : 255}};
-}
-
 Status CheckAddition(const ConvSpec& spec) {
   if (!spec.addition) return {};
   const bool codes = OutputSize(spec.finish.output) == 1 && OutputSize(spec.addition->output) == 1;
@@ -133,6 +119,7 @@ void RunImage(const ConvPlan::State& plan, const uint8_t* image, const uint8_t* 
        .out = output,
        .out_stride = s.out_channels,
        .addend = addend,
+       .addend_stride = s.out_channels,
        .addition = AdditionOf(plan)},
       pool);
 }
@@ -144,6 +131,7 @@ void RunProduct(const ConvPlan::State& plan, const uint8_t* input, const uint8_t
                .out = output,
                .out_stride = plan.shape.out_channels,
                .addend = addend,
+               .addend_stride = plan.shape.out_channels,
                .addition = AdditionOf(plan)};
   internal::SetRows(run, input, plan.shape.in_channels, plan.storage);
   internal::RunDense(run, pool);
@@ -159,7 +147,7 @@ Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
                                        spec.finish, spec.shape.out_channels));
   OCTAVO_CHECK(CheckAddition(spec));
   auto state = std::make_shared<State>();
-  if (spec.addition) state->addition = EndingOf(*spec.addition);
+  if (spec.addition) state->addition = internal::EndingOf(*spec.addition);
   state->shape = spec.shape;
   state->storage = spec.input.storage;
   state->output = spec.finish.output;

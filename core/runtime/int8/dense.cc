@@ -93,7 +93,10 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
       .out = static_cast<uint8_t*>(run.out) + first * OutputSize(w.ending.output),
       .out_stride = run.out_stride,
       .ending = w.ending,
-      .addend = run.addend == nullptr ? nullptr : run.addend + first,
+      .addend = run.addend == nullptr
+                    ? nullptr
+                    : run.addend + chunk.begin * run.addend_stride + group * w.n + column,
+      .addend_stride = run.addend_stride,
       .addition = run.addition,
   });
 }
@@ -252,6 +255,20 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
     w.weight_zeros = std::move(zeros);
   }
   return w;
+}
+
+AdditionEnding EndingOf(const Addition& addition) {
+  const bool is_signed = addition.output == Output::kS8;
+  return {.own_scale = addition.own_scale,
+          .scale = addition.scale,
+          .result_scale = addition.result_scale,
+          .inverse = 1.0f / addition.result_scale,
+          .addend_zero = ZeroAsU8(addition.addend),
+          .flip = FlipOf(addition.addend.storage),
+          .result = {.output = addition.output,
+                     .zero_point = addition.zero_point,
+                     .lowest = is_signed ? -128 : 0,
+                     .highest = is_signed ? 127 : 255}};
 }
 
 void RunDense(const DenseRun& run, ThreadPool& pool) {

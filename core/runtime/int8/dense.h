@@ -50,6 +50,7 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
 inline int32_t ZeroAsU8(const Activation& input) {
   return input.zero_point + (input.storage == Storage::kS8 ? 128 : 0);
 }
+AdditionEnding EndingOf(const Addition& addition);
 inline uint8_t FlipOf(Storage storage) { return storage == Storage::kS8 ? 0x80 : 0; }
 // To at least `size` bytes.
 void Grow(std::vector<uint8_t>& bytes, int64_t size);
@@ -76,8 +77,10 @@ struct DenseRun {
   RowFinder find = {};
   void* out = nullptr;  // element (row, channel) at row * out_stride + channel
   int64_t out_stride = 0;
-  // Or null: codes that lie as the results do, and what adds them.
+  // Or null: codes to add, rows of which lie addend_stride apart (0: one row for all), and what
+  // adds them.
   const uint8_t* addend = nullptr;
+  int64_t addend_stride = 0;
   const AdditionEnding* addition = nullptr;
 };
 void RunDense(const DenseRun& run, ThreadPool& pool);

@@ -22,10 +22,12 @@ DenseSource SourceOf(const Weights& weights, Layout layout, int64_t n, int64_t k
           .n_stride = by_row ? 1 : k};
 }
 
-void RunProduct(const DenseWeights& weights, const void* a, Storage storage, int64_t m, void* out,
-                ThreadPool& pool) {
-  DenseRun run{.groups = {&weights, 1}, .rows = m, .out = out, .out_stride = weights.n};
-  internal::SetRows(run, static_cast<const uint8_t*>(a), weights.k, storage);
+DenseRun RunOf(const DenseWeights& weights, int64_t m, void* out) {
+  return {.groups = {&weights, 1}, .rows = m, .out = out, .out_stride = weights.n};
+}
+
+void RunProduct(DenseRun run, const void* a, Storage storage, ThreadPool& pool) {
+  internal::SetRows(run, static_cast<const uint8_t*>(a), run.groups[0].k, storage);
   internal::RunDense(run, pool);
 }
 
@@ -40,6 +42,7 @@ Status CheckSizes(std::string_view what, int64_t m, int64_t n, int64_t k) {
 struct GemmPlan::State {
   Storage storage = Storage::kU8;
   DenseWeights weights;
+  std::optional<internal::AdditionEnding> addition = {};
 };
 
 Result<GemmPlan> GemmPlan::Prepare(const GemmSpec& spec) {
@@ -49,13 +52,24 @@ Result<GemmPlan> GemmPlan::Prepare(const GemmSpec& spec) {
   DenseSource source = SourceOf(spec.weights, spec.layout, spec.n, spec.k);
   source.bias = spec.bias;
   GemmPlan plan;
-  plan.state_ = std::make_shared<State>(
+  auto state = std::make_shared<State>(
       State{spec.input.storage, internal::PackDense(source, spec.input, spec.finish)});
+  if (spec.addition) state->addition = internal::EndingOf(*spec.addition);
+  plan.state_ = std::move(state);
   return plan;
 }
 
 void GemmPlan::Run(const void* a, int64_t m, void* out, ThreadPool& pool) const {
-  RunProduct(state_->weights, a, state_->storage, m, out, pool);
+  RunProduct(RunOf(state_->weights, m, out), a, state_->storage, pool);
+}
+
+void GemmPlan::Run(const void* a, int64_t m, const Addend& addend, void* out,
+                   ThreadPool& pool) const {
+  DenseRun run = RunOf(state_->weights, m, out);
+  run.addend = static_cast<const uint8_t*>(addend.codes);
+  run.addend_stride = addend.is_one_row ? 0 : state_->weights.n;
+  run.addition = &*state_->addition;
+  RunProduct(run, a, state_->storage, pool);
 }
 
 struct MatMulPlan::State {
@@ -91,8 +105,8 @@ void MatMulPlan::Run(const void* a, const void* b, void* out, const MatMulItems&
                           zeros};
       const DenseWeights packed =
           internal::PackDense(SourceOf(right, spec.layout, spec.n, spec.k), spec.a, spec.finish);
-      RunProduct(packed, static_cast<const uint8_t*>(a) + items.a_offsets[i], spec.a.storage,
-                 spec.m, static_cast<uint8_t*>(out) + i * bytes, pool);
+      RunProduct(RunOf(packed, spec.m, static_cast<uint8_t*>(out) + i * bytes),
+                 static_cast<const uint8_t*>(a) + items.a_offsets[i], spec.a.storage, pool);
     }
   });
 }

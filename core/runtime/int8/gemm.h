@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/base/parallel.h"
@@ -23,6 +24,7 @@ struct GemmSpec {
   Layout layout = Layout::kKn;
   std::span<const int32_t> bias = {};  // empty or n
   Finish finish = {};
+  std::optional<Addition> addition = {};
 };
 
 class GemmPlan {
@@ -33,6 +35,12 @@ class GemmPlan {
 
   // a [m, k] and out [m, n] dense and apart.  Any number of runs may go on at a time.
   void Run(const void* a, int64_t m, void* out, ThreadPool& pool) const;
+  // With an addition: rows of the addend are n apart, or it is one row for all.
+  struct Addend {
+    const void* codes = nullptr;
+    bool is_one_row = false;
+  };
+  void Run(const void* a, int64_t m, const Addend& addend, void* out, ThreadPool& pool) const;
 
   struct State;
 

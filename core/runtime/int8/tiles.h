@@ -50,8 +50,10 @@ struct TileCall {
   void* out = nullptr;
   int64_t out_stride = 0;  // elements
   Ending ending = {};
-  // Or null: codes where `out` has its own, and what adds them.
+  // Or null: codes to add, rows of which lie addend_stride apart (0: one row for all), and what
+  // adds them.
   const uint8_t* addend = nullptr;
+  int64_t addend_stride = 0;
   const AdditionEnding* addition = nullptr;
 };
 using TileFunction = void (*)(const TileCall&);

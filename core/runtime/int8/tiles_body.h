@@ -94,8 +94,8 @@ inline void FinishTile(const TileCall& call, int64_t row, int32_t* acc, int64_t 
       Finish(sums, call.multipliers, call.ending, call.columns, call.out, at);
       continue;
     }
-    FinishAdded(sums, call.multipliers, call.ending, call.addend + at, *call.addition, call.columns,
-                static_cast<uint8_t*>(call.out) + at);
+    FinishAdded(sums, call.multipliers, call.ending, call.addend + (row + r) * call.addend_stride,
+                *call.addition, call.columns, static_cast<uint8_t*>(call.out) + at);
   }
 }
 

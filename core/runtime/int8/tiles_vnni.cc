@@ -64,7 +64,7 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
   }
   if (call.addend != nullptr) {
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-      __builtin_prefetch(call.addend + (row + r) * call.out_stride);
+      __builtin_prefetch(call.addend + (row + r) * call.addend_stride);
     }
   }
   // The first tiles bring a part each of the next panel.
@@ -88,7 +88,8 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
                     .out_stride = call.out_stride,
                     .ending = call.ending};
   if (call.addend == nullptr) return StoreTile<kRows, kVectors>(end, kRows, acc);
-  StoreAdded<kRows, kVectors>(end, call.addend + row * call.out_stride, *call.addition, acc);
+  const TileAddend addend{call.addend + row * call.addend_stride, call.addend_stride};
+  StoreAdded<kRows, kVectors>(end, addend, *call.addition, acc);
 }
 
 template <int kVectors>

@@ -163,9 +163,14 @@ struct Adder {
   __m128i flip;
 };
 
-// As StoreCodes, for sums to which the codes at `addend`, which lie as `out` does, are added.
+struct TileAddend {
+  const uint8_t* codes = nullptr;
+  int64_t stride = 0;  // of rows
+};
+
+// As StoreCodes, for sums to which codes are added.
 template <int kRows, int kVectors>
-inline void StoreAdded(const TileEnd& end, const uint8_t* addend, const AdditionEnding& addition,
+inline void StoreAdded(const TileEnd& end, const TileAddend& addend, const AdditionEnding& addition,
                        const __m512i (&acc)[kRows][kVectors]) {
   constexpr int kPacked = kRowsPacked<kVectors>;
   const CodePacker packer(addition.result);
@@ -179,7 +184,7 @@ inline void StoreAdded(const TileEnd& end, const uint8_t* addend, const Addition
       if (i < kPacked * kVectors && row < kRows) {
         const __m128i codes =
             _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask >> (vector * kVector)),
-                                 addend + row * end.out_stride + vector * kVector);
+                                 addend.codes + row * addend.stride + vector * kVector);
         v[i] = adder.Add(acc[row < kRows ? row : 0][vector],
                          _mm512_loadu_ps(end.multipliers + vector * kVector), codes);
       }

@@ -15,6 +15,7 @@ namespace octavo::runtime {
 namespace {
 
 using ir::DType;
+using ir::Shape;
 using ir::Tensor;
 using ir::Type;
 using ir::ValueId;
@@ -105,6 +106,47 @@ TEST(Plan, AnAddDoneByTheConvolutionBeforeItHasTheSameBits) {
     EXPECT_LT(fused->workspace_bytes(), apart->workspace_bytes() + 1);
     for (const uint32_t seed : {1, 2, 3}) {
       EXPECT_EQ(*fused->Run({network.Input(seed)}, pool), *apart->Run({network.Input(seed)}, pool));
+    }
+  }
+}
+
+// y = (x w1 + one row) w2 + the sum before, in types that have nothing in common.
+TEST(Plan, AnAddDoneByTheMatMulBeforeItHasTheSameBits) {
+  constexpr ir::OpDef kMatMul{.name = "MatMul"};
+  for (const auto& [dtype, zero] : {std::pair(DType::kU8, 131), {DType::kI8, -9}}) {
+    ir::Graph graph;
+    const auto codes = [&, type = dtype, at = zero](Shape shape, float scale) {
+      return CodesType(type, std::move(shape), scale, at);
+    };
+    const auto constant = [&](const std::string& name, const Type& type) {
+      return graph.AddConstant(name, ir::MakePayload(RandomCodes(type, 5)), type);
+    };
+    const auto node = [&](const ir::OpDef& op, ValueId a, ValueId b, const std::string& name,
+                          const Type& type) {
+      const ir::NodeId id = graph.AddNode({.op = &op, .inputs = {a, b}, .results = {{name, type}}});
+      return graph.node(id).result();
+    };
+    const ValueId x = graph.AddInput("x", codes({3, 5, 37}, 0.03f));
+    const ValueId w1 = constant("w1", CodesType(DType::kI8, {37, 70}, 0.004f, 0));
+    const ValueId a = node(kMatMul, x, w1, "a", codes({3, 5, 70}, 0.02f));
+    const ValueId row = constant("row", CodesType(DType::kI8, {1, 70}, 0.011f, 3));
+    const ValueId sum = node(kAdd, row, a, "sum", codes({3, 5, 70}, 0.025f));
+    const ValueId w2 = constant("w2", CodesType(DType::kU8, {70, 70}, 0.004f, 120));
+    const ValueId b = node(kMatMul, sum, w2, "b", codes({3, 5, 70}, 0.05f));
+    graph.AddOutput(node(kAdd, b, sum, "y", CodesType(DType::kU8, {3, 5, 70}, 0.06f, 100)));
+    const Tensor input = RandomCodes(graph.type(x), 2);
+    for (const Isa isa : MachineIsas()) {
+      const ScopedIsaLimit limit(isa);
+      for (const int threads : {1, 3}) {
+        ThreadPool pool(threads);
+        const auto apart = Plan::Create(graph, {.keep_all_values = true}, pool);
+        const auto fused = Plan::Create(graph, {}, pool);
+        ASSERT_TRUE(apart && fused);
+        std::vector<StepProfile> profile;
+        EXPECT_EQ(*fused->Run({input}, pool, {}, {}, &profile), *apart->Run({input}, pool));
+        EXPECT_EQ(profile.size(), 2u);
+        EXPECT_EQ(profile[0].op, "MatMul+Add");
+      }
     }
   }
 }
