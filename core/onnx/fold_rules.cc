@@ -205,6 +205,8 @@ std::string FoldRules::NameOf(ValueId v) const {
   if (options_.own && integers.ends_with(".q")) {
     std::string original = integers.substr(0, integers.size() - 2);
     if (!graph_.Find(original)) return original;
+    // Codes that are stored once for several values.
+    if (real && plain_of_.count(v)) return graph_.name(real);
   }
   const NodeId producer = graph_.value(v).producer;
   if (producer && IsQuantize(producer)) {

@@ -1,5 +1,10 @@
 #include "core/onnx/model_writer.h"
 
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
 #include "core/onnx/tensor_proto.h"
 
 namespace octavo::onnx {
@@ -60,7 +65,55 @@ void WriteOutside(const std::string& name, const ir::Tensor& tensor, const std::
   file.append(reinterpret_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes()));
 }
 
+// Equal codes from this size on are stored once.
+constexpr int64_t kWorthSharing = 1024;
+
+// Codes have names of their own, which nobody asks for: what reads them carries the value's name.
+bool MayBeShared(const ir::Tensor& tensor) {
+  return tensor.dtype() != ir::DType::kF32 && tensor.bytes() >= kWorthSharing;
+}
+
+bool Equal(const ir::Tensor& a, const ir::Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0;
+}
+
+// What equal tensors have in common, cheaply.
+size_t BeginningOf(const ir::Tensor& tensor) {
+  const auto bytes = static_cast<size_t>(std::min<int64_t>(tensor.bytes(), 4096));
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(tensor.raw()), bytes});
+}
+
 }  // namespace
+
+void ModelWriter::ShareEqualCodes() {
+  std::unordered_set<std::string> outputs;
+  for (const onnx_wire::ValueInfo& output : graph().output()) outputs.insert(output.name());
+  std::unordered_map<std::string, std::string> instead;
+  std::unordered_multimap<size_t, size_t> kept_by_beginning;
+  std::vector<std::pair<std::string, ir::Tensor>> kept;
+  for (auto& [name, tensor] : initializers_) {
+    if (MayBeShared(tensor) && !outputs.count(name)) {
+      const size_t beginning = BeginningOf(tensor);
+      const auto [first, last] = kept_by_beginning.equal_range(beginning);
+      const auto equal = std::find_if(
+          first, last, [&](const auto& entry) { return Equal(kept[entry.second].second, tensor); });
+      if (equal != last) {
+        instead.emplace(name, kept[equal->second].first);
+        continue;
+      }
+      kept_by_beginning.emplace(beginning, kept.size());
+    }
+    kept.emplace_back(name, tensor);
+  }
+  initializers_ = std::move(kept);
+  if (instead.empty()) return;
+  for (onnx_wire::Node& node : *graph().mutable_node()) {
+    for (std::string& input : *node.mutable_input()) {
+      if (const auto at = instead.find(input); at != instead.end()) input = at->second;
+    }
+  }
+}
 
 void ModelWriter::Initializer(const std::string& name, const ir::Tensor& tensor) {
   if (initialized_.insert(name).second) initializers_.emplace_back(name, tensor);
@@ -83,6 +136,7 @@ void ModelWriter::Node(const std::string& name, const std::string& op, const std
 }
 
 Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
+  ShareEqualCodes();
   int64_t bytes = 0;
   for (const auto& [name, tensor] : initializers_) bytes += tensor.bytes();
   const bool outside = bytes > options.external_limit;

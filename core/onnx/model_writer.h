@@ -25,6 +25,9 @@ class ModelWriter {
   Result<Exported> Finish(const ExportOptions& options);
 
  private:
+  // Of equal codes the first are stored, and all their readers read those.
+  void ShareEqualCodes();
+
   onnx_wire::Model model_;
   std::vector<std::pair<std::string, ir::Tensor>> initializers_;
   std::unordered_set<std::string> initialized_;

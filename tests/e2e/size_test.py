@@ -8,7 +8,11 @@ import os
 import subprocess
 import unittest
 
+import numpy as np
+from onnx import helper
+
 import large_model
+import models
 import programs
 
 MEBIBYTES = int(os.environ.get("OCTAVO_MEBIBYTES", "64"))
@@ -47,6 +51,19 @@ class Size(programs.Case):
 
     def test_external_weights_are_folded_within_their_bytes(self):
         self.check_peak(external=True)
+
+    def test_equal_weights_are_stored_once(self):
+        values = np.random.default_rng(3).normal(size=(256, 256))
+        chain = models.model(
+            [helper.make_node("MatMul", ["x", "w1"], ["h"], name="one"),
+             helper.make_node("Tanh", ["h"], ["t"], name="between"),
+             helper.make_node("MatMul", ["t", "w2"], ["y"], name="two")],
+            [models.tensor("w1", values), models.tensor("w2", values)], inputs=(("x", [1, 256]),))
+        path, out = self.folder / "twice.onnx", self.folder / "out.onnx"
+        path.write_bytes(chain.SerializeToString())
+        result = programs.octavo("optimize", path, "--data", "random:0:2", "-o", out, "--quiet")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertLess(out.stat().st_size, 1.5 * values.size)
 
 
 if __name__ == "__main__":

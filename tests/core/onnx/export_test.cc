@@ -55,6 +55,35 @@ graph(%x: tensor<1x3x8x8xf32>) -> (%y) opset("": 13) {
 }
 )";
 
+constexpr std::string_view kTwice = R"(
+graph(%x: tensor<1x64xf32>) -> (%y) opset("": 13) {
+  const %v = splat(3) : tensor<64x64xi8, scale=0.5, zp=0>
+  const %w = splat(3) : tensor<64x64xi8, scale=0.25, zp=0>
+  const %u = splat(3) : tensor<64x64xi8, scale=0.5, zp=0>
+  %x.q = Quantize(%x) : tensor<1x64xu8, scale=0.5, zp=3>
+  %a = MatMul(%x.q, %v) : tensor<1x64xu8, scale=1.0, zp=7>
+  %b = MatMul(%a, %w) : tensor<1x64xu8, scale=1.0, zp=7>
+  %y.q = MatMul(%b, %u) : tensor<1x64xu8, scale=1.0, zp=7>
+  %y = Dequantize(%y.q) : tensor<1x64xf32>
+}
+)";
+
+TEST(Export, EqualCodesAreStoredOnceAndKeepTheirReaders) {
+  const auto exported = ExportModel(Parsed(kTwice));
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_LT(exported->model.size(), 1.5 * 64 * 64);
+  EXPECT_THAT(NodesOf(*exported), Contains("DequantizeLinear(v.q, w.scale, w.zero_point) -> w"));
+  const auto imported = ImportModel(Blob(exported->model));
+  ASSERT_TRUE(imported) << imported.error().message;
+  const std::string text = Printed(imported->graph);
+  EXPECT_THAT(text, HasSubstr("%a = MatMul(%x.q, %v)"));
+  EXPECT_THAT(text, HasSubstr("%b = MatMul(%a, %w)"));
+  EXPECT_THAT(text, HasSubstr("%w = splat(3) : tensor<64x64xi8, scale=0.25, zp=0>"));
+  // Those of one type are one constant with two names.
+  EXPECT_TRUE(imported->graph.Resolve("u"));
+  EXPECT_EQ(imported->graph.Resolve("u"), imported->graph.Resolve("v"));
+}
+
 TEST(Export, NamesOfAConvolutionAreThoseOfTheInterface) {
   const auto exported = ExportModel(Parsed(kConv));
   ASSERT_TRUE(exported) << exported.error().message;
