@@ -92,7 +92,9 @@ void ModelWriter::ShareEqualCodes() {
   std::unordered_map<std::string, std::string> instead;
   std::unordered_multimap<size_t, size_t> kept_by_beginning;
   std::vector<std::pair<std::string, ir::Tensor>> kept;
-  for (auto& [name, tensor] : initializers_) {
+  for (const auto& initializer : initializers_) {
+    const std::string& name = initializer.first;
+    const ir::Tensor& tensor = initializer.second;
     if (MayBeShared(tensor) && !outputs.count(name)) {
       const size_t beginning = BeginningOf(tensor);
       const auto [first, last] = kept_by_beginning.equal_range(beginning);
