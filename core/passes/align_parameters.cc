@@ -25,6 +25,11 @@ using ir::ValueId;
 
 // Each round but the last takes Rescales away.
 constexpr int kMaxRounds = 16;
+// Of a region of more nodes, a single link is weighed by what its own two groups meet: their
+// readers and the Rescales that leave them.
+constexpr size_t kWeighedWhole = 160;
+// A region of more groups has no type for all among their own.
+constexpr size_t kMostStanding = 16;
 // The sum alone would let one reader pay for another whose noise is large anyway.
 constexpr double kMostOfOne = 2;
 
@@ -37,7 +42,8 @@ struct Link {
 // What Rescales join: its groups, and the nodes that read or compute their values.
 struct Region {
   std::vector<Link> links = {};
-  int root = -1;  // of its groups
+  int root = -1;           // of its groups
+  std::set<int> own = {};  // its groups, if those of the root are more
   std::vector<NodeId> nodes = {};
 };
 
@@ -90,7 +96,7 @@ class Aligner {
       std::set<int> touched;
       for (const Link& link : region.links) {
         if (touched.count(link.from) || touched.count(link.to)) continue;
-        OCTAVO_TRY(const bool done, Try(region, {link}));
+        OCTAVO_TRY(const bool done, Try(PartOf(region, link), {link}));
         if (!done) continue;
         applied = true;
         touched.insert({link.from, link.to});
@@ -112,6 +118,36 @@ class Aligner {
       if (link.from >= 0 && link.to >= 0 && link.from != link.to) links.push_back(link);
     }
     return links;
+  }
+
+  // What a link is weighed by.
+  Region PartOf(const Region& region, const Link& link) {
+    if (region.nodes.size() <= kWeighedWhole) return region;
+    if (met_.empty()) {
+      met_.resize(tied_.size());
+      int64_t order = 0;
+      for (const NodeId id : graph_.nodes()) {
+        ++order;
+        const Node& node = graph_.node(id);
+        std::set<int> groups;
+        for (const auto& values : {node.inputs, node.results}) {
+          for (const ValueId value : values) {
+            if (value && tied_.Of(value) >= 0) groups.insert(tied_.Of(value));
+          }
+        }
+        for (const int group : groups) met_[group].push_back({order, id});
+      }
+    }
+    std::map<int64_t, NodeId> nodes;
+    for (const int group : {link.from, link.to})
+      nodes.insert(met_[group].begin(), met_[group].end());
+    Region part{.links = {link}, .own = {link.from, link.to}};
+    for (const auto& [order, id] : nodes) part.nodes.push_back(id);
+    return part;
+  }
+
+  bool Counts(const Region& region, int group) {
+    return region.own.empty() ? RootOf(group) == region.root : region.own.count(group) > 0;
   }
 
   // The group that stands for all that Rescales join with this one.
@@ -206,7 +242,7 @@ class Aligner {
   std::optional<std::vector<double>> NoiseAt(const Region& region, const std::set<int>& groups,
                                              const Type* type) {
     return noise_.Ratios(
-        region.nodes, [&](int group) { return RootOf(group) == region.root; },
+        region.nodes, [&](int group) { return Counts(region, group); },
         [&](int group) -> const Type& {
           return type && groups.count(group) ? *type : tied_.TypeOf(group);
         });
@@ -248,7 +284,9 @@ class Aligner {
     const Rule& rule = noise_.assumes() ? kAlignedByTypesRule : kAlignedRule;
     const bool allowed = context_.Allows(rule.effect);
     Choice choice;
-    Judge(region, groups, *before, StandingTypes(groups), choice);
+    if (groups.size() <= kMostStanding) {
+      Judge(region, groups, *before, StandingTypes(groups), choice);
+    }
     // Where the best is not asked for, one that is good says enough.
     const bool enough = !allowed && choice.best && choice.least.Good();
     if (!enough) Judge(region, groups, *before, CalibratedTypes(groups), choice);
@@ -290,6 +328,8 @@ class Aligner {
   ReadersNoise noise_;
   std::map<NodeId, std::string>& why_;
   std::vector<int> root_ = {};  // by group, on the way to its root
+  // By group: the nodes that read or compute its values, and where they stand.
+  std::vector<std::vector<std::pair<int64_t, NodeId>>> met_ = {};
 };
 
 // After what the other laws said of the Rescales that stay.

@@ -210,7 +210,8 @@ std::optional<std::vector<double>> ReadersNoise::Ratios(
         if (!made) return std::nullopt;
         held[input] = *made;
       }
-      if (tied_.HandsOn(node) || IsRescale(node)) continue;
+      // A Rescale that leaves the groups stands for its readers.
+      if (tied_.HandsOn(node) || (IsRescale(node) && counts(node.result()))) continue;
       const Power& power = held.at(input);
       ratios.push_back(power.signal > 0 ? power.noise / power.signal : 0);
     }
