@@ -2,27 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 
+#include "core/base/descriptor.h"
 #include "core/base/mapped_pages.h"
 
 namespace octavo {
-namespace {
-
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
-
-}  // namespace
-
 Blob::Blob(std::string bytes) {
   auto held = std::make_shared<const std::string>(std::move(bytes));
   bytes_ = std::as_bytes(std::span(*held));
@@ -36,7 +25,7 @@ Blob::Blob(std::vector<std::byte> bytes) {
 }
 
 Result<Blob> Blob::MapFile(const std::string& path) {
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info = {};
   if (file.fd < 0 || fstat(file.fd, &info) != 0) {
     return Fail(Code::kUsage, "cannot read '{}': {}", path, std::strerror(errno)).Field(path);

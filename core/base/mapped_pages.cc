@@ -10,6 +10,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/base/descriptor.h"
 #include "core/base/sha256.h"
 
 namespace octavo {
@@ -40,13 +41,6 @@ struct Mapping {
     const std::scoped_lock lock(LiveMappings().mutex);
     LiveMappings().sizes.erase(reinterpret_cast<uintptr_t>(address));
     munmap(address, size);
-  }
-};
-
-struct Descriptor {
-  int fd = -1;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
   }
 };
 
@@ -107,8 +101,9 @@ Blob CopyToMemory(std::span<const std::byte> bytes) {
 Blob CopyToFile(std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
   const char* folder = std::getenv("TMPDIR");
+  // mkostemp wants a name that ends in six X and writes others in their place.
   std::string name = std::string(folder && *folder ? folder : "/tmp") + "/octavo-XXXXXX";
-  const Descriptor file{mkostemp(name.data(), O_CLOEXEC)};
+  const Descriptor file(mkostemp(name.data(), O_CLOEXEC));
   if (file.fd < 0) return CopyToMemory(bytes);
   unlink(name.c_str());
   if (!WriteAll(file.fd, bytes)) return CopyToMemory(bytes);

@@ -1,0 +1,19 @@
+// An open file of the system, closed at the end of its scope.
+#pragma once
+
+#include <unistd.h>
+
+namespace octavo {
+
+struct Descriptor {
+  int fd = -1;
+
+  explicit Descriptor(int opened) : fd(opened) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+}  // namespace octavo
