@@ -37,3 +37,17 @@ function(octavo_test name)
   gtest_discover_tests(${name}_test DISCOVERY_TIMEOUT 60 DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS "${name};${arg_LABELS}" TIMEOUT 300)
 endfunction()
+
+# octavo_vector_loops(NAME DRIVER FLAGS..): NAME_portable.cc, NAME_avx2.cc and NAME_avx512.cc of this
+# folder hold the same plain loops, which the compiler turns into vectors of each instruction set;
+# DRIVER chooses among them.  FLAGS are for AVX-512 besides.
+function(octavo_vector_loops name driver)
+  set(vectors -O3 -fno-trapping-math)
+  set_source_files_properties(${driver} ${name}_portable.cc PROPERTIES COMPILE_OPTIONS "${vectors}")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    # Only these files may hold such instructions, so they include nothing that other files share.
+    set_source_files_properties(${name}_avx2.cc PROPERTIES COMPILE_OPTIONS "${vectors};-mavx2")
+    set_source_files_properties(${name}_avx512.cc PROPERTIES COMPILE_OPTIONS
+      "${vectors};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;${ARGN}")
+  endif()
+endfunction()
