@@ -75,8 +75,8 @@ struct Kernel {
   // Whether it can compute this node of one of its ops.
   bool (*match)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare)(const NodeView& view, ThreadPool& pool) = nullptr;
-  // Null, or for a node whose result an Add alone reads: whether it can end in that Add, and the
-  // step that does.  It takes the addend behind the node's own operands.
+  // Null, or for a node whose result an Add alone reads: whether it can end in that Add (null:
+  // always), and the step that does.  It takes the addend behind the node's own operands.
   bool (*can_add)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare_added)(const NodeView& view, const FollowingAdd& add) = nullptr;
   bool adds_rows = false;          // also where the addend is one row for all

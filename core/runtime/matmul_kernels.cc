@@ -134,8 +134,6 @@ Result<Prepared> PreparePacked(const NodeView& view, const Sizes& sizes) {
                   .operations = sizes.operations()};
 }
 
-bool CanAddToMatMul(const NodeView&) { return true; }
-
 Result<Prepared> PrepareAddedMatMul(const NodeView& view, const FollowingAdd& add) {
   const Sizes sizes = MatMulSizes(view);
   OCTAVO_TRY(const int8::GemmPlan plan, PlanPacked(view, sizes, add.addition));
@@ -286,7 +284,6 @@ extern constexpr Kernel kInt8MatMul{.name = "int8-matmul",
                                     .ops = kMatMulOps,
                                     .match = &MatchInt8MatMul,
                                     .prepare = &PrepareInt8MatMul,
-                                    .can_add = &CanAddToMatMul,
                                     .prepare_added = &PrepareAddedMatMul,
                                     .adds_rows = true,
                                     .added_op = "MatMul+Add",

@@ -141,7 +141,8 @@ class Builder {
 
   // Whether the node's step is left to the Add that follows.
   bool Claims(const Kernel& kernel, const NodeView& view) {
-    if (!options_.fuses || kernel.prepare_added == nullptr || !kernel.can_add(view)) return false;
+    if (!options_.fuses || kernel.prepare_added == nullptr) return false;
+    if (kernel.can_add != nullptr && !kernel.can_add(view)) return false;
     const std::optional<FollowingAdd> add = AddAfter(view);
     if (add && add->is_row && !kernel.adds_rows) return false;
     return add && claimed_.emplace(add->node, Fused{&view.node, &kernel, *add}).second;

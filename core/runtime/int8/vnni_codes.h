@@ -83,24 +83,21 @@ struct TileEnd {
 template <int kVectors>
 inline constexpr int kRowsPacked = kVectors >= 3 ? 1 : 4 / kVectors;
 
-// Of `kRows` rows the first `rows` are wanted.
-template <int kRows, int kVectors, bool kSmall>
-inline void StoreCodes(const CodePacker& packer, const TileEnd& end, int rows,
-                       const __m512i (&acc)[kRows][kVectors]) {
+inline __mmask64 BytesOf(int64_t columns) { return columns >= 64 ? ~0ull : (1ull << columns) - 1; }
+
+// Of `kRows` rows the first `rows` are wanted; words_of(row, vector) are a vector's codes without
+// zero point.
+template <int kRows, int kVectors, class WordsOf>
+inline void PackAndStore(const CodePacker& packer, const TileEnd& end, int rows,
+                         WordsOf&& words_of) {
   constexpr int kPacked = kRowsPacked<kVectors>;
-  __m512 multipliers[kVectors];
-  OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-    multipliers[v] = _mm512_loadu_ps(end.multipliers + v * kVector);
-  }
-  const __mmask64 mask = end.columns >= 64 ? ~0ull : (1ull << end.columns) - 1;
+  const __mmask64 mask = BytesOf(end.columns);
   OCTAVO_UNROLL for (int r = 0; r < kRows; r += kPacked) {
     __m512i v[4];
     OCTAVO_UNROLL for (int i = 0; i < 4; ++i) {
       const int row = r + i / kVectors, vector = i % kVectors;
       v[i] = _mm512_setzero_si512();
-      if (i < kPacked * kVectors && row < kRows) {
-        v[i] = packer.Scale<kSmall>(acc[row < kRows ? row : 0][vector], multipliers[vector]);
-      }
+      if (i < kPacked * kVectors && row < kRows) v[i] = words_of(row < kRows ? row : 0, vector);
     }
     const __m512i codes = packer.Pack(v[0], v[1], v[2], v[3]);
     OCTAVO_UNROLL for (int part = 0; part < kPacked; ++part) {
@@ -109,6 +106,19 @@ inline void StoreCodes(const CodePacker& packer, const TileEnd& end, int rows,
                           static_cast<uint8_t*>(end.out) + (r + part) * end.out_stride);
     }
   }
+}
+
+template <int kRows, int kVectors, bool kSmall>
+inline void StoreCodes(const CodePacker& packer, const TileEnd& end, int rows,
+                       const __m512i (&acc)[kRows][kVectors]) {
+  __m512 multipliers[kVectors];
+  OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+    multipliers[v] = _mm512_loadu_ps(end.multipliers + v * kVector);
+  }
+  PackAndStore<kRows, kVectors>(
+      packer, end, rows, [&](int row, int vector) __attribute__((always_inline)) {
+        return packer.Scale<kSmall>(acc[row][vector], multipliers[vector]);
+      });
 }
 
 template <int kRows, int kVectors>
@@ -172,30 +182,17 @@ struct TileAddend {
 template <int kRows, int kVectors>
 inline void StoreAdded(const TileEnd& end, const TileAddend& addend, const AdditionEnding& addition,
                        const __m512i (&acc)[kRows][kVectors]) {
-  constexpr int kPacked = kRowsPacked<kVectors>;
   const CodePacker packer(addition.result);
   const Adder adder(addition, end.ending);
-  const __mmask64 mask = end.columns >= 64 ? ~0ull : (1ull << end.columns) - 1;
-  OCTAVO_UNROLL for (int r = 0; r < kRows; r += kPacked) {
-    __m512i v[4];
-    OCTAVO_UNROLL for (int i = 0; i < 4; ++i) {
-      const int row = r + i / kVectors, vector = i % kVectors;
-      v[i] = _mm512_setzero_si512();
-      if (i < kPacked * kVectors && row < kRows) {
+  const __mmask64 mask = BytesOf(end.columns);
+  PackAndStore<kRows, kVectors>(
+      packer, end, kRows, [&](int row, int vector) __attribute__((always_inline)) {
         const __m128i codes =
             _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask >> (vector * kVector)),
                                  addend.codes + row * addend.stride + vector * kVector);
-        v[i] = adder.Add(acc[row < kRows ? row : 0][vector],
-                         _mm512_loadu_ps(end.multipliers + vector * kVector), codes);
-      }
-    }
-    const __m512i codes = packer.Pack(v[0], v[1], v[2], v[3]);
-    OCTAVO_UNROLL for (int part = 0; part < kPacked; ++part) {
-      if (r + part >= kRows) continue;
-      StorePart<kVectors>(codes, part, mask,
-                          static_cast<uint8_t*>(end.out) + (r + part) * end.out_stride);
-    }
-  }
+        return adder.Add(acc[row][vector], _mm512_loadu_ps(end.multipliers + vector * kVector),
+                         codes);
+      });
 }
 
 template <int kRows, int kVectors>

@@ -3,11 +3,8 @@
 // linkage.
 #pragma once
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
-
 #include "core/runtime/rows/rows_code.h"
+#include "core/runtime/rows/rows_vector.h"
 
 namespace octavo::runtime::rows {
 namespace {
@@ -42,12 +39,9 @@ struct DivideOp {
 };
 
 #if defined(__AVX512BW__)
-struct Quads {
+struct Quads : ByteVector {
   using Reals = __m512;
-  using Words = __m512i;
-  static constexpr int64_t kBytes = 64;
-  static Words Load(const uint8_t* p) { return _mm512_loadu_si512(p); }
-  static void Store(uint8_t* p, Words x) { _mm512_storeu_si512(p, x); }
+  using Words = Vector;
   static Words Flip(Words x, uint8_t flip) {
     return _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(flip)));
   }
@@ -74,14 +68,9 @@ struct Quads {
   }
 };
 #elif defined(__AVX2__)
-struct Quads {
+struct Quads : ByteVector {
   using Reals = __m256;
-  using Words = __m256i;
-  static constexpr int64_t kBytes = 32;
-  static Words Load(const uint8_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const Words*>(p));
-  }
-  static void Store(uint8_t* p, Words x) { _mm256_storeu_si256(reinterpret_cast<Words*>(p), x); }
+  using Words = Vector;
   static Words Flip(Words x, uint8_t flip) {
     return _mm256_xor_si256(x, _mm256_set1_epi8(static_cast<char>(flip)));
   }
@@ -151,7 +140,7 @@ struct Vectors {
 
 template <class Op, bool kASteps, bool kBSteps>
 void BinaryLoop(const BinaryCall& call) {
-  constexpr int64_t kBytes = Quads::kBytes;
+  constexpr int64_t kBytes = Quads::kCount;
   const Vectors<Op> vectors(call);
   const uint8_t* a = call.a;
   const uint8_t* b = call.b;

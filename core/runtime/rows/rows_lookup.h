@@ -2,22 +2,14 @@
 // of selections by the bits of its high half.  All of it has internal linkage.
 #pragma once
 
-#include <cstdint>
-
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "core/runtime/rows/rows_vector.h"
 
 namespace octavo::runtime::rows {
 namespace {
 
 #if defined(__AVX512BW__)
-struct Bytes {
-  using Vector = __m512i;
+struct Bytes : ByteVector {
   using Choice = __mmask64;
-  static constexpr int64_t kCount = 64;
-  static Vector Load(const uint8_t* p) { return _mm512_loadu_si512(p); }
-  static void Store(uint8_t* p, Vector x) { _mm512_storeu_si512(p, x); }
   static Vector Spread(const uint8_t* p) {
     return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
@@ -32,14 +24,8 @@ struct Bytes {
   }
 };
 #elif defined(__AVX2__)
-struct Bytes {
-  using Vector = __m256i;
+struct Bytes : ByteVector {
   using Choice = __m256i;
-  static constexpr int64_t kCount = 32;
-  static Vector Load(const uint8_t* p) {
-    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p));
-  }
-  static void Store(uint8_t* p, Vector x) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), x); }
   static Vector Spread(const uint8_t* p) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
