@@ -358,8 +358,7 @@ const Rule kAlignedRule = {
 const Rule kAlignedByTypesRule = {
     "aligned-by-types", kAlignedRule.law, Effect::kNewParameters,
     "the same without a profile, no weight waiting to be rounded: each value is taken to be "
-    "uniform "
-    "over what its type holds, or over the range that is proven of it"};
+    "uniform over what its type holds, or over the range that is proven of it"};
 
 namespace {
 

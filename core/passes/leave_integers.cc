@@ -23,11 +23,10 @@ void Leave(Graph& graph, NodeId id, Context& context, bool& resort) {
                                    Name(kLeftIntegers.effect)));
     return;
   }
-  for (const Side side : {Side::kBelowZero, Side::kAboveZero}) {
-    if (!EndsAtZero(graph.type(codes), side)) continue;
-    if (GivesNone(graph, context.settings().target, quantize->inputs[0], side)) continue;
-    context.Keep(name, fmt::format("the type of '{}' ends at zero and may stand for a Relu",
-                                   graph.name(codes)));
+  if (std::string why = WhyReluStays(graph, context.settings().target, codes, graph.type(codes),
+                                     graph.type(real));
+      !why.empty()) {
+    context.Keep(name, std::move(why));
     return;
   }
   const NodeId quantize_id = graph.value(codes).producer;

@@ -21,6 +21,10 @@ bool RangeEndsAtZero(const ir::Range& range, Side side) {
   return side == Side::kBelowZero ? range.min >= 0 : range.max <= 0;
 }
 
+std::string MayBeRelu(std::string_view name) {
+  return fmt::format("the type of '{}' ends at zero and may stand for a Relu", name);
+}
+
 bool GivesNoneWithin(const Graph& graph, const target::Target& target, ValueId value, Side side,
                      int steps) {
   const Node* node = graph.Producer(value);
@@ -52,6 +56,7 @@ bool EndsAtZero(const Type& type, Side side) {
 }
 
 bool HoldsReals(const Type& type, Side side, ir::Numerics mode) {
+  if (!type.quantized()) return true;
   for (int64_t c = 0; c < std::ssize(type.quant->scales); ++c) {
     const ir::CodeRange codes = OccurringCodes(type, c, mode);
     const int64_t zero = type.quant->zero_point(c);
@@ -69,7 +74,7 @@ std::string WhyReluStays(const Type& omitted, std::initializer_list<const Type*>
   for (const Side side : kSides) {
     const auto holds = [&](const Type* type) { return HoldsReals(*type, side, mode); };
     if (!EndsAtZero(omitted, side) || !std::ranges::all_of(kept, holds)) continue;
-    return fmt::format("the type of '{}' ends at zero and may stand for a Relu", name);
+    return MayBeRelu(name);
   }
   return {};
 }
@@ -79,7 +84,7 @@ std::string WhyReluStays(const Graph& graph, const target::Target& target, Value
   for (const Side side : kSides) {
     if (!EndsAtZero(omitted, side) || !HoldsReals(to, side, target.numerics)) continue;
     if (GivesNone(graph, target, value, side)) continue;
-    return fmt::format("the type of '{}' ends at zero and may stand for a Relu", graph.name(value));
+    return MayBeRelu(graph.name(value));
   }
   return {};
 }

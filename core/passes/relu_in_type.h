@@ -17,7 +17,8 @@ enum class Side { kBelowZero, kAboveZero };
 // Whether `omitted` ends at zero on the side, in any channel.
 bool EndsAtZero(const ir::Type& type, Side side);
 
-// Whether codes of the type that occur in it stand for reals on the side, in any channel.
+// Whether codes of the type that occur in it stand for reals on the side, in any channel; floats
+// hold all reals.
 bool HoldsReals(const ir::Type& type, Side side, ir::Numerics mode);
 
 // Whether what computes a value, in floats or in codes, gives no reals on the side: a clamp, an op
@@ -28,7 +29,8 @@ bool GivesNone(const ir::Graph& graph, const target::Target& target, ir::ValueId
 // through; "" where it may.  `name` is that of the value of the omitted type.
 std::string WhyReluStays(const ir::Type& omitted, std::initializer_list<const ir::Type*> kept,
                          ir::Numerics mode, std::string_view name);
-// The same where the value is computed anew in the type `to`, by an op that may keep its sign.
+// The same where the value is computed anew in the type `to`, codes or floats, by an op that may
+// keep its sign.
 std::string WhyReluStays(const ir::Graph& graph, const target::Target& target, ir::ValueId value,
                          const ir::Type& omitted, const ir::Type& to);
 
