@@ -78,11 +78,12 @@ class Job {
       findings_.rewrites.warnings.push_back({warning.code, warning.message, warning.node});
     }
     for (const onnx::NewArithmetic& changed : loaded.model.new_arithmetic) {
-      findings_.rewrites.ledger.push_back({.pass = "import",
-                                           .rule = "integer-form",
-                                           .effect = passes::Effect::kNewArithmetic,
-                                           .node = changed.node,
-                                           .values = {changed.value}});
+      const auto record = [&](const char* rule, const std::string& value) {
+        findings_.rewrites.ledger.push_back(
+            {"import", rule, passes::Effect::kNewArithmetic, changed.node, {value}});
+      };
+      record("integer-form", changed.value);
+      if (!changed.bias.empty()) record("integer-bias", changed.bias);
     }
     quantized_model_ = HasQuantizedValues(graph_);
     const bool wants_profile = !options_.no_quantize && !quantized_model_ && ComputesReals(graph_);

@@ -204,12 +204,14 @@ class Folder {
   Status EmitFolded(NodeId id) {
     const ir::Node& node = from_.node(id);
     std::vector<ValueId> inputs;
+    std::string rounded;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool real = node.inputs[i] && node.op->RoleOf(i) != Role::kParameter;
       const ValueId codes = real ? rules_.Codes(node.inputs[i]) : ValueId{};
       if (real && !codes && rules_.IsPendingBias(id, i)) {
         OCTAVO_TRY(const ValueId bias, PendingBias(id, i));
         inputs.push_back(bias);
+        rounded = from_.name(node.inputs[i]);
         continue;
       }
       OCTAVO_TRY(const ValueId mapped, Get(codes ? codes : node.inputs[i]));
@@ -218,7 +220,7 @@ class Folder {
     if (node.op->QuantOf(from_, node).kind == ir::QuantRule::Kind::kSameAsInput) {
       return EmitTypeKeeper(id, std::move(inputs));
     }
-    changed_.push_back({node.name, NameOfResult(node.results[0])});
+    changed_.push_back({node.name, NameOfResult(node.results[0]), std::move(rounded)});
     std::vector<ir::Type> types;
     for (const ValueId result : node.results) types.push_back(ResultType(result));
     return Define(id, std::move(inputs), types);

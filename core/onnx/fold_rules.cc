@@ -1,6 +1,7 @@
 #include "core/onnx/fold_rules.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/ir/map_quant.h"
 #include "core/ops/op_table.h"
@@ -10,6 +11,9 @@ namespace octavo::onnx {
 using ir::NodeId;
 using ir::Role;
 using ir::ValueId;
+
+// As much as specialize-bias takes, so that the sum of products has room beside it.
+constexpr double kMostBiasCode = 0x1p30;
 
 FoldRules::FoldRules(const ir::Graph& graph, const PlainOf& plain_of, const FoldOptions& options)
     : graph_(graph),
@@ -95,11 +99,34 @@ std::optional<ir::Quant> FoldRules::BiasQuant(NodeId id) const {
   return bias;
 }
 
+// Rounding a bias to s_b moves a result by at most s_b / 2.
+bool FoldRules::IsFineAsCodes(NodeId id, ValueId bias, const ir::Quant& quant) const {
+  const ir::Node& node = graph_.node(id);
+  const ir::Type* result = QuantizedTo(node.result());
+  const ir::Type& type = graph_.type(bias);
+  if (result == nullptr || !result->quant->per_tensor() || type.dtype != ir::DType::kF32) {
+    return false;
+  }
+  const ir::Shape& shape = graph_.type(node.result()).shape;
+  if (type.shape.size() != 1 || shape.size() < 2 || type.shape[0] != shape[1]) return false;
+  const std::span<const float> reals = graph_.value(bias).constant->tensor.values<float>();
+  for (size_t c = 0; c < reals.size(); ++c) {
+    const double step = quant.scale(quant.per_tensor() ? 0 : static_cast<int64_t>(c));
+    if (step > double{result->quant->scale()}) return false;
+    // Negated, so that a NaN fails too.
+    if (!(std::fabs(double{reals[c]}) <= step * kMostBiasCode)) return false;
+  }
+  return true;
+}
+
 bool FoldRules::IsPendingBias(NodeId id, size_t input) const {
   const ir::Node& node = graph_.node(id);
   const ir::Value& value = graph_.value(node.inputs[input]);
-  return node.op->RoleOf(input) == Role::kBias && value.constant &&
-         options_.pending.count(value.name) && BiasQuant(id).has_value();
+  if (node.op->RoleOf(input) != Role::kBias || !value.constant) return false;
+  const auto quant = BiasQuant(id);
+  if (!quant) return false;
+  if (options_.pending.count(value.name)) return true;
+  return !options_.own && IsFineAsCodes(id, node.inputs[input], *quant);
 }
 
 bool FoldRules::InputFolds(NodeId id, size_t input) const {

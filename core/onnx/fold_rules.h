@@ -34,6 +34,8 @@ class FoldRules {
   ir::ValueId OnlyReading(ir::ValueId input) const;
   // s_x * s_w, as a bias of the node must have it; nullopt if its operands are not quantized.
   std::optional<ir::Quant> BiasQuant(ir::NodeId id) const;
+  // A float constant that becomes codes at s_x * s_w: where Octavo's exporter said so, and in other
+  // models where that moves no result by more than half a step and no code needs more than 31 bits.
   bool IsPendingBias(ir::NodeId id, size_t input) const;
 
   // The name of a quantized value: what readers of the original value call it.
@@ -43,6 +45,7 @@ class FoldRules {
   bool CanFold(ir::NodeId id) const;
   // The clamp that alone reads the value; none if there is another reader.
   ir::NodeId ClampOf(ir::ValueId v) const;
+  bool IsFineAsCodes(ir::NodeId id, ir::ValueId bias, const ir::Quant& quant) const;
   bool InputFolds(ir::NodeId id, size_t input) const;
   bool KeepsTypeFolds(ir::NodeId id) const;
   const std::string& IntegerName(ir::ValueId v) const;

@@ -6,8 +6,10 @@
 #include "core/base/mapped_pages.h"
 #include "core/ir/verify.h"
 #include "core/onnx/bind_inputs.h"
+#include "core/onnx/clamp_codes.h"
 #include "core/onnx/fold_qdq.h"
 #include "core/onnx/graph_builder.h"
+#include "core/onnx/join_biases.h"
 #include "core/onnx/node_reader.h"
 #include "core/onnx/quant_inputs.h"
 #include "core/onnx/quantized_ops.h"
@@ -59,6 +61,8 @@ class Importer {
     for (const int i : order) OCTAVO_CHECK(AddNode(i));
     OCTAVO_CHECK(AddOutputs());
     SinkDequantize(graph_);
+    JoinBiases(graph_);
+    ClampCodes(graph_);
     OCTAVO_TRY(FoldOptions fold, FoldOptionsOf());
     OCTAVO_TRY(result_.graph, FoldQdq(graph_, builder_.plain_of(), fold, result_.new_arithmetic));
     OCTAVO_CHECK(CheckConstants());

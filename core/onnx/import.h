@@ -61,6 +61,7 @@ struct OutputSignature {
 struct NewArithmetic {
   std::string node = {};
   std::string value = {};
+  std::string bias = {};  // a float bias that became codes with it; empty if there was none
 };
 
 struct ImportWarning {

@@ -205,10 +205,8 @@ STYLES = {
     "tflite-int8": Style(activations="s8", stored="transposed", relu="Clip", last=True),
 }
 
-# Those whose every operator is written with integers around it.
-ON_INTEGERS = ["onnxruntime-u8s8", "onnxruntime-u8u8", "onnxruntime-s8s8", "onnxruntime-u16s8",
-               "onnxruntime-u16s8-opset21", "onnxruntime-dedicated", "torch-fx-int32-bias",
-               "torch-cast", "tflite-int8"]
+# Those whose every operator can run on integers.
+ON_INTEGERS = list(STYLES)
 
 
 def write(folder, quantized, float_model, samples):

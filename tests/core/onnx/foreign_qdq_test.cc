@@ -60,12 +60,84 @@ TEST(ForeignQdq, AConvolutionBetweenPairsBecomesOneOnIntegers) {
   EXPECT_EQ(imported->new_arithmetic[0].value, "c");
 }
 
-TEST(ForeignQdq, AFloatBiasKeepsTheConvolutionFloat) {
+// x * w, with scales 0.5 and 0.25, plus a float bias of two channels.
+Quantized WithBias(const std::string& result_scale, float bias) {
   Quantized model;
-  model.Wrap("x").Weight("w", {2, 2, 1, 1}).Constant("b", ir::Tensor(ir::DType::kF32, {2}));
+  ir::Tensor b(ir::DType::kF32, {2});
+  b.mutable_values<float>()[1] = bias;
+  model.Scale("coarse", 1).Scale("fine", 0.0625f);
+  model.Wrap("x").Weight("w", {2, 2, 1, 1}).Constant("b", std::move(b));
   model.Node("Conv", {"x_dequantized", "w", "b"}, {"c"});
+  model.Wrap("c", result_scale).Output("c_dequantized");
+  return model;
+}
+
+TEST(ForeignQdq, AFloatBiasBecomesCodesOfTheAccumulator) {
+  const auto imported = ImportModel(WithBias("coarse", 1.3f).Build());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const std::string text = text::Print(imported->graph);
+  EXPECT_THAT(text, HasSubstr("%b = Quantize(%b.float) : tensor<2xi32, scale=0.125, zp=0>"));
+  EXPECT_THAT(text, HasSubstr("%c = Conv(%x_quantized, %w_quantized, %b)"));
+  ASSERT_EQ(imported->new_arithmetic.size(), 1u);
+  EXPECT_EQ(imported->new_arithmetic[0].bias, "b");
+}
+
+TEST(ForeignQdq, AFloatBiasWhoseCodesWouldBeCoarserThanTheResultKeepsTheConvolutionFloat) {
+  EXPECT_THAT(TextOf(WithBias("fine", 1.3f)), HasSubstr("%c = Conv(%x_dequantized, %w, %b)"));
+}
+
+TEST(ForeignQdq, AFloatBiasThatDoesNotFitKeepsTheConvolutionFloat) {
+  EXPECT_THAT(TextOf(WithBias("coarse", 0x1p28f)), HasSubstr("%c = Conv(%x_dequantized, %w, %b)"));
+}
+
+TEST(ForeignQdq, AnAddOfAVectorOfChannelsIsABias) {
+  Quantized model;
+  model.Wrap("x").Weight("w", {2, 2, 1, 1});
+  model.Constant("b", ir::Tensor(ir::DType::kF32, {2, 1, 1}));
+  model.Node("Conv", {"x_dequantized", "w"}, {"p"}).Node("Add", {"b", "p"}, {"c"});
   model.Wrap("c").Output("c_dequantized");
-  EXPECT_THAT(TextOf(model), HasSubstr("%c = Conv(%x_dequantized, %w, %b)"));
+  EXPECT_THAT(TextOf(model), HasSubstr("%c = Conv(%x_quantized, %w_quantized, %b)"));
+}
+
+TEST(ForeignQdq, AnAddOfOneNumberOrOfARowIsNoBias) {
+  for (const ir::Shape& shape : {ir::Shape{1}, ir::Shape{4}, ir::Shape{2, 4, 1}}) {
+    Quantized model;
+    model.Wrap("x").Weight("w", {2, 2, 1, 1}).Constant("b", ir::Tensor(ir::DType::kF32, shape));
+    model.Node("Conv", {"x_dequantized", "w"}, {"p"}).Node("Add", {"p", "b"}, {"c"});
+    model.Wrap("c").Output("c_dequantized");
+    EXPECT_THAT(TextOf(model), HasSubstr("Add(%p, %b)")) << shape.size();
+  }
+}
+
+TEST(ForeignQdq, AProductThatOthersReadKeepsItsAdd) {
+  Quantized model;
+  model.Wrap("x").Weight("w", {2, 2, 1, 1});
+  model.Constant("b", ir::Tensor(ir::DType::kF32, {2, 1, 1}));
+  model.Node("Conv", {"x_dequantized", "w"}, {"p"}).Node("Add", {"p", "b"}, {"c"});
+  model.Wrap("c").Output("c_dequantized").Output("p");
+  EXPECT_THAT(TextOf(model), HasSubstr("Add(%p, %b)"));
+}
+
+TEST(ForeignQdq, AMatMulOfMatricesAndAnAddAreAGemm) {
+  Quantized model;
+  model.Input("m", {3, 5});
+  model.Wrap("m").Weight("w", {5, 2}).Constant("b", ir::Tensor(ir::DType::kF32, {2}));
+  model.Node("MatMul", {"m_dequantized", "w"}, {"p"}).Node("Add", {"p", "b"}, {"c"});
+  model.Wrap("c").Output("c_dequantized");
+  EXPECT_THAT(TextOf(model), HasSubstr("%c = Gemm(%m_quantized, %w_quantized, %b)"));
+}
+
+TEST(ForeignQdq, ExtremesWithANumberAreAClampOfTheCodes) {
+  Quantized model;
+  model.Scale("zero", 0).Constant("six", ir::Tensor(ir::DType::kF32, {1}));
+  model.Wrap("x").Weight("w", {2, 2, 1, 1});
+  model.Node("Conv", {"x_dequantized", "w"}, {"p"});
+  model.Node("Max", {"p", "zero"}, {"low"}).Node("Min", {"six", "low"}, {"c"});
+  model.Wrap("c").Output("c_dequantized");
+  const std::string text = TextOf(model);
+  EXPECT_THAT(text, HasSubstr("%p = Conv(%x_quantized, %w_quantized)"));
+  EXPECT_THAT(text, HasSubstr("%low = Clip(%p, %zero)"));
+  EXPECT_THAT(text, HasSubstr("%c = Clip(%low, _, %six.bound)"));
 }
 
 TEST(ForeignQdq, ABiasAtAnotherScaleKeepsTheConvolutionFloat) {
