@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/runtime/program.h"
+#include "core/runtime/unsigned_codes.h"
 
 namespace octavo::runtime {
 namespace {
@@ -139,12 +140,13 @@ void Plan::State::Watch(const Step& step, const Workspace& workspace, ThreadPool
                         const Watcher& watch) const {
   for (const int index : step.watched) {
     const Slot& slot = program.slots[index];
-    const Tensor& tensor = workspace.slots[index];
+    const bool is_raised = slot.dtype != graph.type(slot.value).dtype;
+    const Tensor tensor = is_raised ? SignedCodes(workspace.slots[index]) : workspace.slots[index];
     if (slot.layout == Layout::kPlain) {
       watch(slot.value, tensor);
       continue;
     }
-    Tensor plain(slot.dtype, slot.shape);
+    Tensor plain(tensor.dtype(), slot.shape);
     ConvertLayout(tensor, slot.layout, plain, pool);
     watch(slot.value, plain);
   }

@@ -5,6 +5,7 @@
 #include "core/runtime/addition.h"
 #include "core/runtime/kernel_table.h"
 #include "core/runtime/memory_plan.h"
+#include "core/runtime/unsigned_codes.h"
 
 namespace octavo::runtime {
 namespace {
@@ -252,7 +253,14 @@ class Builder {
 }  // namespace
 
 Result<Program> BuildProgram(const Graph& graph, const ProgramOptions& options, ThreadPool& pool) {
-  return Builder(graph, options, pool).Build();
+  const bool may_change = options.fuses && options.numerics == ir::Numerics::kOnnx;
+  const std::vector<ValueId> codes = may_change ? SignedActivations(graph) : std::vector<ValueId>();
+  if (codes.empty()) return Builder(graph, options, pool).Build();
+  auto own = std::make_shared<Graph>(graph);
+  MakeUnsigned(codes, *own);
+  OCTAVO_TRY(Program program, Builder(*own, options, pool).Build());
+  program.own = std::move(own);
+  return program;
 }
 
 }  // namespace octavo::runtime

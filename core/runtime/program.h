@@ -2,6 +2,7 @@
 // once by BuildProgram; immutable afterwards.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,14 @@ struct Program {
   std::vector<int> inputs = {};   // slots, in the graph's order
   std::vector<int> outputs = {};  // likewise, plain
   int64_t workspace_bytes = 0;
+  std::shared_ptr<const ir::Graph> own = {};  // what is run, if it is not the caller's graph
 };
 
 struct ProgramOptions {
   ir::Numerics numerics = ir::Numerics::kOnnx;
-  bool fuses = true;  // values that one step alone reads need not be computed by themselves
+  // Values that one step alone reads need not be computed by themselves, and i8 activations may be
+  // stored as u8.
+  bool fuses = true;
 };
 
 // kUnimplemented names a node that no kernel computes in the mode.
