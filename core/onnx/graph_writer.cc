@@ -11,6 +11,7 @@ namespace octavo::onnx {
 
 using ir::NodeId;
 using ir::ValueId;
+using Named = ModelWriter::Named;
 
 GraphWriter::GraphWriter(const ir::Graph& graph, Form form, int64_t opset, ModelWriter& writer)
     : graph_(graph),
@@ -27,7 +28,7 @@ Result<std::optional<NeedsOpset>> GraphWriter::Run() {
   for (const NodeId id : graph_.nodes()) OCTAVO_CHECK(WriteNode(id));
   for (const ValueId output : graph_.outputs()) {
     const ir::Value& value = graph_.value(output);
-    if (value.constant) writer_.Initializer(value.name, value.constant->tensor);
+    if (value.constant) writer_.Initializer(value.name, value.constant->tensor, Named::kValue);
   }
   std::string pending;
   for (const std::string& name : pending_) {
@@ -74,7 +75,7 @@ std::string GraphWriter::Read(ValueId value) {
   if (!value) return "";
   const ir::Value& it = graph_.value(value);
   if (it.type.quantized()) return Reals(value);
-  if (it.constant) writer_.Initializer(it.name, it.constant->tensor);
+  if (it.constant) writer_.Initializer(it.name, it.constant->tensor, Named::kValue);
   // A Dequantize says no more than the DequantizeLinear of the value behind it.
   const ir::Node* producer = graph_.Producer(value);
   if (producer && producer->op == dequantize_ && it.output_uses == 0) {
@@ -88,7 +89,7 @@ std::string GraphWriter::Codes(ValueId value) {
   if (producer && producer->op == reinterpret_) return graph_.name(producer->input(0));
   const CodeNames& names = names_.Of(value);
   if (const ir::PayloadPtr& constant = graph_.value(value).constant) {
-    writer_.Initializer(names.integers, constant->tensor);
+    writer_.Initializer(names.integers, constant->tensor, Named::kForm);
   }
   return names.integers;
 }
@@ -100,7 +101,7 @@ std::vector<std::string> GraphWriter::Parameters(ValueId value) {
   const ir::Quant& quant = *type.quant;
   const ir::Shape shape =
       HasAxis(quant) ? ir::Shape{static_cast<int64_t>(quant.scales.size())} : ir::Shape{};
-  writer_.Initializer(names.scale, ir::Tensor::Of<float>(shape, quant.scales));
+  writer_.Initializer(names.scale, ir::Tensor::Of<float>(shape, quant.scales), Named::kForm);
   // An int32 is always centered; ONNX has no zero point for it.
   if (type.dtype == ir::DType::kI32) return {names.scale};
   ir::Tensor zeros(type.dtype, shape);
@@ -109,7 +110,7 @@ std::vector<std::string> GraphWriter::Parameters(ValueId value) {
     // Little-endian: the low bytes are the narrow integer.
     std::memcpy(zeros.mutable_raw() + c * width, &quant.zero_points[c], width);
   }
-  writer_.Initializer(names.zero_point, zeros);
+  writer_.Initializer(names.zero_point, zeros, Named::kForm);
   return {names.scale, names.zero_point};
 }
 
@@ -124,7 +125,7 @@ std::string GraphWriter::Reals(ValueId value) {
   if (!has_reals_.insert(value).second) return name;
   if (IsPendingBias(value)) {
     const ValueId real = graph_.Producer(value)->input(0);
-    writer_.Initializer(name, graph_.value(real).constant->tensor);
+    writer_.Initializer(name, graph_.value(real).constant->tensor, Named::kValue);
     pending_.push_back(name);
     return name;
   }
@@ -205,7 +206,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
       continue;
     }
     inputs.push_back(names_.Unique(graph_.name(node.result()) + "." + operand.name));
-    writer_.Initializer(inputs.back(), *operand.literal);
+    writer_.Initializer(inputs.back(), *operand.literal, Named::kForm);
   }
   writer_.Node(draft.name, draft.op, draft.domain, inputs, draft.outputs, draft.attributes);
   for (const ValueId result : node.results) {

@@ -200,6 +200,13 @@ class Importer {
     return WireOf(graph_.type(draft.inputs[0].value).dtype) == draft.attributes.Int("to", 0);
   }
 
+  // Identity of a constant: one tensor that has two names.
+  bool IsOtherName(const Draft& draft) const {
+    if (!draft.domain.empty() || draft.op != "Identity" || !draft.Has(0)) return false;
+    const ValueId source = draft.inputs[0].value;
+    return graph_.IsConstant(source) && graph_.type(source).dtype == ir::DType::kF32;
+  }
+
   Status AddNode(int i) {
     const onnx_wire::Node& node = model_.graph().node(i);
     Conversion conversion;
@@ -223,6 +230,11 @@ class Importer {
       OCTAVO_TRY(ir::Tensor tensor, ConstantValue(draft));
       graph_.AddConstant(draft.outputs[0], std::move(tensor));
       if (IsFourBit(node.attribute(0).t().data_type())) builder_.NoteFourBit(draft.outputs[0]);
+      return {};
+    }
+    if (IsOtherName(draft)) {
+      const ir::Value source = graph_.value(draft.inputs[0].value);
+      graph_.AddConstant(draft.outputs[0], source.constant, source.type);
       return {};
     }
     if (const QuantizedOp build = FindQuantizedOp(draft.op, draft.domain)) {

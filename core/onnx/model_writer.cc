@@ -65,13 +65,8 @@ void WriteOutside(const std::string& name, const ir::Tensor& tensor, const std::
   file.append(reinterpret_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes()));
 }
 
-// Equal codes from this size on are stored once.
+// Equal tensors from this size on are stored once.
 constexpr int64_t kWorthSharing = 1024;
-
-// Codes have names of their own, which nobody asks for: what reads them carries the value's name.
-bool MayBeShared(const ir::Tensor& tensor) {
-  return tensor.dtype() != ir::DType::kF32 && tensor.bytes() >= kWorthSharing;
-}
 
 bool Equal(const ir::Tensor& a, const ir::Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
@@ -86,39 +81,59 @@ size_t BeginningOf(const ir::Tensor& tensor) {
 
 }  // namespace
 
-void ModelWriter::ShareEqualCodes() {
+void ModelWriter::ShareEqual() {
   std::unordered_set<std::string> outputs;
   for (const onnx_wire::ValueInfo& output : graph().output()) outputs.insert(output.name());
   std::unordered_map<std::string, std::string> instead;
+  std::vector<std::pair<std::string, std::string>> identities;
   std::unordered_multimap<size_t, size_t> kept_by_beginning;
-  std::vector<std::pair<std::string, ir::Tensor>> kept;
-  for (const auto& initializer : initializers_) {
-    const std::string& name = initializer.first;
-    const ir::Tensor& tensor = initializer.second;
-    if (MayBeShared(tensor) && !outputs.count(name)) {
-      const size_t beginning = BeginningOf(tensor);
+  std::vector<Stored> kept;
+  for (Stored& stored : initializers_) {
+    if (stored.tensor.bytes() >= kWorthSharing && !outputs.count(stored.name)) {
+      const size_t beginning = BeginningOf(stored.tensor);
       const auto [first, last] = kept_by_beginning.equal_range(beginning);
-      const auto equal = std::find_if(
-          first, last, [&](const auto& entry) { return Equal(kept[entry.second].second, tensor); });
+      const auto equal = std::find_if(first, last, [&](const auto& entry) {
+        return Equal(kept[entry.second].tensor, stored.tensor);
+      });
       if (equal != last) {
-        instead.emplace(name, kept[equal->second].first);
+        const std::string& same = kept[equal->second].name;
+        if (stored.named == Named::kForm) {
+          instead.emplace(stored.name, same);
+        } else {
+          identities.emplace_back(stored.name, same);
+        }
         continue;
       }
       kept_by_beginning.emplace(beginning, kept.size());
     }
-    kept.emplace_back(name, tensor);
+    kept.push_back(std::move(stored));
   }
   initializers_ = std::move(kept);
-  if (instead.empty()) return;
   for (onnx_wire::Node& node : *graph().mutable_node()) {
     for (std::string& input : *node.mutable_input()) {
       if (const auto at = instead.find(input); at != instead.end()) input = at->second;
     }
   }
+  AddIdentities(identities);
 }
 
-void ModelWriter::Initializer(const std::string& name, const ir::Tensor& tensor) {
-  if (initialized_.insert(name).second) initializers_.emplace_back(name, tensor);
+void ModelWriter::AddIdentities(
+    const std::vector<std::pair<std::string, std::string>>& identities) {
+  if (identities.empty()) return;
+  auto& nodes = *graph().mutable_node();
+  std::unordered_set<std::string> names;
+  for (const onnx_wire::Node& node : nodes) names.insert(node.name());
+  const int before = nodes.size();
+  for (const auto& [result, operand] : identities) {
+    std::string name = result;
+    while (!names.insert(name).second) name += ".same";
+    Node(name, "Identity", "", {operand}, {result}, {});
+  }
+  std::rotate(nodes.pointer_begin(), nodes.pointer_begin() + before, nodes.pointer_end());
+}
+
+void ModelWriter::Initializer(const std::string& name, const ir::Tensor& tensor, Named named) {
+  if (initialized_.insert(name).second) initializers_.push_back({name, tensor, named});
 }
 
 void ModelWriter::Node(const std::string& name, const std::string& op, const std::string& domain,
@@ -138,14 +153,14 @@ void ModelWriter::Node(const std::string& name, const std::string& op, const std
 }
 
 Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
-  ShareEqualCodes();
+  ShareEqual();
   int64_t bytes = 0;
-  for (const auto& [name, tensor] : initializers_) bytes += tensor.bytes();
+  for (const Stored& stored : initializers_) bytes += stored.tensor.bytes();
   const bool outside = bytes > options.external_limit;
   if (outside) OCTAVO_CHECK(CheckLocation(options.external_name));
   Exported exported;
   exported.nodes = graph().node_size();
-  for (const auto& [name, tensor] : initializers_) {
+  for (const auto& [name, tensor, named] : initializers_) {
     onnx_wire::Tensor& proto = *graph().add_initializer();
     if (outside && tensor.bytes() >= kSmallTensor) {
       WriteOutside(name, tensor, options.external_name, exported.external, proto);

@@ -14,8 +14,12 @@ class ModelWriter {
   onnx_wire::Model& model() { return model_; }
   onnx_wire::Graph& graph() { return *model_.mutable_graph(); }
 
+  // Whose name an initializer has: a value's, which readers of the model may ask for, or one that
+  // only the exported form needs (codes, scales, zero points).
+  enum class Named { kValue, kForm };
+
   // Adds an initializer unless there is one of that name.
-  void Initializer(const std::string& name, const ir::Tensor& tensor);
+  void Initializer(const std::string& name, const ir::Tensor& tensor, Named named);
   // `inputs` and `outputs` are names, "" for an absent one.
   void Node(const std::string& name, const std::string& op, const std::string& domain,
             const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
@@ -25,11 +29,20 @@ class ModelWriter {
   Result<Exported> Finish(const ExportOptions& options);
 
  private:
-  // Of equal codes the first are stored, and all their readers read those.
-  void ShareEqualCodes();
+  struct Stored {
+    std::string name = {};
+    ir::Tensor tensor = {};
+    Named named = Named::kValue;
+  };
+
+  // Of equal tensors the first is stored.  Readers of another read that one, or its Identity where
+  // the other's name is a value's.
+  void ShareEqual();
+  // Puts Identity nodes (result, operand) in front of all others.
+  void AddIdentities(const std::vector<std::pair<std::string, std::string>>& identities);
 
   onnx_wire::Model model_;
-  std::vector<std::pair<std::string, ir::Tensor>> initializers_;
+  std::vector<Stored> initializers_;
   std::unordered_set<std::string> initialized_;
 };
 

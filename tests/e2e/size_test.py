@@ -62,9 +62,11 @@ class Size(programs.Case):
             [models.tensor("w1", values), models.tensor("w2", values)], inputs=(("x", [1, 256]),))
         path, out = self.folder / "twice.onnx", self.folder / "out.onnx"
         path.write_bytes(chain.SerializeToString())
-        result = programs.octavo("optimize", path, "--data", "random:0:2", "-o", out, "--quiet")
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertLess(out.stat().st_size, 1.5 * values.size)
+        for kept, bytes_each in (((), 1), (("--keep-float", "MatMul"), 4)):
+            result = programs.octavo("optimize", path, "--data", "random:0:2", "-o", out, "--quiet",
+                                     *kept)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertLess(out.stat().st_size, 1.5 * bytes_each * values.size)
 
 
 if __name__ == "__main__":

@@ -84,6 +84,27 @@ TEST(Export, EqualCodesAreStoredOnceAndKeepTheirReaders) {
   EXPECT_EQ(imported->graph.Resolve("u"), imported->graph.Resolve("v"));
 }
 
+TEST(Export, EqualRealsAreStoredOnceAndKeepTheirNames) {
+  const ir::Graph graph = Parsed(R"(graph@"g"(%x: tensor<1x64xf32>) -> (%y) opset(ai.onnx: 17) {
+  const %v = splat(3) : tensor<64x64xf32>
+  const %w = splat(3) : tensor<64x64xf32>
+  %h = MatMul(%x, %v) : tensor<1x64xf32>
+  %y = MatMul(%h, %w) : tensor<1x64xf32>
+}
+)");
+  const auto exported = ExportModel(graph);
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_LT(exported->model.size(), 1.5 * 64 * 64 * sizeof(float));
+  EXPECT_THAT(NodesOf(*exported),
+              ElementsAre("Identity(v) -> w", "MatMul(x, v) -> h", "MatMul(h, w) -> y"));
+  const auto imported = ImportModel(Blob(exported->model));
+  ASSERT_TRUE(imported) << imported.error().message;
+  const ir::Graph& again = imported->graph;
+  const ir::Value &v = again.value(again.Find("v")), &w = again.value(again.Find("w"));
+  EXPECT_EQ(v.constant, w.constant);
+  EXPECT_THAT(Printed(again), HasSubstr("%y = MatMul(%h, %w)"));
+}
+
 TEST(Export, NamesOfAConvolutionAreThoseOfTheInterface) {
   const auto exported = ExportModel(Parsed(kConv));
   ASSERT_TRUE(exported) << exported.error().message;
