@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/reference/kernels/direct.h"
 #include "core/reference/kernels/field.h"
 #include "core/reference/kernels/gemm.h"
 #include "core/reference/kernels/narrow.h"
@@ -17,6 +18,9 @@ constexpr int64_t kFewGroups = 8;
 
 // Up to so many output channels do not repay the packing of an input that can be read in place.
 constexpr int64_t kRowsInPlace = 128;
+
+// Pointwise convolutions of more pixels are products with vectors of pixels.
+constexpr int64_t kDirectPixels = 512;
 
 int64_t OutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
   const int64_t room = in + pads - dilation * (kernel - 1) - 1;
@@ -53,8 +57,7 @@ struct ConvDriver {
 
   static PackedConv::Path PathOf(const PackedConv& conv) {
     const ConvShape& s = conv.shape_;
-    if (s.groups == 1) return PackedConv::Path::kDense;
-    if (s.in_channels == s.groups) return PackedConv::Path::kDepthwise;
+    if (s.groups > 1 && s.in_channels == s.groups) return PackedConv::Path::kDepthwise;
     // A row's last vector should be more full than empty.
     const int64_t lanes = conv.tiles_->lanes;
     const int64_t vectors = (conv.out_width_ + lanes - 1) / lanes;
@@ -62,7 +65,22 @@ struct ConvDriver {
     if (few && !IsProduct(conv) && 3 * conv.out_width_ >= 2 * vectors * lanes) {
       return PackedConv::Path::kFewEach;
     }
+    if (IsDirect(conv)) return PackedConv::Path::kDirect;
     return PackedConv::Path::kDense;
+  }
+
+  // With one tap a channel, what is laid out holds the pixels as the product reads them.
+  static bool ReadsInPlace(const ConvShape& s) {
+    return s.kernel_height == 1 && s.kernel_width == 1;
+  }
+
+  // Vectors of channels should be filled.  Large planes of a pointwise convolution are read a few
+  // pixels of each at a time, which the caches like less than whole vectors of them.
+  static bool IsDirect(const PackedConv& conv) {
+    const ConvShape& s = conv.shape_;
+    const int64_t outs = s.out_channels / s.groups;
+    if (ReadsInPlace(s) && conv.out_height_ * conv.out_width_ > kDirectPixels) return false;
+    return outs * 4 >= internal::RoundUp(outs, conv.tiles_->lanes) * 3;
   }
 
   static int64_t Taps(const ConvShape& s) {
@@ -73,6 +91,16 @@ struct ConvDriver {
   static void SetWeights(PackedConv& conv, const float* weights) {
     const ConvShape& s = conv.shape_;
     const int64_t taps = Taps(s), rows = s.out_channels / s.groups;
+    if (conv.path_ == PackedConv::Path::kDirect) {
+      const int64_t size = internal::PackedChannelsSize(*conv.tiles_, rows, taps);
+      auto packed = internal::Memory(s.groups * size);
+      for (int64_t g = 0; g < s.groups; ++g) {
+        internal::PackChannels(*conv.tiles_, weights + g * rows * taps, rows, taps,
+                               packed.get() + g * size);
+      }
+      conv.weights_ = std::move(packed);
+      return;
+    }
     if (conv.path_ != PackedConv::Path::kDense) {
       auto copy = internal::Memory(s.out_channels * taps);
       std::copy_n(weights, s.out_channels * taps, copy.get());
@@ -229,6 +257,38 @@ struct ConvDriver {
     });
   }
 
+  static void RunDirect(const PackedConv& conv, const float* x, const float* bias, float* y,
+                        ThreadPool& pool) {
+    const ConvShape& s = conv.shape_;
+    const bool laid_out = !IsProduct(conv);
+    const Field field = FieldOf(conv);
+    const Scratch data = laid_out ? MakeField(conv, field, x, pool) : Scratch(0);
+    std::vector<int64_t> offsets = TapOffsets(conv, field);
+    offsets.resize(offsets.size() + internal::kTapsAhead, offsets.empty() ? 0 : offsets.back());
+    const bool one_row = ReadsInPlace(s);
+    const int64_t pixels = conv.out_height_ * conv.out_width_, outs = s.out_channels / s.groups;
+    const int64_t taps = Taps(s);
+    const int64_t packed = internal::PackedChannelsSize(*conv.tiles_, outs, taps);
+    const internal::DirectConv shape{.tiles = conv.tiles_,
+                                     .channels = outs,
+                                     .taps = taps,
+                                     .rows = one_row ? 1 : conv.out_height_,
+                                     .width = one_row ? pixels : conv.out_width_,
+                                     .row_step = field.Pixel(1, 0),
+                                     .offsets = offsets.data(),
+                                     .x = laid_out ? data.get() : x};
+    const auto make = [&](int64_t i) {
+      internal::DirectConv one = shape;
+      const int64_t group = i % s.groups;
+      one.weights = conv.weights_.get() + group * packed;
+      one.x += i * (s.in_channels / s.groups) * field.plane();
+      if (bias != nullptr) one.bias = bias + group * outs;
+      one.y = y + i * outs * pixels;
+      return one;
+    };
+    internal::RunDirect(s.batch * s.groups, shape, make, pool);
+  }
+
   static void RunDense(const PackedConv& conv, const float* x, const float* bias, float* y,
                        ThreadPool& pool) {
     const ConvShape& s = conv.shape_;
@@ -236,8 +296,7 @@ struct ConvDriver {
     const bool laid_out = !IsProduct(conv);
     const Field field = FieldOf(conv);
     const Scratch data = laid_out ? MakeField(conv, field, x, pool) : Scratch(0);
-    // With one tap a channel, what is laid out holds the pixels as the product reads them.
-    const bool in_place = s.kernel_height == 1 && s.kernel_width == 1;
+    const bool in_place = ReadsInPlace(s);
     std::vector<int64_t> offsets;
     if (!in_place) offsets = TapOffsets(conv, field);
     const int64_t pixels = conv.out_height_ * conv.out_width_, taps = Taps(s);
@@ -283,6 +342,8 @@ struct ConvDriver {
         return RunDepthwise(conv, x, bias, y, pool);
       case PackedConv::Path::kFewEach:
         return RunFewEach(conv, x, bias, y, pool);
+      case PackedConv::Path::kDirect:
+        return RunDirect(conv, x, bias, y, pool);
       case PackedConv::Path::kDense:
         return RunDense(conv, x, bias, y, pool);
     }

@@ -54,8 +54,9 @@ class PackedConv {
   ConvShape shape_;
   int64_t out_height_ = 0, out_width_ = 0;
   const internal::Tiles* tiles_ = nullptr;
-  // Which loops compute it: one input channel per group, few output channels per group, or others.
-  enum class Path { kDepthwise, kFewEach, kDense };
+  // Which loops compute it: one input channel per group, few output channels per group, vectors of
+  // output channels, or a product with vectors of pixels.
+  enum class Path { kDepthwise, kFewEach, kDirect, kDense };
   Path path_ = Path::kDense;
   std::shared_ptr<const float[]> weights_;
   // A transposed convolution is one convolution for each remainder of an output's place modulo

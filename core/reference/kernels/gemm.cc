@@ -9,12 +9,9 @@
 namespace octavo::reference::internal {
 namespace {
 
-// Columns of k that stay in the caches at once: a panel of B then takes 24 KiB.  The chain of an
-// output rests in C between two blocks, which changes no bit.
+// A panel of B then takes 24 KiB.
 constexpr int64_t kDepth = 128;
 constexpr int64_t kPanelsPerBlock = 10;
-
-int64_t RoundUp(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
 
 // The width of the panel that begins at `column`.
 int64_t PanelWidth(const Tiles& tiles, int64_t column, int64_t columns) {
@@ -26,12 +23,6 @@ void AddColumnBias(const Product& p, Range rows, Range columns) {
     float* c = p.c + r * p.c_stride;
     for (int64_t n = columns.begin; n < columns.end; ++n) c[n] += p.bias.per_column[n];
   }
-}
-
-// Into how much of k at a time the sum is cut: near kDepth, in equal parts.
-int64_t DepthOf(int64_t k) {
-  const int64_t parts = std::max<int64_t>(1, (k + kDepth / 2) / kDepth);
-  return std::max<int64_t>(1, (k + parts - 1) / parts);
 }
 
 // One tile of C of `vectors` vectors; where the last is not whole it is computed aside.
@@ -202,6 +193,11 @@ const Tiles& CurrentTiles() {
   if (isa >= Isa::kAvx2) return kAvx2Tiles;
 #endif
   return kPortableTiles;
+}
+
+int64_t DepthOf(int64_t k) {
+  const int64_t parts = std::max<int64_t>(1, (k + kDepth / 2) / kDepth);
+  return std::max<int64_t>(1, CeilDiv(k, parts));
 }
 
 int64_t PackedRowsSize(const Tiles& tiles, int64_t rows, int64_t k) {

@@ -23,6 +23,13 @@ struct Range {
   int64_t size() const { return end - begin; }
 };
 
+inline int64_t CeilDiv(int64_t x, int64_t by) { return (x + by - 1) / by; }
+inline int64_t RoundUp(int64_t x, int64_t step) { return CeilDiv(x, step) * step; }
+
+// How much of a sum over k is taken at a time, in equal parts, so that what it reads stays in the
+// caches.  The chain of an output rests in memory between two parts, which changes no bit.
+int64_t DepthOf(int64_t k);
+
 // A left operand as panels of tiles.rows rows, [panel][k][tiles.rows], the last filled with 0.
 int64_t PackedRowsSize(const Tiles& tiles, int64_t rows, int64_t k);
 void PackRows(const Tiles& tiles, const MatrixView& a, Range panels, float* out);

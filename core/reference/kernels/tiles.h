@@ -20,6 +20,31 @@ struct TileCall {
 };
 using TileFunction = void (*)(const TileCall&);
 
+// sums[p][v] (+)= chain over t ascending of x[offsets[t] + p] * weights[t][v], for some pixels p
+// and channels v, which fill whole vectors and lie side by side.
+struct PixelCall {
+  const float* x = nullptr;
+  const int64_t* offsets = nullptr;  // kTapsAhead more than there are taps
+  const float* weights = nullptr;
+  int64_t taps = 0;
+  float* sums = nullptr;
+  bool accumulate = false;  // continue the chains in sums; else they start at +0
+};
+inline constexpr int kTapsAhead = 8;  // what so many taps ahead read is fetched early
+using PixelFunction = void (*)(const PixelCall&);
+
+// y[v][p] = sums[p][v] + bias[v] for p < pixels and v < channels.  Without a bias nothing is
+// added.  Reads sums of as many pixels and channels as whole vectors have.
+struct TurnCall {
+  const float* sums = nullptr;
+  int64_t sums_stride = 0;
+  int64_t pixels = 0, channels = 0;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  int64_t y_stride = 0;
+};
+using TurnFunction = void (*)(const TurnCall&);
+
 // For each of `rows` rows r and of some channels c: y[c][r][i] = bias[c] + chain over t ascending
 // of weights[c][t] * x[r][offsets[t] + i] for i < width.  Without a bias nothing is added.  Reads
 // up to one vector beyond what it needs.
@@ -99,13 +124,18 @@ using GatherFunction = void (*)(const GatherCall&);
 
 inline constexpr int kMaxTileRows = 8;
 inline constexpr int kMaxTileVectors = 3;
+inline constexpr int kMaxPixels = 14;
+inline constexpr int kMaxPixelVectors = 2;
 
 struct Tiles {
-  int rows = 0;                                           // of a full tile
-  int lanes = 0;                                          // floats in a vector
-  TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};  // [rows - 1][vectors - 1]
-  RowFunction row[kMaxRowChannels] = {};                  // [channels - 1]
-  NarrowFunction narrow = nullptr;                        // may be absent
+  int rows = 0;                                            // of a full tile
+  int lanes = 0;                                           // floats in a vector
+  TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};   // [rows - 1][vectors - 1]
+  int pixels = 0;                                          // of a full call of `pixel`
+  PixelFunction pixel[kMaxPixels][kMaxPixelVectors] = {};  // [pixels - 1][vectors - 1]
+  TurnFunction turn = nullptr;
+  RowFunction row[kMaxRowChannels] = {};  // [channels - 1]
+  NarrowFunction narrow = nullptr;        // may be absent
   CopyFunction copy = nullptr, split = nullptr;
   GatherFunction gather = nullptr;
 

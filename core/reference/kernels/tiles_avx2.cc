@@ -11,6 +11,7 @@ struct Avx2 {
   using Reg = __m256;
   static constexpr int kLanes = 8;
   static constexpr int kRows = 4;
+  static constexpr int kPixels = 6;
   static constexpr bool kPicks = false;
   static Reg Zero() { return _mm256_setzero_ps(); }
   static Reg Load(const float* p) { return _mm256_loadu_ps(p); }
@@ -21,6 +22,22 @@ struct Avx2 {
   }
   static Reg LoadFirst(const float* p, int count) { return _mm256_maskload_ps(p, First(count)); }
   static void StoreFirst(float* p, Reg x, int count) { _mm256_maskstore_ps(p, First(count), x); }
+  // The four floats at p, and those `stride` behind.
+  static Reg LoadFours(const float* p, int64_t stride) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
+                                1);
+  }
+  // Each 4 x 4 block of the four, transposed.
+  static void TurnFours(Reg (&x)[4]) {
+    const auto low = [](Reg a, Reg b) { return _mm256_castps_pd(_mm256_unpacklo_ps(a, b)); };
+    const auto high = [](Reg a, Reg b) { return _mm256_castps_pd(_mm256_unpackhi_ps(a, b)); };
+    const __m256d a = low(x[0], x[1]), b = low(x[2], x[3]);
+    const __m256d c = high(x[0], x[1]), d = high(x[2], x[3]);
+    x[0] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b));
+    x[1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, b));
+    x[2] = _mm256_castpd_ps(_mm256_unpacklo_pd(c, d));
+    x[3] = _mm256_castpd_ps(_mm256_unpackhi_pd(c, d));
+  }
   static Reg InOrder(Reg x) {
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(x), 0xd8));
   }

@@ -11,6 +11,7 @@ struct Avx512 {
   using Reg = __m512;
   static constexpr int kLanes = 16;
   static constexpr int kRows = 8;
+  static constexpr int kPixels = 14;
   static constexpr bool kPicks = true;
   static Reg Zero() { return _mm512_setzero_ps(); }
   static Reg Load(const float* p) { return _mm512_loadu_ps(p); }
@@ -20,6 +21,24 @@ struct Avx512 {
   }
   static void StoreFirst(float* p, Reg x, int count) {
     _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
+  }
+  // The four floats at p, and those at every `stride` from there on.
+  static Reg LoadFours(const float* p, int64_t stride) {
+    Reg x = _mm512_castps128_ps512(_mm_loadu_ps(p));
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(p + stride), 1);
+    x = _mm512_insertf32x4(x, _mm_loadu_ps(p + 2 * stride), 2);
+    return _mm512_insertf32x4(x, _mm_loadu_ps(p + 3 * stride), 3);
+  }
+  // Each 4 x 4 block of the four, transposed.
+  static void TurnFours(Reg (&x)[4]) {
+    const auto low = [](Reg a, Reg b) { return _mm512_castps_pd(_mm512_unpacklo_ps(a, b)); };
+    const auto high = [](Reg a, Reg b) { return _mm512_castps_pd(_mm512_unpackhi_ps(a, b)); };
+    const __m512d a = low(x[0], x[1]), b = low(x[2], x[3]);
+    const __m512d c = high(x[0], x[1]), d = high(x[2], x[3]);
+    x[0] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+    x[1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+    x[2] = _mm512_castpd_ps(_mm512_unpacklo_pd(c, d));
+    x[3] = _mm512_castpd_ps(_mm512_unpackhi_pd(c, d));
   }
   static Reg Even(Reg a, Reg b) {
     const __m512i at = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);

@@ -1,16 +1,11 @@
-// The body of tiles.h for any vector type V: Reg, kLanes, kRows, Zero, Load, Store,
-// LoadFirst, StoreFirst, Broadcast, Add, Fma, Even and Odd; where kPicks, also Picker, PickerOf,
-// Pick, Halves and StoreHalves.  Included by the tiles_*.cc files alone; all of it has internal
-// linkage, because each of them is compiled for another instruction set.
+// The body of tiles.h for any vector type V: Reg, kLanes, kRows, kPixels, Zero, Load, Store,
+// LoadFirst, StoreFirst, LoadFours, TurnFours, Broadcast, Add, Fma, Even and Odd; where kPicks,
+// also Picker, PickerOf, Pick, Halves and StoreHalves.  Included by the tiles_*.cc files alone; all
+// of it has internal linkage, because each of them is compiled for another instruction set.
 #pragma once
 
+#include "core/reference/kernels/pixels_body.h"
 #include "core/reference/kernels/tiles.h"
-
-#if defined(__clang__)
-#define OCTAVO_UNROLL _Pragma("unroll")
-#else
-#define OCTAVO_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 namespace octavo::reference::internal {
 namespace {
@@ -300,6 +295,9 @@ constexpr void FillRows(Tiles& tiles) {
 template <class V>
 constexpr Tiles MakeTiles() {
   Tiles tiles;
+  tiles.pixels = V::kPixels;
+  tiles.turn = &Turn<V>;
+  FillPixels<V, V::kPixels>(tiles);
   tiles.rows = V::kRows;
   tiles.lanes = V::kLanes;
   tiles.row[0] = &Row<V, 1>;

@@ -1,6 +1,7 @@
 // The float tiles for any processor.  std::fma rounds once whether or not there is an instruction
 // for it, so this is slow on some machines and the same bits on all.
 #include <cmath>
+#include <utility>
 
 #include "core/reference/kernels/tiles_body.h"
 
@@ -10,6 +11,7 @@ namespace {
 struct Portable {
   static constexpr int kLanes = 4;
   static constexpr int kRows = 2;
+  static constexpr int kPixels = 2;
   static constexpr bool kPicks = false;
   struct Reg {
     float x[kLanes];
@@ -26,6 +28,12 @@ struct Portable {
   }
   static void StoreFirst(float* p, Reg r, int count) {
     for (int i = 0; i < count; ++i) p[i] = r.x[i];
+  }
+  static Reg LoadFours(const float* p, int64_t) { return Load(p); }
+  static void TurnFours(Reg (&r)[4]) {
+    for (int i = 0; i < kLanes; ++i) {
+      for (int j = 0; j < i; ++j) std::swap(r[i].x[j], r[j].x[i]);
+    }
   }
   static Reg Even(Reg a, Reg b) { return {{a.x[0], a.x[2], b.x[0], b.x[2]}}; }
   static Reg Odd(Reg a, Reg b) { return {{a.x[1], a.x[3], b.x[1], b.x[3]}}; }

@@ -69,6 +69,7 @@ void Sweep(int count, unsigned seed, int64_t groups_most, int64_t ins_most, int6
 
 TEST(ConvSweep, DepthwiseOfSmallPlanesIsTheNaiveLoop) { Sweep(400, 1, 9, 1, 1); }
 TEST(ConvSweep, GroupsOfFewChannelsAreTheNaiveLoop) { Sweep(200, 2, 12, 5, 9); }
+TEST(ConvSweep, GroupsOfManyChannelsAreTheNaiveLoop) { Sweep(150, 3, 2, 6, 50); }
 
 }  // namespace
 }  // namespace octavo::reference
