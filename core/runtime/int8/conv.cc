@@ -147,7 +147,7 @@ Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
                                        spec.finish, spec.shape.out_channels));
   OCTAVO_CHECK(CheckAddition(spec));
   auto state = std::make_shared<State>();
-  if (spec.addition) state->addition = internal::EndingOf(*spec.addition);
+  if (spec.addition) state->addition = internal::EndingOf(*spec.addition, spec.finish);
   state->shape = spec.shape;
   state->storage = spec.input.storage;
   state->output = spec.finish.output;

@@ -219,11 +219,13 @@ void Grow(std::vector<uint8_t>& bytes, int64_t size) {
 }
 
 Ending EndingOf(const Finish& finish, std::span<const float> multipliers) {
+  const bool is_small = std::ranges::all_of(multipliers, [](float m) { return m > -1 && m < 1; });
   return {.output = finish.output,
           .zero_point = finish.zero_point,
           .lowest = finish.lowest,
           .highest = finish.highest,
-          .is_small = std::ranges::all_of(multipliers, [](float m) { return m > -1 && m < 1; })};
+          .is_plain = is_small && finish.output == Output::kU8 && finish.lowest == 0 &&
+                      finish.highest == 255};
 }
 
 DenseWeights PackDense(const DenseSource& source, const Activation& input, const Finish& finish) {
@@ -257,18 +259,21 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
   return w;
 }
 
-AdditionEnding EndingOf(const Addition& addition) {
+AdditionEnding EndingOf(const Addition& addition, const Finish& finish) {
   const bool is_signed = addition.output == Output::kS8;
-  return {.own_scale = addition.own_scale,
-          .scale = addition.scale,
-          .result_scale = addition.result_scale,
-          .inverse = 1.0f / addition.result_scale,
-          .addend_zero = ZeroAsU8(addition.addend),
-          .flip = FlipOf(addition.addend.storage),
-          .result = {.output = addition.output,
-                     .zero_point = addition.zero_point,
-                     .lowest = is_signed ? -128 : 0,
-                     .highest = is_signed ? 127 : 255}};
+  AdditionEnding ending{.own_scale = addition.own_scale,
+                        .scale = addition.scale,
+                        .result_scale = addition.result_scale,
+                        .inverse = 1.0f / addition.result_scale,
+                        .addend_zero = ZeroAsU8(addition.addend),
+                        .flip = FlipOf(addition.addend.storage),
+                        .result = {.output = addition.output,
+                                   .zero_point = addition.zero_point,
+                                   .lowest = is_signed ? -128 : 0,
+                                   .highest = is_signed ? 127 : 255,
+                                   .is_plain = !is_signed}};
+  if (const auto shorten = CurrentTiles().shorten) shorten(EndingOf(finish, {}), ending);
+  return ending;
 }
 
 void RunDense(const DenseRun& run, ThreadPool& pool) {

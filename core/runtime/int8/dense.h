@@ -50,7 +50,8 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
 inline int32_t ZeroAsU8(const Activation& input) {
   return input.zero_point + (input.storage == Storage::kS8 ? 128 : 0);
 }
-AdditionEnding EndingOf(const Addition& addition);
+// For sums that end as `finish` says before.
+AdditionEnding EndingOf(const Addition& addition, const Finish& finish);
 inline uint8_t FlipOf(Storage storage) { return storage == Storage::kS8 ? 0x80 : 0; }
 // To at least `size` bytes.
 void Grow(std::vector<uint8_t>& bytes, int64_t size);

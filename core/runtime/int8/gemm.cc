@@ -54,7 +54,7 @@ Result<GemmPlan> GemmPlan::Prepare(const GemmSpec& spec) {
   GemmPlan plan;
   auto state = std::make_shared<State>(
       State{spec.input.storage, internal::PackDense(source, spec.input, spec.finish)});
-  if (spec.addition) state->addition = internal::EndingOf(*spec.addition);
+  if (spec.addition) state->addition = internal::EndingOf(*spec.addition, spec.finish);
   plan.state_ = std::move(state);
   return plan;
 }

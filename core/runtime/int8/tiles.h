@@ -17,8 +17,9 @@ struct Ending {
   Output output = Output::kU8;
   int32_t zero_point = 0;
   int32_t lowest = 0, highest = 255;
-  // Every multiplier is within (-1, 1): no product of a sum and a multiplier leaves int32.
-  bool is_small = false;
+  // All codes of u8, and every multiplier is within (-1, 1): no product of a sum and a multiplier
+  // leaves int32.
+  bool is_plain = false;
 };
 
 // Addition as the loops want it: the addend's codes are flipped to u8.
@@ -28,6 +29,10 @@ struct AdditionEnding {
   int32_t addend_zero = 0;
   uint8_t flip = 0;
   Ending result = {};
+  // rne(own * own_part + (addend * addend_part + offset)), both steps fused, is the result without
+  // zero point for every pair of codes.
+  bool is_short = false;
+  float own_part = 0, addend_part = 0, offset = 0;
 };
 
 // out[r][c] = ending(bias[c] + sum over segments s and i of rows[r][offsets[s] + i] *
@@ -113,6 +118,9 @@ struct Tiles {
   DepthwiseFunction depthwise = nullptr;
   void (*interleave)(const InterleaveCall&) = nullptr;    // or null, with the next
   void (*interleaved)(const InterleavedCall&) = nullptr;  // depthwise
+
+  // Or null: looks for the short form of an addition to codes that `own` says.
+  void (*shorten)(const Ending& own, AdditionEnding& addition) = nullptr;
 
   // to[i] = from[i] ^ flip
   void (*copy_flipped)(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) = nullptr;

@@ -1,6 +1,6 @@
 // The int8 tiles for AVX512-VNNI: up to 24 accumulators of 16 channels, ended in registers.
 #if defined(__x86_64__)
-#include "core/runtime/int8/vnni_codes.h"
+#include "core/runtime/int8/vnni_addition.h"
 #include "core/runtime/int8/vnni_depthwise.h"
 
 namespace octavo::runtime::int8::internal {
@@ -106,6 +106,7 @@ const Tiles kVnniTiles = {
     .depthwise = &Depthwise,
     .interleave = &Interleave,
     .interleaved = &Interleaved,
+    .shorten = &Shorten,
     .copy_flipped = &CopyFlipped,
 };
 

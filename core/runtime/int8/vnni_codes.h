@@ -31,16 +31,19 @@ struct CodePacker {
 
   // rne(acc * multiplier) in int32.  A product below the int32 range converts to INT32_MIN, which
   // has the right sign; one above would not, so that products which may be are bounded first.
-  template <bool kSmall>
+  template <bool kPlain>
   __m512i Scale(__m512i acc, __m512 multiplier) const {
     const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), multiplier);
-    return _mm512_cvtps_epi32(kSmall ? product : _mm512_min_ps(product, high));
+    return _mm512_cvtps_epi32(kPlain ? product : _mm512_min_ps(product, high));
   }
 
-  // Four vectors of values without zero point as 64 codes in their order.
+  // Four vectors of values without zero point as 64 codes in their order; kWhole: of u8, whose
+  // bounds need no care.
+  template <bool kWhole>
   __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
     const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(v0, v1), zero);
     const __m512i b = _mm512_adds_epi16(_mm512_packs_epi32(v2, v3), zero);
+    if constexpr (kWhole) return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(a, b));
     const __m512i codes =
         is_unsigned ? _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(a, b), lowest), highest)
                     : _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(a, b), lowest), highest);
@@ -87,7 +90,7 @@ inline __mmask64 BytesOf(int64_t columns) { return columns >= 64 ? ~0ull : (1ull
 
 // Of `kRows` rows the first `rows` are wanted; words_of(row, vector) are a vector's codes without
 // zero point.
-template <int kRows, int kVectors, class WordsOf>
+template <int kRows, int kVectors, bool kWhole, class WordsOf>
 inline void PackAndStore(const CodePacker& packer, const TileEnd& end, int rows,
                          WordsOf&& words_of) {
   constexpr int kPacked = kRowsPacked<kVectors>;
@@ -99,7 +102,7 @@ inline void PackAndStore(const CodePacker& packer, const TileEnd& end, int rows,
       v[i] = _mm512_setzero_si512();
       if (i < kPacked * kVectors && row < kRows) v[i] = words_of(row < kRows ? row : 0, vector);
     }
-    const __m512i codes = packer.Pack(v[0], v[1], v[2], v[3]);
+    const __m512i codes = packer.Pack<kWhole>(v[0], v[1], v[2], v[3]);
     OCTAVO_UNROLL for (int part = 0; part < kPacked; ++part) {
       if (r + part >= kRows || r + part >= rows) continue;
       StorePart<kVectors>(codes, part, mask,
@@ -108,16 +111,17 @@ inline void PackAndStore(const CodePacker& packer, const TileEnd& end, int rows,
   }
 }
 
-template <int kRows, int kVectors, bool kSmall>
+// kPlain: the ending is.
+template <int kRows, int kVectors, bool kPlain>
 inline void StoreCodes(const CodePacker& packer, const TileEnd& end, int rows,
                        const __m512i (&acc)[kRows][kVectors]) {
   __m512 multipliers[kVectors];
   OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
     multipliers[v] = _mm512_loadu_ps(end.multipliers + v * kVector);
   }
-  PackAndStore<kRows, kVectors>(
+  PackAndStore<kRows, kVectors, kPlain>(
       packer, end, rows, [&](int row, int vector) __attribute__((always_inline)) {
-        return packer.Scale<kSmall>(acc[row][vector], multipliers[vector]);
+        return packer.Scale<kPlain>(acc[row][vector], multipliers[vector]);
       });
 }
 
@@ -137,69 +141,11 @@ inline void StoreWords(const TileEnd& end, int rows, const __m512i (&acc)[kRows]
   }
 }
 
-// An addition's numbers in registers.
-struct Adder {
-  explicit Adder(const AdditionEnding& addition, const Ending& own)
-      : low(_mm512_set1_ps(static_cast<float>(own.lowest - own.zero_point))),
-        high(_mm512_set1_ps(static_cast<float>(own.highest - own.zero_point))),
-        own_scale(_mm512_set1_ps(addition.own_scale)),
-        zero(_mm512_set1_ps(static_cast<float>(addition.addend_zero))),
-        scale(_mm512_set1_ps(addition.scale)),
-        divisor(_mm512_set1_ps(addition.result_scale)),
-        inverse(_mm512_set1_ps(addition.inverse)),
-        flip(_mm_set1_epi8(static_cast<char>(addition.flip))) {}
-
-  // x / divisor, correctly rounded.  The product with the inverse is within 2 units in the last
-  // place; a fused remainder corrects it to within one, and a second one, which is exact then,
-  // gives the rounded quotient (Markstein).
-  __m512 Quotient(__m512 x) const {
-    const __m512 near = _mm512_mul_ps(x, inverse);
-    const __m512 nearer = _mm512_fmadd_ps(_mm512_fnmadd_ps(near, divisor, x), inverse, near);
-    return _mm512_fmadd_ps(_mm512_fnmadd_ps(nearer, divisor, x), inverse, nearer);
-  }
-
-  // Sums times multipliers, and codes, to the result's codes without zero point.
-  __m512i Add(__m512i acc, __m512 multiplier, __m128i codes) const {
-    const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), multiplier);
-    const __m512 bounded = _mm512_max_ps(_mm512_min_ps(product, high), low);
-    const __m512 own = _mm512_roundscale_ps(bounded, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    const __m512 other = _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_xor_si128(codes, flip)));
-    const __m512 sum = _mm512_add_ps(_mm512_mul_ps(own, own_scale),
-                                     _mm512_mul_ps(_mm512_sub_ps(other, zero), scale));
-    return _mm512_cvtps_epi32(Quotient(sum));
-  }
-
-  __m512 low, high, own_scale, zero, scale, divisor, inverse;
-  __m128i flip;
-};
-
-struct TileAddend {
-  const uint8_t* codes = nullptr;
-  int64_t stride = 0;  // of rows
-};
-
-// As StoreCodes, for sums to which codes are added.
-template <int kRows, int kVectors>
-inline void StoreAdded(const TileEnd& end, const TileAddend& addend, const AdditionEnding& addition,
-                       const __m512i (&acc)[kRows][kVectors]) {
-  const CodePacker packer(addition.result);
-  const Adder adder(addition, end.ending);
-  const __mmask64 mask = BytesOf(end.columns);
-  PackAndStore<kRows, kVectors>(
-      packer, end, kRows, [&](int row, int vector) __attribute__((always_inline)) {
-        const __m128i codes =
-            _mm_maskz_loadu_epi8(static_cast<__mmask16>(mask >> (vector * kVector)),
-                                 addend.codes + row * addend.stride + vector * kVector);
-        return adder.Add(acc[row][vector], _mm512_loadu_ps(end.multipliers + vector * kVector),
-                         codes);
-      });
-}
-
 template <int kRows, int kVectors>
 inline void StoreTile(const TileEnd& end, int rows, const __m512i (&acc)[kRows][kVectors]) {
   if (OutputSize(end.ending.output) != 1) return StoreWords<kRows, kVectors>(end, rows, acc);
   const CodePacker packer(end.ending);
-  if (end.ending.is_small) return StoreCodes<kRows, kVectors, true>(packer, end, rows, acc);
+  if (end.ending.is_plain) return StoreCodes<kRows, kVectors, true>(packer, end, rows, acc);
   StoreCodes<kRows, kVectors, false>(packer, end, rows, acc);
 }
 

@@ -59,7 +59,7 @@ __attribute__((always_inline)) inline void AddColumn(const uint32_t* x, int64_t 
 }
 
 // kTaps 0: as many as the call says.
-template <int kVectors, int kPixels, int kTaps, bool kSmall>
+template <int kVectors, int kPixels, int kTaps, bool kPlain>
 void Pixels(const InterleavedCall& shared) {
   const InterleavedCall call = shared;  // which no store can change
   constexpr int kKept = kTaps > 0 ? kTaps : 1;
@@ -102,7 +102,7 @@ void Pixels(const InterleavedCall& shared) {
                       .ending = call.ending};
     const int rows = rest < kPixels ? static_cast<int>(rest) : kPixels;
     if (size == 1) {
-      StoreCodes<kPixels, kVectors, kSmall>(packer, end, rows, acc);
+      StoreCodes<kPixels, kVectors, kPlain>(packer, end, rows, acc);
     } else {
       StoreWords<kPixels, kVectors>(end, rows, acc);
     }
@@ -115,7 +115,7 @@ template <int kVectors>
 void PixelsOf(const InterleavedCall& call) {
   constexpr int kPixels = kRowsPacked<kVectors>;
   constexpr int kMore = kVectors == 4 ? 2 : kPixels;
-  if (!call.ending.is_small) return Pixels<kVectors, kMore, 0, false>(call);
+  if (!call.ending.is_plain) return Pixels<kVectors, kMore, 0, false>(call);
   if (call.taps == 3) return Pixels<kVectors, kPixels, 3, true>(call);
   Pixels<kVectors, kMore, 0, true>(call);
 }

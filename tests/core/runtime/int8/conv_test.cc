@@ -5,6 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numeric>
+#include <random>
+
 #include "core/base/cpu.h"
 #include "tests/core/runtime/int8/oracle.h"
 
@@ -212,6 +216,42 @@ TEST(Int8Conv, AnAdditionAtItsEndHasTheBitsOfOneOnItsCodes) {
           ASSERT_EQ(output, want) << Describe(s, kind, isa, 2);
         }
       }
+    }
+  }
+}
+
+// Pixel p has code p in all channels, to which channel c adds code c.
+TEST(Int8Conv, AnAdditionHasTheRightBitsForEveryPairOfCodes) {
+  constexpr int64_t kCodes = 256;
+  const std::vector<int8_t> ones(kCodes, 1);
+  const float one[] = {1};
+  std::vector<uint8_t> codes(kCodes), own, others;
+  std::iota(codes.begin(), codes.end(), 0);
+  for (const uint8_t code : codes) {
+    own.insert(own.end(), kCodes, code);
+    others.insert(others.end(), codes.begin(), codes.end());
+  }
+  std::mt19937 random(5);
+  const auto draw = [&] { return std::exp2(static_cast<float>(random() % 6000) / 1000 - 7); };
+  for (int i = 0; i < 60; ++i) {
+    const auto zero = static_cast<int32_t>(random() % 256);
+    Addition addition{{Storage::kU8, zero}, draw(), draw(), draw(), Output::kU8, 255 - zero};
+    if (i % 4 == 1) addition.scale = 3 * addition.own_scale;  // ties that rounding decides
+    if (i % 4 == 1) addition.result_scale = 2 * addition.own_scale;
+    if (i % 4 == 2) addition.output = Output::kS8, addition.zero_point = zero / 2;
+    const ConvSpec spec{
+        .shape = {.in_channels = 1, .out_channels = kCodes, .in_height = kCodes, .in_width = 1},
+        .input = {Storage::kU8, zero},
+        .weights = {ones.data()},
+        .finish = {Output::kU8, one, zero},
+        .addition = addition};
+    const auto want = Added(spec, own, others);
+    for (const Isa isa : MachineIsas()) {
+      const ScopedIsaLimit limit(isa);
+      ThreadPool pool(1);
+      std::vector<uint8_t> output(want.size());
+      ConvPlan::Prepare(spec)->Run(codes.data(), others.data(), output.data(), pool);
+      ASSERT_EQ(output, want) << i << " " << IsaName(isa);
     }
   }
 }
