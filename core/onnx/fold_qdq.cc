@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/onnx/fold_rules.h"
+#include "core/ops/op_table.h"
 
 namespace octavo::onnx {
 namespace {
@@ -97,6 +98,8 @@ class Folder {
     if (rules_.IsQuantize(id)) return EmitQuantize(id);
     if (rules_.IsDequantize(id)) return EmitDequantize(id);
     if (rules_.IsReinterpret(id) && Map(node.result())) return {};
+    if (rules_.IsPart(id)) return {};
+    if (const FoldRules::Rows* rows = rules_.RowsOf(id)) return EmitRows(id, *rows);
     if (rules_.Folded(id)) return EmitFolded(id);
     return Copy(id);
   }
@@ -190,14 +193,13 @@ class Folder {
     return result;
   }
 
-  Result<ValueId> PendingBias(NodeId id, size_t input) {
-    const ValueId bias = from_.node(id).inputs[input];
+  // The codes of a bias of the product `id`.
+  Result<ValueId> PendingBias(NodeId id, ValueId bias) {
     const ir::Value& value = from_.value(bias);
-    ir::Type type = value.type;
-    type.dtype = ir::DType::kI32;
-    type.quant = *rules_.BiasQuant(id);
+    const ir::Type type{ir::DType::kI32, {value.type.elements()}, rules_.BiasQuant(id), {}};
     const std::string name = Claim(value.name);
-    const ValueId reals = to_.AddConstant(Fresh(value.name + ".float"), value.constant, value.type);
+    const ValueId reals =
+        to_.AddConstant(Fresh(value.name + ".float"), value.constant->tensor.Reshaped(type.shape));
     return Own(rules_.quantize(), "", reals, name, type, {});
   }
 
@@ -209,7 +211,7 @@ class Folder {
       const bool real = node.inputs[i] && node.op->RoleOf(i) != Role::kParameter;
       const ValueId codes = real ? rules_.Codes(node.inputs[i]) : ValueId{};
       if (real && !codes && rules_.IsPendingBias(id, i)) {
-        OCTAVO_TRY(const ValueId bias, PendingBias(id, i));
+        OCTAVO_TRY(const ValueId bias, PendingBias(id, node.inputs[i]));
         inputs.push_back(bias);
         rounded = from_.name(node.inputs[i]);
         continue;
@@ -229,6 +231,47 @@ class Folder {
   ir::Type ResultType(ValueId result) const {
     const ir::Type* to = rules_.QuantizedTo(result);
     return to && from_.type(result).dtype == ir::DType::kF32 ? *to : from_.type(result);
+  }
+
+  Result<ValueId> Reshaped(ValueId codes, const ir::Shape& shape, const std::string& name,
+                           const std::vector<std::string>& origin) {
+    ir::Type type = to_.type(codes);
+    type.shape = shape;
+    const ValueId extents =
+        to_.AddConstant(Fresh(name + ".shape"),
+                        ir::Tensor::Of<int64_t>({static_cast<int64_t>(shape.size())}, shape));
+    const NodeId id = to_.AddNode({.name = FreshNode(name),
+                                   .op = ops::FindOp("Reshape"),
+                                   .inputs = {codes, extents},
+                                   .results = {{name, type}},
+                                   .origin = origin});
+    return to_.node(id).result();
+  }
+
+  // Reshape, Gemm, Reshape: a matrix of rows is what takes a bias.
+  Status EmitRows(NodeId id, const FoldRules::Rows& rows) {
+    const ir::Node& sum = from_.node(id);
+    const ir::Node& product = from_.node(rows.product);
+    OCTAVO_TRY(const ValueId x, Get(rules_.Codes(product.input(0))));
+    OCTAVO_TRY(const ValueId w, Get(rules_.Codes(product.input(1))));
+    OCTAVO_TRY(const ValueId b, PendingBias(rows.product, rows.bias));
+    const std::string name = Claim(NameOfResult(sum.result()));
+    std::vector<std::string> origin = product.origin;
+    origin.insert(origin.end(), sum.origin.begin(), sum.origin.end());
+    ir::Type type = ResultType(sum.result());
+    const ir::Shape whole = type.shape, matrix = to_.type(w).shape;
+    const int64_t count = type.elements() / matrix[1];
+    OCTAVO_TRY(const ValueId before,
+               Reshaped(x, {count, matrix[0]}, Fresh(to_.name(x) + ".rows"), origin));
+    type.shape = {count, matrix[1]};
+    const NodeId gemm = to_.AddNode({.name = sum.name,
+                                     .op = ops::FindOp("Gemm"),
+                                     .inputs = {before, w, b},
+                                     .results = {{Fresh(name + ".rows"), type}},
+                                     .origin = origin});
+    OCTAVO_TRY(Map(sum.result()), Reshaped(to_.node(gemm).result(), whole, name, origin));
+    changed_.push_back({sum.name, name, from_.name(rows.bias)});
+    return {};
   }
 
   // One operand: it keeps its type and each result is rescaled.  Several, or an operator through

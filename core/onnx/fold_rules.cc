@@ -24,7 +24,15 @@ FoldRules::FoldRules(const ir::Graph& graph, const PlainOf& plain_of, const Fold
       reinterpret_(ops::FindOp("Reinterpret", "octavo")),
       rescale_(ops::FindOp("Rescale", "octavo")),
       folded_(graph.node_bound(), false) {
-  for (const NodeId id : graph.nodes()) folded_[static_cast<size_t>(id.index)] = CanFold(id);
+  for (const NodeId id : graph.nodes()) {
+    folded_[static_cast<size_t>(id.index)] = CanFold(id);
+    const std::optional<Rows> rows = Folded(id) ? std::nullopt : FindRows(id);
+    if (!rows) continue;
+    folded_[static_cast<size_t>(id.index)] = true;
+    folded_[static_cast<size_t>(rows->product.index)] = true;
+    parts_.insert(rows->product);
+    rows_.emplace(id, *rows);
+  }
 }
 
 ValueId FoldRules::Codes(ValueId v) const {
@@ -100,19 +108,18 @@ std::optional<ir::Quant> FoldRules::BiasQuant(NodeId id) const {
 }
 
 // Rounding a bias to s_b moves a result by at most s_b / 2.
-bool FoldRules::IsFineAsCodes(NodeId id, ValueId bias, const ir::Quant& quant) const {
-  const ir::Node& node = graph_.node(id);
-  const ir::Type* result = QuantizedTo(node.result());
+bool FoldRules::IsFineAsCodes(ValueId result, int64_t channels, ValueId bias,
+                              const ir::Quant& quant) const {
+  const ir::Type* to = QuantizedTo(result);
   const ir::Type& type = graph_.type(bias);
-  if (result == nullptr || !result->quant->per_tensor() || type.dtype != ir::DType::kF32) {
+  if (to == nullptr || !to->quant->per_tensor() || type.dtype != ir::DType::kF32) return false;
+  if (type.shape.empty() || type.shape.back() != channels || type.elements() != channels) {
     return false;
   }
-  const ir::Shape& shape = graph_.type(node.result()).shape;
-  if (type.shape.size() != 1 || shape.size() < 2 || type.shape[0] != shape[1]) return false;
   const std::span<const float> reals = graph_.value(bias).constant->tensor.values<float>();
   for (size_t c = 0; c < reals.size(); ++c) {
     const double step = quant.scale(quant.per_tensor() ? 0 : static_cast<int64_t>(c));
-    if (step > double{result->quant->scale()}) return false;
+    if (step > double{to->quant->scale()}) return false;
     // Negated, so that a NaN fails too.
     if (!(std::fabs(double{reals[c]}) <= step * kMostBiasCode)) return false;
   }
@@ -126,7 +133,36 @@ bool FoldRules::IsPendingBias(NodeId id, size_t input) const {
   const auto quant = BiasQuant(id);
   if (!quant) return false;
   if (options_.pending.count(value.name)) return true;
-  return !options_.own && IsFineAsCodes(id, node.inputs[input], *quant);
+  const ir::Shape& shape = graph_.type(node.result()).shape;
+  return !options_.own && shape.size() > 1 && value.type.shape.size() == 1 &&
+         IsFineAsCodes(node.result(), shape[1], node.inputs[input], *quant);
+}
+
+std::optional<FoldRules::Rows> FoldRules::FindRows(NodeId id) const {
+  const ir::Node& sum = graph_.node(id);
+  if (options_.own || sum.op != ops::FindOp("Add")) return std::nullopt;
+  for (size_t operand = 0; operand < 2; ++operand) {
+    const ValueId y = sum.inputs[operand], bias = sum.inputs[1 - operand];
+    const NodeId product = graph_.value(y).producer;
+    if (!product || !graph_.IsConstant(bias) || graph_.CountUses(y) != 1) continue;
+    const ir::Node& node = graph_.node(product);
+    if (node.op != ops::FindOp("MatMul") || !InputFolds(product, 0) || !InputFolds(product, 1)) {
+      continue;
+    }
+    const ir::Shape& shape = graph_.type(y).shape;
+    const auto quant = BiasQuant(product);
+    if (shape.size() > 2 && shape == graph_.type(sum.result()).shape && quant &&
+        graph_.type(node.inputs[1]).shape.size() == 2 &&
+        IsFineAsCodes(sum.result(), shape.back(), bias, *quant)) {
+      return Rows{product, bias};
+    }
+  }
+  return std::nullopt;
+}
+
+const FoldRules::Rows* FoldRules::RowsOf(NodeId id) const {
+  const auto at = rows_.find(id);
+  return at == rows_.end() ? nullptr : &at->second;
 }
 
 bool FoldRules::InputFolds(NodeId id, size_t input) const {

@@ -1,6 +1,8 @@
 // Which operators can be folded, and what their quantized values are called.
 #pragma once
 
+#include <map>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -37,6 +39,16 @@ class FoldRules {
   // A float constant that becomes codes at s_x * s_w: where Octavo's exporter said so, and in other
   // models where that moves no result by more than half a step and no code needs more than 31 bits.
   bool IsPendingBias(ir::NodeId id, size_t input) const;
+  // Add(MatMul(Dequantize(x), Dequantize(w)), b) of more than two axes, w a matrix and b a vector
+  // of its columns: the Gemm of x's rows, which takes the bias.  Both nodes count as folded.
+  struct Rows {
+    ir::NodeId product = {};
+    ir::ValueId bias = {};
+  };
+  // Of the node Add; null for any other.
+  const Rows* RowsOf(ir::NodeId id) const;
+  // Whether a node's work is done where its only reader is written.
+  bool IsPart(ir::NodeId id) const { return parts_.count(id) > 0; }
 
   // The name of a quantized value: what readers of the original value call it.
   std::string NameOf(ir::ValueId v) const;
@@ -45,7 +57,10 @@ class FoldRules {
   bool CanFold(ir::NodeId id) const;
   // The clamp that alone reads the value; none if there is another reader.
   ir::NodeId ClampOf(ir::ValueId v) const;
-  bool IsFineAsCodes(ir::NodeId id, ir::ValueId bias, const ir::Quant& quant) const;
+  // Whether a vector of `channels` reals can be the bias of what computes `result`.
+  bool IsFineAsCodes(ir::ValueId result, int64_t channels, ir::ValueId bias,
+                     const ir::Quant& quant) const;
+  std::optional<Rows> FindRows(ir::NodeId id) const;
   bool InputFolds(ir::NodeId id, size_t input) const;
   bool KeepsTypeFolds(ir::NodeId id) const;
   const std::string& IntegerName(ir::ValueId v) const;
@@ -55,6 +70,8 @@ class FoldRules {
   const FoldOptions& options_;
   const ir::OpDef *quantize_, *dequantize_, *reinterpret_, *rescale_;
   std::vector<bool> folded_;
+  std::map<ir::NodeId, Rows> rows_;
+  std::set<ir::NodeId> parts_;
 };
 
 }  // namespace octavo::onnx

@@ -16,6 +16,7 @@ from onnx import numpy_helper
 import float_net
 import foreign_dynamic
 import foreign_qoperator
+import foreign_sequence
 from foreign_parts import Part, quantize, scale_of
 
 TYPES = {"u8": np.uint8, "s8": np.int8, "u16": np.uint16, "s16": np.int16}
@@ -206,7 +207,7 @@ STYLES = {
 }
 
 # Those whose every operator can run on integers.
-ON_INTEGERS = list(STYLES)
+ON_INTEGERS = [*STYLES, "torch-sequence"]
 
 
 def write(folder, quantized, float_model, samples):
@@ -226,6 +227,8 @@ def main(arguments):
         write(directory / name, Writer(style).model(), FloatWriter(style).model(), {"x": x})
     write(directory / "onnxruntime-qoperator", foreign_qoperator.model(),
           FloatWriter(Style()).model(), {"x": images})
+    write(directory / "torch-sequence", foreign_sequence.model(), foreign_sequence.float_model(),
+          {"x": foreign_sequence.samples()})
     for name, (quantized, float_model) in foreign_dynamic.models().items():
         write(directory / name, quantized, float_model, {"x": foreign_dynamic.samples()})
 

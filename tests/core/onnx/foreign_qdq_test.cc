@@ -127,6 +127,20 @@ TEST(ForeignQdq, AMatMulOfMatricesAndAnAddAreAGemm) {
   EXPECT_THAT(TextOf(model), HasSubstr("%c = Gemm(%m_quantized, %w_quantized, %b)"));
 }
 
+TEST(ForeignQdq, AMatMulOfRowsAndAnAddAreAGemmOfTheRows) {
+  Quantized model;
+  model.Input("m", {2, 3, 5});
+  model.Wrap("m").Weight("w", {5, 2}).Constant("b", ir::Tensor(ir::DType::kF32, {2}));
+  model.Node("MatMul", {"m_dequantized", "w"}, {"p"}).Node("Add", {"p", "b"}, {"c"});
+  model.Wrap("c").Output("c_dequantized");
+  const std::string text = TextOf(model);
+  EXPECT_THAT(text,
+              HasSubstr("%m_quantized.rows = Reshape(%m_quantized, %m_quantized.rows.shape)"));
+  EXPECT_THAT(text, HasSubstr("= Gemm@\"c\"(%m_quantized.rows, %w_quantized, %b)"));
+  EXPECT_THAT(text, HasSubstr("%c = Reshape@\"c_1\"(%c.rows, %c.shape)"));
+  EXPECT_THAT(text, Not(HasSubstr("MatMul")));
+}
+
 TEST(ForeignQdq, ExtremesWithANumberAreAClampOfTheCodes) {
   Quantized model;
   model.Scale("zero", 0).Constant("six", ir::Tensor(ir::DType::kF32, {1}));
