@@ -69,6 +69,7 @@ bool ArgFirstIndex(const ir::Graph& graph, Draft& draft);
 bool PositiveAxes(const ir::Graph& graph, Draft& draft);
 bool DepthToSpaceInDepthOrder(const ir::Graph& graph, Draft& draft);
 bool CastSaturating(const ir::Graph& graph, Draft& draft);
+Status CastWithoutRoundMode(const ir::Graph& graph, Conversion& conversion);
 Status GridByNewNames(const ir::Graph& graph, Conversion& conversion);
 bool GridByOldNames(const ir::Graph& graph, Draft& draft);
 Status RoiOnOldGrid(const ir::Graph& graph, Conversion& conversion);
@@ -76,6 +77,9 @@ bool RoiGridUnsaid(const ir::Graph& graph, Draft& draft);
 bool ScatterPlain16(const ir::Graph& graph, Draft& draft);
 bool ScatterPlain18(const ir::Graph& graph, Draft& draft);
 bool GemmWithBias(const ir::Graph& graph, Draft& draft);
+
+// Operators that an older version writes out in several (forms_written_out.cc).
+void SwishToProduct(const ir::Graph& graph, Conversion& conversion);
 
 // Shared by the files above: drops an attribute if it has its default; false if it has another.
 bool DropDefault(Draft& draft, std::string_view name, int64_t fallback);

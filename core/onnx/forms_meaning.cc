@@ -214,6 +214,12 @@ bool DepthToSpaceInDepthOrder(const ir::Graph&, Draft& draft) {
 
 bool CastSaturating(const ir::Graph&, Draft& draft) { return DropDefault(draft, "saturate", 1); }
 
+// Says how float8e8m0 is rounded, which no graph has.
+Status CastWithoutRoundMode(const ir::Graph&, Conversion& conversion) {
+  conversion.node.attributes.Erase("round_mode");
+  return {};
+}
+
 bool GemmWithBias(const ir::Graph&, Draft& draft) {
   if (!draft.Has(2)) draft.Set(2, Operand::Literal("C", ir::Tensor::Scalar(0.0f)));
   return true;

@@ -182,6 +182,32 @@ void GraphWriter::WriteDequantize(NodeId id) {
                AxisOf(graph_.type(codes)));
 }
 
+void GraphWriter::WriteConversion(NodeId id, Conversion conversion) {
+  if (conversion.node.domain.empty()) {
+    if (const int64_t least = LowerTo(graph_, opset_, conversion)) Need(least, id);
+  }
+  std::unordered_map<std::string, std::string> locals;
+  const auto write = [&](const Draft& draft) {
+    std::vector<std::string> inputs;
+    for (const Operand& operand : draft.inputs) {
+      if (operand.literal) {
+        inputs.push_back(names_.Unique(graph_.name(graph_.node(id).result()) + "." + operand.name));
+        writer_.Initializer(inputs.back(), *operand.literal, Named::kForm);
+      } else {
+        inputs.push_back(operand.name.empty() ? Read(operand.value) : locals.at(operand.name));
+      }
+    }
+    writer_.Node(draft.name, draft.op, draft.domain, inputs, draft.outputs, draft.attributes);
+  };
+  for (Draft& before : conversion.before) {
+    const std::string local = before.outputs.front();
+    before.name = names_.UniqueNode(before.name);
+    before.outputs.front() = locals[local] = names_.Unique(local);
+    write(before);
+  }
+  write(conversion.node);
+}
+
 Status GraphWriter::WriteOperator(NodeId id) {
   const ir::Node& node = graph_.node(id);
   if (form_ == Form::kQLinear && WriteQLinear(id)) return {};
@@ -196,19 +222,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
     const bool codes = graph_.type(result).quantized();
     draft.outputs.push_back(codes ? names_.Of(result).before : graph_.name(result));
   }
-  if (draft.domain.empty()) {
-    if (const int64_t least = LowerTo(graph_, opset_, draft)) Need(least, id);
-  }
-  std::vector<std::string> inputs;
-  for (const Operand& operand : draft.inputs) {
-    if (!operand.literal) {
-      inputs.push_back(Read(operand.value));
-      continue;
-    }
-    inputs.push_back(names_.Unique(graph_.name(node.result()) + "." + operand.name));
-    writer_.Initializer(inputs.back(), *operand.literal, Named::kForm);
-  }
-  writer_.Node(draft.name, draft.op, draft.domain, inputs, draft.outputs, draft.attributes);
+  WriteConversion(id, {.node = std::move(draft)});
   for (const ValueId result : node.results) {
     if (!graph_.type(result).quantized()) continue;
     if (graph_.type(result).dtype == ir::DType::kI32) {

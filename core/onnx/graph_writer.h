@@ -1,6 +1,7 @@
 // Writes a graph's nodes at one opset.
 #pragma once
 
+#include "core/onnx/draft.h"
 #include "core/onnx/export_names.h"
 #include "core/onnx/model_writer.h"
 
@@ -23,6 +24,8 @@ class GraphWriter {
  private:
   Status WriteNode(ir::NodeId id);
   Status WriteOperator(ir::NodeId id);
+  // The operators that say the draft at this opset.
+  void WriteConversion(ir::NodeId id, Conversion conversion);
   Status WriteQuantize(ir::NodeId id, const std::string& source);
   void WriteDequantize(ir::NodeId id);
   bool WriteQLinear(ir::NodeId id);

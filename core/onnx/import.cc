@@ -8,6 +8,7 @@
 #include "core/onnx/bind_inputs.h"
 #include "core/onnx/clamp_codes.h"
 #include "core/onnx/fold_qdq.h"
+#include "core/onnx/gather_forms.h"
 #include "core/onnx/graph_builder.h"
 #include "core/onnx/join_biases.h"
 #include "core/onnx/node_reader.h"
@@ -61,6 +62,7 @@ class Importer {
     for (const int i : order) OCTAVO_CHECK(AddNode(i));
     OCTAVO_CHECK(AddOutputs());
     SinkDequantize(graph_);
+    GatherForms(graph_);
     JoinBiases(graph_);
     ClampCodes(graph_);
     OCTAVO_TRY(FoldOptions fold, FoldOptionsOf());

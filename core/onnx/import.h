@@ -1,4 +1,4 @@
-// From an ONNX model (opset 1 to 21, IR version 3 to 10) to a graph: every operator in its newest
+// From an ONNX model (opset 1 to 24, IR version 3 to 12) to a graph: every operator in its newest
 // form, every extent bound, every value that QuantizeLinear and DequantizeLinear wrap of a
 // quantized type.
 #pragma once

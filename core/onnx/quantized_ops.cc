@@ -10,6 +10,13 @@ namespace {
 
 using ir::ValueId;
 
+// Opset 23 can ask for another float type.
+Status ComputesInF32(const Draft& draft, std::string_view attribute) {
+  const auto type = static_cast<int>(draft.attributes.Int(attribute, 0));
+  if (type == 0 || type == WireOf(ir::DType::kF32)) return {};
+  return Unsupported(draft, "{} {} is not supported", attribute, WireName(type));
+}
+
 Status QuantizeLinear(GraphBuilder& builder, const Draft& draft) {
   OCTAVO_CHECK(NeedInputs(draft, 2));
   if (draft.attributes.Int("block_size", 0) != 0) {
@@ -18,6 +25,7 @@ Status QuantizeLinear(GraphBuilder& builder, const Draft& draft) {
   if (draft.Has(2) && builder.IsFourBit(draft.inputs[2].value)) {
     return Unsupported(draft, "4-bit codes are supported in constants only");
   }
+  OCTAVO_CHECK(ComputesInF32(draft, "precision"));
   const ValueId x = draft.inputs[0].value;
   ir::Type type = builder.graph().type(x);
   if (type.dtype != ir::DType::kF32 || type.quantized()) {
@@ -41,6 +49,7 @@ Status QuantizeLinear(GraphBuilder& builder, const Draft& draft) {
 
 Status DequantizeLinear(GraphBuilder& builder, const Draft& draft) {
   OCTAVO_CHECK(NeedInputs(draft, 2));
+  OCTAVO_CHECK(ComputesInF32(draft, "output_dtype"));
   if (draft.attributes.Int("block_size", 0) != 0) return DequantizeBlocks(builder, draft);
   const ValueId x = draft.inputs[0].value;
   const ir::Type type = builder.graph().type(x);

@@ -1,5 +1,7 @@
 #include "core/onnx/version_table.h"
 
+#include <algorithm>
+
 #include "core/onnx/forms.h"
 
 namespace octavo::onnx {
@@ -127,11 +129,15 @@ constexpr VersionRow kVersions[] = {
     {.op = "DFT", .before = 20, .raise = &DftAxisToInput, .lower = &DftAxisToAttribute},
     {.op = "GridSample", .before = 20, .raise = &GridByNewNames, .lower = &GridByOldNames},
     {.op = "GroupNormalization", .before = 21, .raise = &NotInThisForm},
+
+    {.op = "Cast", .before = kNewestOpset + 1, .raise = &CastWithoutRoundMode, .lower = &AsItIs},
 };
 
 struct FirstRow {
   std::string_view op = {};
   int64_t opset = 0;
+  // In operators of earlier versions.  Null: there it cannot be said.
+  void (*write_out)(const ir::Graph& graph, Conversion& conversion) = nullptr;
 };
 
 // Operators that opset 7 did not have.
@@ -202,20 +208,24 @@ constexpr FirstRow kFirst[] = {
     {"Shrink", 9},
     {"Sign", 9},
     {"Sinh", 9},
+    {"Swish", 24, &SwishToProduct},
     {"ThresholdedRelu", 10},
     {"Trilu", 14},
     {"Where", 9},
 };
+
+const FirstRow* FirstOf(std::string_view op) {
+  const auto* row = std::ranges::find(kFirst, op, &FirstRow::op);
+  return row == std::end(kFirst) ? nullptr : row;
+}
 
 }  // namespace
 
 std::span<const VersionRow> AllVersions() { return kVersions; }
 
 int64_t FirstVersion(std::string_view op) {
-  for (const FirstRow& row : kFirst) {
-    if (row.op == op) return row.opset;
-  }
-  return 1;
+  const FirstRow* row = FirstOf(op);
+  return row == nullptr ? 1 : row->opset;
 }
 
 Status RaiseToNewest(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
@@ -227,7 +237,13 @@ Status RaiseToNewest(const ir::Graph& graph, int64_t opset, Conversion& conversi
   return {};
 }
 
-int64_t LowerTo(const ir::Graph& graph, int64_t opset, Draft& draft) {
+int64_t LowerTo(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  const FirstRow* first = FirstOf(draft.op);
+  if (first != nullptr && opset < first->opset && first->write_out != nullptr) {
+    first->write_out(graph, conversion);
+    return 0;
+  }
   for (size_t i = std::size(kVersions); i-- > 0;) {
     const VersionRow& row = kVersions[i];
     const std::string_view now = row.now.empty() ? row.op : row.now;
@@ -235,8 +251,8 @@ int64_t LowerTo(const ir::Graph& graph, int64_t opset, Draft& draft) {
     if (row.lower == nullptr || !row.lower(graph, draft)) return row.before;
     draft.op = row.op;
   }
-  const int64_t first = draft.domain.empty() ? FirstVersion(draft.op) : 1;
-  return opset < first ? first : 0;
+  const int64_t least = draft.domain.empty() ? FirstVersion(draft.op) : 1;
+  return opset < least ? least : 0;
 }
 
 int64_t IrVersionOf(int64_t opset) {
@@ -244,7 +260,7 @@ int64_t IrVersionOf(int64_t opset) {
     int64_t opset, ir_version;
   };
   // ONNX releases: the IR version that came with the newest opset of each.
-  constexpr Row kRows[] = {{9, 4}, {10, 5}, {11, 6}, {14, 7}, {18, 8}, {20, 9}};
+  constexpr Row kRows[] = {{9, 4}, {10, 5}, {11, 6}, {14, 7}, {18, 8}, {20, 9}, {22, 10}, {23, 11}};
   for (const Row& row : kRows) {
     if (opset <= row.opset) return row.ir_version;
   }

@@ -1,4 +1,4 @@
-// Where operators changed their form between opset 1 and 21.  The graph has the newest form;
+// Where operators changed their form between opset 1 and 24.  The graph has the newest form;
 // import applies the rows that lie after the model's version in rising order, export those after
 // the version to be written in falling order.
 #pragma once
@@ -14,8 +14,8 @@ namespace octavo::onnx {
 inline constexpr int64_t kOldestOpset = 1;
 // Opsets before 7 are read, not written: their broadcasting cannot say what later ones can.
 inline constexpr int64_t kOldestWritten = 7;
-inline constexpr int64_t kNewestOpset = 21;
-inline constexpr int64_t kNewestIrVersion = 10;
+inline constexpr int64_t kNewestOpset = 24;
+inline constexpr int64_t kNewestIrVersion = 12;
 
 // How a model says that Octavo wrote it, and which of its float biases wait to be quantized.
 inline constexpr std::string_view kProducer = "octavo";
@@ -40,9 +40,10 @@ int64_t FirstVersion(std::string_view op);
 
 // Brings a draft from `opset` to the newest form.
 Status RaiseToNewest(const ir::Graph& graph, int64_t opset, Conversion& conversion);
-// Brings a draft from the newest form to that of `opset`.  Where that cannot be, returns the least
-// version that might do; 0 when it is done.
-int64_t LowerTo(const ir::Graph& graph, int64_t opset, Draft& draft);
+// Brings a draft from the newest form to that of `opset`, an operator that the version lacks to
+// several that say the same.  Where that cannot be, returns the least version that might do; 0 when
+// it is done.
+int64_t LowerTo(const ir::Graph& graph, int64_t opset, Conversion& conversion);
 
 // The lowest IR version that serves an opset.
 int64_t IrVersionOf(int64_t opset);

@@ -96,6 +96,7 @@
   X(Sqrt)                      \
   X(Sub)                       \
   X(Sum)                       \
+  X(Swish)                     \
   X(Tan)                       \
   X(Tanh)                      \
   X(ThresholdedRelu)

@@ -1,16 +1,16 @@
 // Large ops that a model spells out in small ones: each small op would be rounded on its own.
 // Matching starts at the last node of a form and reads upwards; what only the form read is erased.
-#include "core/ops/op_table.h"
-#include "core/passes/forms.h"
+#include <algorithm>
+
 #include "core/passes/passes.h"
-#include "core/passes/rewrite.h"
+#include "core/patterns/patterns.h"
 
 namespace octavo::passes {
 namespace {
 
 using ir::Graph;
 using ir::NodeId;
-using ir::ValueId;
+using patterns::Pattern;
 
 constexpr Rule kGelu = {"gelu", "x * 0.5 * (1 + Erf(x / sqrt(2))) -> Gelu(x)", Effect::kRealExact,
                         "factors in any order"};
@@ -25,68 +25,40 @@ constexpr Rule kLayerNorm = {
     Effect::kRealExact, "the mean is over trailing axes, g and b are constants of their shape"};
 constexpr Rule kHardSwish = {"hard-swish", "x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x)",
                              Effect::kRealExact, "or x * HardSigmoid{1/6, 1/2}(x)"};
+constexpr Rule kSwish = {"swish", "x * Sigmoid(a * x) -> Swish{alpha=a}(x)", Effect::kRealExact,
+                         "a is a number; factors in any order"};
 constexpr Rule kSoftmax = {"softmax", "Exp(x - Max(x)) / Sum(Exp(x - Max(x))) -> Softmax(x)",
                            Effect::kRealExact,
                            "Max and Sum along one axis, kept or put back; the Max may be left out"};
-constexpr Rule kRules[] = {kGelu, kGeluTanh, kLayerNorm, kHardSwish, kSoftmax};
+constexpr Rule kRules[] = {kGelu, kGeluTanh, kLayerNorm, kHardSwish, kSwish, kSoftmax};
 
-struct Row {
-  const Rule* rule;
-  std::string_view op;
-  std::optional<Form> (*match)(Graph& graph, NodeId last);
-};
-
-constexpr Row kForms[] = {
-    {&kGelu, "Gelu", &MatchGelu},
-    {&kGeluTanh, "Gelu", &MatchGeluTanh},
-    {&kLayerNorm, "LayerNormalization", &MatchLayerNorm},
-    {&kHardSwish, "HardSwish", &MatchHardSwish},
-    {&kSoftmax, "Softmax", &MatchSoftmax},
-};
-
-// Origins of the nodes between the form's operand and its result.
-std::vector<std::string> OriginsOf(const Graph& graph, NodeId last, ValueId x) {
-  std::vector<std::string> origins;
-  std::vector<NodeId> open = {last};
-  std::set<NodeId> seen = {last};
-  while (!open.empty()) {
-    const ir::Node& node = graph.node(open.back());
-    open.pop_back();
-    origins.insert(origins.end(), node.origin.begin(), node.origin.end());
-    for (const ValueId input : node.inputs) {
-      if (!input || input == x) continue;
-      const NodeId producer = graph.value(input).producer;
-      if (producer && seen.insert(producer).second) open.push_back(producer);
-    }
-  }
-  return origins;
+const Rule& RuleOf(const Pattern& pattern) {
+  return *std::ranges::find(kRules, pattern.name, &Rule::name);
 }
 
-// The rows that the op table and the job's limit allow.
-std::vector<const Row*> FormsFor(const Context& context) {
-  std::vector<const Row*> forms;
-  for (const Row& row : kForms) {
-    if (ops::FindOp(row.op) && context.Allows(row.rule->effect)) forms.push_back(&row);
+// The patterns that the op table and the job's limit allow.
+std::vector<const Pattern*> PatternsFor(const Context& context) {
+  std::vector<const Pattern*> allowed;
+  for (const Pattern& pattern : patterns::AllPatterns()) {
+    if (context.Allows(RuleOf(pattern).effect)) allowed.push_back(&pattern);
   }
-  return forms;
+  return allowed;
 }
 
-bool Recognize(Graph& graph, NodeId id, const std::vector<const Row*>& forms, Context& context) {
-  for (const Row* row : forms) {
-    auto form = row->match(graph, id);
+void Recognize(Graph& graph, NodeId id, const std::vector<const Pattern*>& allowed,
+               Context& context) {
+  for (const Pattern* pattern : allowed) {
+    auto form = pattern->match(graph, id);
     if (!form) continue;
-    const std::vector<std::string> origins = OriginsOf(graph, id, form->inputs[0]);
-    context.Applied(*row->rule, graph.node(id).name, {graph.name(graph.node(id).result())});
-    graph.AddOrigin(id, origins);
-    graph.Redefine(id, ops::FindOp(row->op), std::move(form->inputs), std::move(form->attributes));
-    return true;
+    context.Applied(RuleOf(*pattern), graph.node(id).name, {graph.name(graph.node(id).result())});
+    patterns::Apply(graph, id, *pattern, *std::move(form));
+    return;
   }
-  return false;
 }
 
 Status Run(Graph& graph, Context& context) {
-  const std::vector<const Row*> forms = FormsFor(context);
-  for (const NodeId id : graph.nodes()) Recognize(graph, id, forms, context);
+  const std::vector<const Pattern*> allowed = PatternsFor(context);
+  for (const NodeId id : graph.nodes()) Recognize(graph, id, allowed, context);
   graph.EraseDead();
   return {};
 }
@@ -95,7 +67,7 @@ Status Run(Graph& graph, Context& context) {
 
 const Pass kRecognizePass = {
     .name = "recognize",
-    .promise = "Gelu, LayerNormalization, HardSwish and Softmax stand as one node each",
+    .promise = "Gelu, LayerNormalization, HardSwish, Swish and Softmax stand as one node each",
     .rules = kRules,
     .run = &Run,
 };

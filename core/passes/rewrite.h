@@ -1,5 +1,5 @@
-// What the passes share: asking what a node is, reading constants, and putting one value in
-// another's place without losing a name.
+// What the passes share: asking what a node is and reading constants (core/patterns/asking.h), and
+// putting one value in another's place without losing a name.
 #pragma once
 
 #include <optional>
@@ -8,32 +8,22 @@
 #include <vector>
 
 #include "core/passes/pass.h"
+#include "core/patterns/asking.h"
 
 namespace octavo::passes {
 
-// Whether the node is ONNX's op of that name.  False for null.
-bool Is(const ir::Node* node, std::string_view op);
-inline bool Is(const ir::Node& node, std::string_view op) { return Is(&node, op); }
-// The same of Octavo's own ops: Quantize, Dequantize, Rescale.
-bool IsOwn(const ir::Node* node, std::string_view op);
-inline bool IsOwn(const ir::Node& node, std::string_view op) { return IsOwn(&node, op); }
-// The producer of a value, where it is ONNX's op of that name; else null.
-const ir::Node* ProducerIs(const ir::Graph& graph, ir::ValueId value, std::string_view op);
+using patterns::AddConstant;
+using patterns::ConstantOf;
+using patterns::FrontAxis;
+using patterns::IntsOf;
+using patterns::Is;
+using patterns::IsOwn;
+using patterns::IsScalar;
+using patterns::ProducerIs;
+using patterns::ScalarOf;
+
 // ONNX's op of that name, which the table must have.
 const ir::OpDef* Op(std::string_view name);
-
-// The elements of a constant that is not quantized; null for any other value.
-const ir::Tensor* ConstantOf(const ir::Graph& graph, ir::ValueId value);
-std::optional<std::vector<int64_t>> IntsOf(const ir::Graph& graph, ir::ValueId value);
-// The only element of a one-element float constant of any rank.
-std::optional<float> ScalarOf(const ir::Graph& graph, ir::ValueId value);
-// Whether the value is a one-element constant within one part in a million of `expected`.
-bool IsScalar(const ir::Graph& graph, ir::ValueId value, double expected);
-
-// `axis` counted from the front.
-inline int64_t FrontAxis(int64_t axis, size_t rank) {
-  return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;
-}
 
 // Makes readers of `from` read `to`, which has the same type and always the same elements, and
 // lets `from`'s producer go.  A graph output keeps its name: what computes `to` then computes
@@ -47,9 +37,6 @@ bool Replace(ir::Graph& graph, ir::ValueId from, ir::ValueId to, bool& resort);
 void Recompute(ir::Graph& graph, ir::NodeId id, std::string_view op,
                std::vector<ir::ValueId> inputs, ir::AttrMap attributes,
                const std::vector<const ir::Node*>& absorbed = {});
-
-// A new f32 or integer constant under `base`, or `base_1`.. where that is taken.
-ir::ValueId AddConstant(ir::Graph& graph, std::string_view base, ir::Tensor tensor);
 
 // Gives `value`, a constant, other elements of the same shape for one reader: in place where that
 // is the only reader, else a new constant `NAME.folded`, which is returned.

@@ -10,11 +10,12 @@ namespace octavo::runtime {
 // Each result element is a function of the element at the same place of input 0; further inputs
 // are parameters.
 inline constexpr std::string_view kTabledOps[] = {
-    "Clip",        "Relu",      "Rescale",   "Abs",     "Celu",  "Ceil",
-    "Cos",         "Elu",       "Erf",       "Exp",     "Floor", "Gelu",
-    "HardSigmoid", "HardSwish", "LeakyRelu", "Log",     "Mish",  "Neg",
-    "Reciprocal",  "Round",     "Selu",      "Sigmoid", "Sign",  "Sin",
-    "Softplus",    "Softsign",  "Sqrt",      "Tan",     "Tanh",  "ThresholdedRelu"};
+    "Clip",     "Relu",    "Rescale", "Abs",         "Asinh",     "Atan",
+    "Ceil",     "Celu",    "Cos",     "Cosh",        "Elu",       "Erf",
+    "Exp",      "Floor",   "Gelu",    "HardSigmoid", "HardSwish", "LeakyRelu",
+    "Log",      "Mish",    "Neg",     "Reciprocal",  "Round",     "Selu",
+    "Shrink",   "Sigmoid", "Sign",    "Sin",         "Sinh",      "Softplus",
+    "Softsign", "Sqrt",    "Swish",   "Tan",         "Tanh",      "ThresholdedRelu"};
 // Those that every mode with tables tabulates; the first three have integer forms of their own.
 inline constexpr std::span<const std::string_view> kCurves =
     std::span<const std::string_view>(kTabledOps).subspan(3);

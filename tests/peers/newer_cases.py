@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes cases in the form of ONNX's test data for operators and options that those data lack:
-what came with opset 18 to 21, and attributes in combination.  answer_cases.mjs gives the answers.
+what came with opset 18 to 24, and attributes in combination.  answer_cases.mjs gives the answers.
 
     newer_cases.py DIR        DIR/node/NAME/model.onnx and test_data_set_0/input_K.npy
 """
@@ -183,6 +183,8 @@ def arithmetic(write):
     write("mish", "Mish", [reals(9)])
     for approximate in ("none", "tanh"):
         write(f"gelu_{approximate}", "Gelu", [reals(9)], opset=20, approximate=approximate)
+    for alpha in (1.0, 1.702):
+        write(f"swish_{alpha}", "Swish", [reals(9)], opset=24, alpha=alpha)
     write("einsum_of_3", "Einsum", [reals(2, 3), reals(3, 4), reals(4, 2)], opset=12,
           equation="ij,jk,kl->il")
     write("einsum_dots", "Einsum", [reals(2, 3, 4), reals(2, 4, 5)], opset=12,

@@ -236,6 +236,42 @@ graph(%x: tensor<1x8xf32>) -> (%y) opset("": 13) {
   EXPECT_EQ(exported->opset, 21);
 }
 
+constexpr std::string_view kSwish = R"(
+graph(%x: tensor<1x8xf32>) -> (%y) opset("": 13) {
+  %x.q = Quantize(%x) : tensor<1x8xu8, scale=0.5, zp=3>
+  %y.q = Swish@"silu"(%x.q) {alpha=1.5} : tensor<1x8xu8, scale=0.25, zp=7>
+  %y = Dequantize(%y.q) : tensor<1x8xf32>
+}
+)";
+
+TEST(Export, SwishIsWrittenOutBelowOpset24BetweenItsCodes) {
+  const auto exported = ExportModel(Parsed(kSwish));
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_EQ(exported->opset, 13);
+  EXPECT_THAT(NodesOf(*exported),
+              ElementsAre("QuantizeLinear(x, x.scale, x.zero_point) -> x.q",
+                          "DequantizeLinear(x.q, x.scale, x.zero_point) -> x.dq",
+                          "Mul(x.dq, y.q.alpha) -> y.float.scaled",
+                          "Sigmoid(y.float.scaled) -> y.float.sigmoid",
+                          "Mul(x.dq, y.float.sigmoid) -> y.float",
+                          "QuantizeLinear(y.float, y.scale, y.zero_point) -> y.q",
+                          "DequantizeLinear(y.q, y.scale, y.zero_point) -> y"));
+  const auto newer = ExportModel(Parsed(kSwish), {.opset = 24});
+  ASSERT_TRUE(newer) << newer.error().message;
+  EXPECT_THAT(NodesOf(*newer), Contains("Swish(x.dq) -> y.float"));
+}
+
+TEST(Export, SwishIsOneOperatorOnCodesWhenItComesBack) {
+  for (const int64_t opset : {13, 24}) {
+    const auto exported = ExportModel(Parsed(kSwish), {.opset = opset});
+    ASSERT_TRUE(exported) << exported.error().message;
+    const auto imported = ImportModel(Blob(exported->model));
+    ASSERT_TRUE(imported) << imported.error().message;
+    EXPECT_THAT(Printed(imported->graph), HasSubstr("%y.q = Swish@\"silu\"(%x.q) {alpha=1.5}"));
+    EXPECT_EQ(imported->new_arithmetic.size(), 1u);
+  }
+}
+
 TEST(Export, LargeWeightsGoBesideTheModel) {
   const ir::Graph graph = Parsed(R"(
 graph(%x: tensor<1x512xf32>) -> (%y) opset("": 13) {

@@ -41,9 +41,10 @@ TEST(OpTable, EveryRowInfersComputesAndSaysWhyItStaysFloat) {
 
 TEST(OpTable, RescaleRulesAreThoseOfTheLaws) {
   for (const std::string_view name :
-       {"Conv", "ConvTranspose", "Gemm", "MatMul", "Add", "Sub", "Mul", "Div", "AveragePool",
-        "GlobalAveragePool", "ReduceMean", "Sigmoid", "Tanh", "Gelu", "HardSwish", "Relu", "Clip",
-        "Min", "Max"}) {
+       {"Conv",       "ConvTranspose", "Gemm", "MatMul",      "Add",
+        "Sub",        "Mul",           "Div",  "AveragePool", "GlobalAveragePool",
+        "ReduceMean", "Sigmoid",       "Tanh", "Gelu",        "HardSwish",
+        "Swish",      "Relu",          "Clip", "Min",         "Max"}) {
     EXPECT_EQ(DataOp(name).rescale.at_input, AtInput::kAbsorbed) << name;
     EXPECT_EQ(DataOp(name).rescale.at_output, AtOutput::kAbsorbed) << name;
   }

@@ -49,7 +49,7 @@ double GainOf(const Graph& graph, const Node& node, size_t input, const RunValue
     return Largest(run.reals(node.inputs[0])) *
            static_cast<double>(run.reals(node.inputs[1]).size());
   }
-  static const std::map<std::string_view, double> kGains = {{"HardSwish", 1.5}};
+  static const std::map<std::string_view, double> kGains = {{"HardSwish", 1.5}, {"Swish", 1.1}};
   if (node.op->name == "Mul") return Largest(run.reals(node.inputs[1 - input]));
   const auto at = kGains.find(node.op->name);
   return at == kGains.end() ? 1.0 : at->second;

@@ -23,9 +23,9 @@ Step Of(std::string_view op, std::vector<ValueId> inputs, AttrMap attributes = {
 }
 
 MaybeStep DrawUnary(Sketch& sketch, ValueId x) {
-  static const std::vector<std::string_view> kOps = {"Relu",      "Relu",    "Relu",    "Sigmoid",
-                                                     "HardSwish", "Tanh",    "Abs",     "Neg",
-                                                     "LeakyRelu", "Softmax", "Identity"};
+  static const std::vector<std::string_view> kOps = {"Relu",      "Relu",    "Relu",  "Sigmoid",
+                                                     "HardSwish", "Tanh",    "Abs",   "Neg",
+                                                     "LeakyRelu", "Softmax", "Swish", "Identity"};
   return Of(sketch.dice.Pick(kOps), {x});
 }
 

@@ -231,7 +231,8 @@ void CheckElementwise() {
   for (const std::string_view name : {"Max", "Min"}) {
     ExpectAsDefinition({Op("", name), {{a}, {a}}, {}, {a}});
   }
-  for (const std::string_view name : {"Relu", "Sigmoid", "Tanh", "Gelu", "Exp", "HardSwish"}) {
+  for (const std::string_view name :
+       {"Relu", "Sigmoid", "Tanh", "Gelu", "Exp", "HardSwish", "Swish"}) {
     ExpectAsDefinition({Op("", name), {{a}}, {}, {y}});
     ExpectAsDefinition({Op("", name), {{y}}, {}, {a}});
   }

@@ -93,7 +93,7 @@ TEST(ModeFunctions, GlowTabulatesByAddingTheStep) {
 TEST(ModeFunctions, Pow2TabulatesAsOnnxDoes) {
   const ir::Type x = CodesType(DType::kI8, {256}, 0.0625f, 0);
   const ir::Type y = CodesType(DType::kI8, {256}, 0.0078125f, 0);
-  for (const std::string_view op : {"Sigmoid", "Tanh", "Exp", "HardSwish", "LeakyRelu"}) {
+  for (const std::string_view op : {"Sigmoid", "Tanh", "Exp", "HardSwish", "Swish", "LeakyRelu"}) {
     EXPECT_EQ(Results(op, "pow2", x, y), Results(op, "onnx", x, y)) << op;
   }
   EXPECT_TRUE(Results("Tanh", "pow2", CodesType(DType::kI8, {256}, 0.06f, 0), y).empty());

@@ -1,11 +1,11 @@
-// Gelu and HardSwish: products of x, a constant and a function of x, in any order.
+// Gelu, HardSwish and Swish: products of x, a constant and a function of x, in any order.
 #include <algorithm>
 #include <cmath>
 
-#include "core/passes/forms.h"
-#include "core/passes/rewrite.h"
+#include "core/patterns/asking.h"
+#include "core/patterns/patterns.h"
 
-namespace octavo::passes {
+namespace octavo::patterns {
 namespace {
 
 using ir::Graph;
@@ -153,4 +153,25 @@ std::optional<Form> MatchHardSwish(Graph& graph, NodeId last) {
   return Form{.inputs = {x}};
 }
 
-}  // namespace octavo::passes
+// x * Sigmoid(a * x)
+std::optional<Form> MatchSwish(Graph& graph, NodeId last) {
+  double alpha = 0;
+  const ValueId x = MatchProduct(graph, last, 1, [&](ValueId gate, ValueId operand) {
+    const Node* sigmoid = ProducerIs(graph, gate, "Sigmoid");
+    if (sigmoid == nullptr) return false;
+    if (sigmoid->input(0) == operand) {
+      alpha = 1;
+      return true;
+    }
+    Factors factors;
+    Collect(graph, sigmoid->input(0), 0, factors);
+    alpha = factors.constant;
+    return factors.values == std::vector{operand};
+  });
+  if (!x || !std::isfinite(static_cast<float>(alpha))) return std::nullopt;
+  Form form{.inputs = {x}};
+  if (alpha != 1) form.attributes.Set("alpha", static_cast<float>(alpha));
+  return form;
+}
+
+}  // namespace octavo::patterns

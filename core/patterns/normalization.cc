@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/passes/forms.h"
-#include "core/passes/rewrite.h"
+#include "core/patterns/asking.h"
+#include "core/patterns/patterns.h"
 
-namespace octavo::passes {
+namespace octavo::patterns {
 namespace {
 
 using ir::Graph;
@@ -191,4 +191,4 @@ std::optional<Form> MatchSoftmax(Graph& graph, NodeId last) {
   return Form{.inputs = {x}, .attributes = {{"axis", axes->front()}}};
 }
 
-}  // namespace octavo::passes
+}  // namespace octavo::patterns
