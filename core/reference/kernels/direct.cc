@@ -8,8 +8,10 @@
 namespace octavo::reference::internal {
 namespace {
 
-// So many pixels read each part of the weights while it is in the nearest cache.
-constexpr int64_t kBlockPixels = 224;
+// So many pixels read each part of the weights while it is in the nearest cache, and twice as many
+// where the weights come from afar.
+constexpr int64_t kBlockPixels = 112;
+constexpr int64_t kManyWeights = 1 << 17;
 
 // One call of Tiles::pixel within a block.
 struct Part {
@@ -35,11 +37,13 @@ int64_t BlockPixels(const DirectConv& conv, int64_t wanted) {
 void FindParts(const DirectConv& conv, Range block, std::vector<Part>& parts) {
   parts.clear();
   const int64_t most = PartPixels(*conv.tiles, conv.width);
+  int64_t column = block.begin % conv.width;
+  int64_t x = block.begin / conv.width * conv.row_step + column;
   for (int64_t n = block.begin; n < block.end;) {
-    const int64_t row = n / conv.width, column = n % conv.width;
     const int64_t pixels = std::min({most, conv.width - column, block.end - n});
-    parts.push_back({row * conv.row_step + column, n - block.begin, pixels});
-    n += pixels;
+    parts.push_back({x, n - block.begin, pixels});
+    n += pixels, column += pixels, x += pixels;
+    if (column == conv.width) column = 0, x += conv.row_step - conv.width;
   }
 }
 
@@ -63,6 +67,12 @@ void RunBlock(const DirectConv& conv, Range block, Range panels, std::vector<Par
       for (const Part& part : parts) {
         call.x = conv.x + part.x;
         call.sums = sums.get() + part.first * width;
+        if (tap + depth >= conv.taps) {
+          // What is written at the end.
+          call.fetched = conv.y + channel * pixels + block.begin + part.first;
+          call.fetched_stride = pixels;
+          call.fetches = channels;
+        }
         tiles.pixel[part.pixels - 1][vectors - 1](call);
       }
     }
@@ -87,7 +97,8 @@ Cut CutConv(int64_t count, const DirectConv& conv, int threads) {
   const int64_t all = conv.rows * conv.width;
   const int64_t panels = CeilDiv(conv.channels, kMaxPixelVectors * conv.tiles->lanes);
   Cut cut;
-  cut.pixels = BlockPixels(conv, kBlockPixels);
+  const bool afar = conv.channels * conv.taps > kManyWeights;
+  cut.pixels = BlockPixels(conv, afar ? 2 * kBlockPixels : kBlockPixels);
   cut.pixel_blocks = CeilDiv(all, cut.pixels);
   const int64_t panel_cuts = std::clamp<int64_t>(wanted / cut.pixel_blocks, 1, panels);
   cut.panels = CeilDiv(panels, panel_cuts);

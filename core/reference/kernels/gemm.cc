@@ -57,12 +57,17 @@ void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b
   const float* a = p.packed_a + rows.begin * p.k + k.begin * height;  // begins a panel
   const bool last = k.end == p.k;
   const bool has_row_bias = last && p.bias.per_row != nullptr;
+  int64_t vector = 0;
   for (int64_t r = rows.begin; r < rows.end; r += height, a += height * p.k) {
     const Range tile{r, std::min(r + height, rows.end)};
+    // Of the next panel, each tile fetches another vector.
+    const float* next = b + p.tiles->panel() + vector * p.tiles->lanes;
+    vector = vector + 1 == kMaxTileVectors ? 0 : vector + 1;
     RunTile(p,
             {.a = a,
              .b = b,
              .b_stride = b_stride,
+             .ahead = next,
              .k = k.size(),
              .accumulate = k.begin > 0,
              .row_bias = has_row_bias ? p.bias.per_row + r : nullptr},

@@ -1,6 +1,8 @@
 // The loops of tiles.h whose vectors run over output channels; a part of tiles_body.h.
 #pragma once
 
+#include <algorithm>
+
 #include "core/reference/kernels/tiles.h"
 
 #if defined(__clang__)
@@ -11,6 +13,9 @@
 
 namespace octavo::reference::internal {
 namespace {
+
+// Begins to bring the line of p into the caches.
+inline void Fetch(const float* p) { __builtin_prefetch(p); }
 
 template <class V, int kPixels, int kVectors>
 void Pixels(const PixelCall& call) {
@@ -23,20 +28,25 @@ void Pixels(const PixelCall& call) {
     }
   }
   const float* weights = call.weights;
-  const int64_t* const end = call.offsets + call.taps;
-  for (const int64_t* offset = call.offsets; offset != end; ++offset, weights += kWidth) {
-    const float* x = call.x + *offset;
-    const float* ahead = call.x + offset[kTapsAhead];
-    __builtin_prefetch(ahead);
-    __builtin_prefetch(ahead + kPixels - 1);
-    typename V::Reg weight[kVectors];
-    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) weight[v] = V::Load(weights + v * V::kLanes);
-    OCTAVO_UNROLL for (int p = 0; p < kPixels; ++p) {
-      const typename V::Reg pixel = V::Broadcast(x[p]);
-      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-        acc[p][v] = V::Fma(pixel, weight[v], acc[p][v]);
+  const int64_t* offset = call.offsets;
+  const float* fetched = call.fetched;
+  int64_t stride = call.fetched_stride, fetches = std::min(call.fetches, call.taps);
+  for (const int64_t* end : {offset + fetches, offset + call.taps}) {
+    for (; offset != end; ++offset, weights += kWidth, fetched += stride) {
+      const float* x = call.x + *offset;
+      Fetch(call.x + offset[kTapsAhead]);
+      Fetch(fetched);
+      typename V::Reg weight[kVectors];
+      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) weight[v] = V::Load(weights + v * V::kLanes);
+      OCTAVO_UNROLL for (int p = 0; p < kPixels; ++p) {
+        const typename V::Reg pixel = V::Broadcast(x[p]);
+        OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
+          acc[p][v] = V::Fma(pixel, weight[v], acc[p][v]);
+        }
       }
     }
+    stride = 0;
+    fetched = call.x;
   }
   OCTAVO_UNROLL for (int p = 0; p < kPixels; ++p) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {

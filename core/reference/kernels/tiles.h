@@ -12,6 +12,7 @@ struct TileCall {
   const float* a = nullptr;  // [k][tiles.rows], the rows of one panel side by side
   const float* b = nullptr;  // [k][b_stride], of which vectors * lanes columns are read
   int64_t b_stride = 0;
+  const float* ahead = nullptr;  // what a later call reads and this one fetches, as far apart
   int64_t k = 0;
   float* c = nullptr;  // [rows][c_stride], of which vectors * lanes columns are written
   int64_t c_stride = 0;
@@ -27,6 +28,8 @@ struct PixelCall {
   const int64_t* offsets = nullptr;  // kTapsAhead more than there are taps
   const float* weights = nullptr;
   int64_t taps = 0;
+  const float* fetched = nullptr;  // what is used later, `fetches` lines, one at each tap
+  int64_t fetched_stride = 0, fetches = 0;
   float* sums = nullptr;
   bool accumulate = false;  // continue the chains in sums; else they start at +0
 };

@@ -14,13 +14,19 @@ template <class V, int kRows, int kVectors>
 void Tile(const TileCall& call) {
   typename V::Reg acc[kRows][kVectors];
   OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
+    const float* c = call.c + r * call.c_stride;
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-      acc[r][v] = call.accumulate ? V::Load(call.c + r * call.c_stride + v * V::kLanes) : V::Zero();
+      acc[r][v] = call.accumulate ? V::Load(c + v * V::kLanes) : V::Zero();
     }
+    // What is written at the end; a row may touch a line more than it has vectors.
+    OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) Fetch(c + v * V::kLanes);
+    Fetch(c + kVectors * V::kLanes - 1);
   }
   const float* a = call.a;
   const float* b = call.b;
+  const float* ahead = call.ahead;
   for (int64_t k = 0; k < call.k; ++k) {
+    Fetch(ahead);
     typename V::Reg column[kVectors];
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) column[v] = V::Load(b + v * V::kLanes);
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -31,6 +37,7 @@ void Tile(const TileCall& call) {
     }
     a += V::kRows;
     b += call.b_stride;
+    ahead += call.b_stride;
   }
   if (call.row_bias != nullptr) {
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
