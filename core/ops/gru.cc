@@ -4,30 +4,33 @@
 namespace octavo::ops {
 namespace {
 
-void Step(const RecurrentCell& cell, const ir::Node& node, const double* x, std::vector<double>& h,
-          std::vector<double>&) {
+constexpr std::string_view kActivations[] = {"Sigmoid", "Tanh"};
+constexpr RecurrentKind kKind = {.gates = 3, .activations = kActivations};
+
+void Step(const RecurrentCell& cell, const ir::Node& node, const double* inputs,
+          std::vector<double>& h, std::vector<double>&) {
   const int64_t n = cell.hidden;
   const bool linear_first = node.attributes.Int("linear_before_reset", 0) != 0;
-  std::vector<double> update(n), reset(n), kept(n), next(n);
+  std::vector<double> update(n), reset(n), kept(n), sums(n), candidate(n);
+  const auto gate = [&](int64_t which, std::vector<double>& values) {
+    cell.Recurrent(which, h, sums);
+    for (int64_t j = 0; j < n; ++j) values[j] = inputs[which * n + j] + sums[j];
+    cell.Activate(0, values);
+  };
+  gate(0, update);
+  gate(1, reset);
+  for (int64_t j = 0; j < n; ++j) kept[j] = reset[j] * h[j];
+  cell.Recurrent(2, linear_first ? h : kept, sums);
   for (int64_t j = 0; j < n; ++j) {
-    update[j] = cell.Activate(0, cell.Input(j, x) + cell.Recurrent(j, h.data()));
-    reset[j] = cell.Activate(0, cell.Input(n + j, x) + cell.Recurrent(n + j, h.data()));
-    kept[j] = reset[j] * h[j];
+    candidate[j] = inputs[2 * n + j] + (linear_first ? reset[j] * sums[j] : sums[j]);
   }
-  for (int64_t j = 0; j < n; ++j) {
-    const double recurrent = linear_first ? reset[j] * cell.Recurrent(2 * n + j, h.data())
-                                          : cell.Recurrent(2 * n + j, kept.data());
-    const double candidate = cell.Activate(1, cell.Input(2 * n + j, x) + recurrent);
-    next[j] = (1 - update[j]) * candidate + update[j] * h[j];
-  }
-  h = std::move(next);
+  cell.Activate(1, candidate);
+  for (int64_t j = 0; j < n; ++j) h[j] = (1 - update[j]) * candidate[j] + update[j] * h[j];
 }
 
-RecurrentKind Kind() { return {.gates = 3, .activations = {"Sigmoid", "Tanh"}}; }
+Status Infer(ir::InferContext& context) { return InferRecurrent(context, kKind); }
 
-Status Infer(ir::InferContext& context) { return InferRecurrent(context, Kind()); }
-
-Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, Kind(), &Step); }
+Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, kKind, &Step); }
 
 }  // namespace
 

@@ -4,33 +4,46 @@
 namespace octavo::ops {
 namespace {
 
-void Step(const RecurrentCell& cell, const ir::Node& node, const double* x, std::vector<double>& h,
-          std::vector<double>& c) {
+constexpr std::string_view kActivations[] = {"Sigmoid", "Tanh", "Tanh"};
+constexpr RecurrentKind kKind = {.gates = 4, .activations = kActivations};
+
+void Step(const RecurrentCell& cell, const ir::Node& node, const double* inputs,
+          std::vector<double>& h, std::vector<double>& c) {
   const int64_t n = cell.hidden;
-  const bool coupled = node.attributes.Int("input_forget", 0) != 0;
-  const auto peep = [&](int64_t gate, int64_t j, double state) {
-    return cell.peepholes.empty() ? 0.0 : cell.peepholes[gate * n + j] * state;
+  std::vector<double> sums(n), input(n), forget(n), candidate(n), state(n), output(n);
+  // The gate's sum, and what its peephole adds.
+  const auto gate = [&](int64_t which, std::vector<double>& values) {
+    cell.Recurrent(which, h, sums);
+    for (int64_t j = 0; j < n; ++j) values[j] = inputs[which * n + j] + sums[j];
   };
-  const auto gate = [&](int64_t which, int64_t j) {
-    return cell.Input(which * n + j, x) + cell.Recurrent(which * n + j, h.data());
+  const auto peep = [&](int64_t which, const std::vector<double>& from, std::vector<double>& to) {
+    if (cell.peepholes.empty()) return;
+    for (int64_t j = 0; j < n; ++j) to[j] += cell.peepholes[which * n + j] * from[j];
   };
-  std::vector<double> next(n);
-  for (int64_t j = 0; j < n; ++j) {
-    const double input = cell.Activate(0, gate(0, j) + peep(0, j, c[j]));
-    const double forget = coupled ? 1 - input : cell.Activate(0, gate(2, j) + peep(2, j, c[j]));
-    const double state = forget * c[j] + input * cell.Activate(1, gate(3, j));
-    const double output = cell.Activate(0, gate(1, j) + peep(1, j, state));
-    c[j] = state;
-    next[j] = output * cell.activations[2](state);
+  gate(0, input);
+  peep(0, c, input);
+  cell.Activate(0, input);
+  if (node.attributes.Int("input_forget", 0) != 0) {
+    for (int64_t j = 0; j < n; ++j) forget[j] = 1 - input[j];
+  } else {
+    gate(2, forget);
+    peep(2, c, forget);
+    cell.Activate(0, forget);
   }
-  h = std::move(next);
+  gate(3, candidate);
+  cell.Activate(1, candidate);
+  for (int64_t j = 0; j < n; ++j) state[j] = forget[j] * c[j] + input[j] * candidate[j];
+  gate(1, output);
+  peep(1, state, output);
+  cell.Activate(0, output);
+  c = state;
+  cell.activations[2](state);
+  for (int64_t j = 0; j < n; ++j) h[j] = output[j] * state[j];
 }
 
-RecurrentKind Kind() { return {.gates = 4, .activations = {"Sigmoid", "Tanh", "Tanh"}}; }
+Status Infer(ir::InferContext& context) { return InferRecurrent(context, kKind); }
 
-Status Infer(ir::InferContext& context) { return InferRecurrent(context, Kind()); }
-
-Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, Kind(), &Step); }
+Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, kKind, &Step); }
 
 }  // namespace
 

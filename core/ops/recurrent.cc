@@ -8,63 +8,6 @@
 namespace octavo::ops {
 namespace {
 
-struct ActivationRow {
-  std::string_view name;
-  bool has_alpha = false, has_beta = false;
-  double alpha = 0, beta = 0;  // where the node gives none
-  double (*function)(double x, double alpha, double beta) = nullptr;
-};
-
-constexpr ActivationRow kActivations[] = {
-    {"Relu", false, false, 0, 0, [](double x, double, double) { return std::max(x, 0.0); }},
-    {"Tanh", false, false, 0, 0, [](double x, double, double) { return math::Tanh(x); }},
-    {"Sigmoid", false, false, 0, 0, [](double x, double, double) { return math::Sigmoid(x); }},
-    {"Softsign", false, false, 0, 0,
-     [](double x, double, double) { return x / (1 + std::abs(x)); }},
-    {"Softplus", false, false, 0, 0,
-     [](double x, double, double) {
-       return math::Log1p(math::Exp(-std::abs(x))) + std::max(x, 0.0);
-     }},
-    {"LeakyRelu", true, false, 0.01, 0,
-     [](double x, double alpha, double) { return x < 0 ? alpha * x : x; }},
-    {"ThresholdedRelu", true, false, 1, 0,
-     [](double x, double alpha, double) { return x > alpha ? x : 0.0; }},
-    {"Elu", true, false, 1, 0,
-     [](double x, double alpha, double) { return x < 0 ? alpha * math::Expm1(x) : x; }},
-    {"Affine", true, true, 1, 0,
-     [](double x, double alpha, double beta) { return alpha * x + beta; }},
-    {"ScaledTanh", true, true, 1, 1,
-     [](double x, double alpha, double beta) { return alpha * math::Tanh(beta * x); }},
-    {"HardSigmoid", true, true, 0.2, 0.5,
-     [](double x, double alpha, double beta) { return std::clamp(alpha * x + beta, 0.0, 1.0); }},
-};
-
-// Activations of all directions; "" or the name that is unknown.
-std::string ActivationsOf(const ir::Node& node, const RecurrentKind& kind, int64_t directions,
-                          std::vector<Activation>& activations) {
-  std::vector<std::string> names;
-  if (const auto at = std::ranges::find(node.attributes, "activations",
-                                        [](const auto& entry) { return entry.first; });
-      at != node.attributes.end()) {
-    names = std::get<std::vector<std::string>>(at->second);
-  }
-  while (names.size() < kind.activations.size() * static_cast<size_t>(directions)) {
-    names.push_back(kind.activations[names.size() % kind.activations.size()]);
-  }
-  const std::vector<float> alphas = node.attributes.Floats("activation_alpha");
-  const std::vector<float> betas = node.attributes.Floats("activation_beta");
-  size_t next_alpha = 0, next_beta = 0;
-  for (const std::string& name : names) {
-    const auto row = std::ranges::find(kActivations, name, &ActivationRow::name);
-    if (row == std::end(kActivations)) return name;
-    double alpha = row->alpha, beta = row->beta;
-    if (row->has_alpha && next_alpha < alphas.size()) alpha = alphas[next_alpha++];
-    if (row->has_beta && next_beta < betas.size()) beta = betas[next_beta++];
-    activations.push_back([=](double x) { return row->function(x, alpha, beta); });
-  }
-  return {};
-}
-
 struct Extents {
   int64_t time = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
   bool batch_first = false;
@@ -101,19 +44,17 @@ std::vector<double> Part(const ir::Tensor& tensor, int64_t first, int64_t count)
 
 RecurrentCell CellOf(const ir::EvalContext& context, const Extents& extents, int64_t gates,
                      int64_t d) {
-  const int64_t rows = gates * extents.hidden;
-  RecurrentCell cell{.inputs = extents.inputs, .hidden = extents.hidden};
-  cell.w = Part(context.in(kW), d * rows * cell.inputs, rows * cell.inputs);
-  cell.r = Part(context.in(kR), d * rows * cell.hidden, rows * cell.hidden);
-  cell.w_bias.assign(rows, 0);
-  cell.r_bias.assign(rows, 0);
+  const int64_t n = extents.hidden, rows = gates * n;
+  RecurrentCell cell{.hidden = n,
+                     .w = {context.in(kW), d * rows * extents.inputs, gates, n, extents.inputs},
+                     .r = {context.in(kR), d * rows * n, gates, n, n},
+                     .w_bias = std::vector<double>(rows, 0),
+                     .r_bias = std::vector<double>(rows, 0)};
   if (context.Has(kB)) {
     cell.w_bias = Part(context.in(kB), d * 2 * rows, rows);
     cell.r_bias = Part(context.in(kB), (d * 2 + 1) * rows, rows);
   }
-  if (context.Has(kPeepholes)) {
-    cell.peepholes = Part(context.in(kPeepholes), d * 3 * cell.hidden, 3 * cell.hidden);
-  }
+  if (context.Has(kPeepholes)) cell.peepholes = Part(context.in(kPeepholes), d * 3 * n, 3 * n);
   cell.clip = context.node.attributes.Float("clip", 0);
   return cell;
 }
@@ -130,20 +71,17 @@ void Store(const std::vector<double>& values, ir::Tensor& to, int64_t first) {
 
 }  // namespace
 
-double RecurrentCell::Input(int64_t row, const double* x) const {
-  double sum = w_bias[row];
-  for (int64_t i = 0; i < inputs; ++i) sum += w[row * inputs + i] * x[i];
-  return sum;
+void RecurrentCell::Recurrent(int64_t gate, const std::vector<double>& h,
+                              std::vector<double>& result) const {
+  result.resize(static_cast<size_t>(hidden));
+  r.Multiply(gate, h.data(), &r_bias[gate * hidden], result.data());
 }
 
-double RecurrentCell::Recurrent(int64_t row, const double* h) const {
-  double sum = r_bias[row];
-  for (int64_t i = 0; i < hidden; ++i) sum += r[row * hidden + i] * h[i];
-  return sum;
-}
-
-double RecurrentCell::Activate(size_t which, double x) const {
-  return activations[which](clip > 0 ? std::clamp(x, -clip, clip) : x);
+void RecurrentCell::Activate(size_t which, std::vector<double>& values) const {
+  if (clip > 0) {
+    for (double& x : values) x = std::clamp(x, -clip, clip);
+  }
+  activations[which](values);
 }
 
 Status InferRecurrent(ir::InferContext& context, const RecurrentKind& kind) {
@@ -172,9 +110,9 @@ Status InferRecurrent(ir::InferContext& context, const RecurrentKind& kind) {
     return context.Invalid("input {} has shape {}, but must have {}", static_cast<int>(input),
                            ir::ToString(context.shape(input)), ir::ToString(shape));
   }
-  std::vector<Activation> activations;
-  if (const std::string name = ActivationsOf(node, kind, d, activations); !name.empty()) {
-    return context.Unsupported("activation '{}' is not supported", name).Field("activations");
+  if (const auto named = RecurrentActivations(node, kind.activations, d); !named) {
+    return context.Unsupported("activation '{}' is not supported", named.error())
+        .Field("activations");
   }
   const ir::Shape all = extents.batch_first
                             ? ir::Shape{extents.batch, extents.time, d, extents.hidden}
@@ -185,36 +123,84 @@ Status InferRecurrent(ir::InferContext& context, const RecurrentKind& kind) {
   return {};
 }
 
-Status RunRecurrent(const ir::EvalContext& context, const RecurrentKind& kind, RecurrentStep step) {
-  const ir::Tensor& x = context.in(kX);
-  const Extents extents = ExtentsOf(context.node, x.shape(), context.in(kR).shape());
-  std::vector<Activation> activations;
-  ActivationsOf(context.node, kind, extents.directions, activations);
-  const std::string direction = context.node.attributes.String("direction", "forward");
-  for (int64_t d = 0; d < extents.directions; ++d) {
-    RecurrentCell cell = CellOf(context, extents, kind.gates, d);
-    const auto first = static_cast<ptrdiff_t>(kind.activations.size()) * d;
-    cell.activations.assign(activations.begin() + first, activations.end());
-    const bool reverse = direction == "reverse" || d == 1;
-    for (int64_t b = 0; b < extents.batch; ++b) {
-      const int64_t length = context.Has(kLengths) ? context.in(kLengths).IntAt(b) : extents.time;
-      if (length < 0 || length > extents.time) {
-        return BadData(context, "length {} is outside of {} places", length, extents.time);
+namespace {
+
+// One sequence of one direction.
+struct Sequence {
+  const ir::EvalContext& context;
+  const Extents& extents;
+  const RecurrentCell& cell;
+  int64_t gates = 1, d = 0, b = 0, length = 0;
+  bool reverse = false;
+
+  int64_t PlaceOf(int64_t step) const { return reverse ? length - 1 - step : step; }
+
+  // W x + Wb of all places in the order of the steps.
+  std::vector<double> Inputs() const {
+    const int64_t n = cell.hidden;
+    std::vector<double> all(length * gates * n), x;
+    for (int64_t i = 0; i < length; ++i) {
+      x = Part(context.in(kX), extents.X(PlaceOf(i), b), extents.inputs);
+      for (int64_t gate = 0; gate < gates; ++gate) {
+        cell.w.Multiply(gate, x.data(), &cell.w_bias[gate * n], &all[(i * gates + gate) * n]);
       }
-      const int64_t at = extents.State(d, b);
-      std::vector<double> h(extents.hidden, 0), c(extents.hidden, 0);
-      if (context.Has(kInitialH)) h = Part(context.in(kInitialH), at, extents.hidden);
-      if (context.Has(kInitialC)) c = Part(context.in(kInitialC), at, extents.hidden);
-      for (int64_t i = 0; i < length; ++i) {
-        const int64_t t = reverse ? length - 1 - i : i;
-        const std::vector<double> place = Part(x, extents.X(t, b), extents.inputs);
-        step(cell, context.node, place.data(), h, c);
-        Store(h, context.out(0), extents.Y(t, d, b));
-      }
-      if (context.results.size() > 1) Store(h, context.out(1), at);
-      if (context.results.size() > 2) Store(c, context.out(2), at);
+    }
+    return all;
+  }
+
+  void Run(RecurrentStep step) const {
+    const int64_t at = extents.State(d, b), n = cell.hidden;
+    std::vector<double> h(n, 0), c(n, 0);
+    if (context.Has(kInitialH)) h = Part(context.in(kInitialH), at, n);
+    if (context.Has(kInitialC)) c = Part(context.in(kInitialC), at, n);
+    const std::vector<double> inputs = Inputs();
+    for (int64_t i = 0; i < length; ++i) {
+      step(cell, context.node, inputs.data() + i * gates * n, h, c);
+      Store(h, context.out(0), extents.Y(PlaceOf(i), d, b));
+    }
+    if (context.results.size() > 1) Store(h, context.out(1), at);
+    if (context.results.size() > 2) Store(c, context.out(2), at);
+  }
+};
+
+Result<std::vector<int64_t>> LengthsOf(const ir::EvalContext& context, const Extents& extents) {
+  std::vector<int64_t> lengths(extents.batch, extents.time);
+  for (int64_t b = 0; context.Has(kLengths) && b < extents.batch; ++b) {
+    lengths[b] = context.in(kLengths).IntAt(b);
+    if (lengths[b] < 0 || lengths[b] > extents.time) {
+      return BadData(context, "length {} is outside of {} places", lengths[b], extents.time);
     }
   }
+  return lengths;
+}
+
+}  // namespace
+
+Status RunRecurrent(const ir::EvalContext& context, const RecurrentKind& kind, RecurrentStep step) {
+  const Extents extents = ExtentsOf(context.node, context.in(kX).shape(), context.in(kR).shape());
+  const auto activations = RecurrentActivations(context.node, kind.activations, extents.directions);
+  const std::string direction = context.node.attributes.String("direction", "forward");
+  OCTAVO_TRY(const std::vector<int64_t> lengths, LengthsOf(context, extents));
+  std::vector<RecurrentCell> cells;
+  for (int64_t d = 0; d < extents.directions; ++d) {
+    cells.push_back(CellOf(context, extents, kind.gates, d));
+    const auto first = activations->begin() + static_cast<ptrdiff_t>(kind.activations.size()) * d;
+    cells.back().activations.assign(first, first + static_cast<ptrdiff_t>(kind.activations.size()));
+  }
+  context.pool->For(extents.directions * extents.batch, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t d = i / extents.batch, b = i % extents.batch;
+      Sequence{.context = context,
+               .extents = extents,
+               .cell = cells[d],
+               .gates = kind.gates,
+               .d = d,
+               .b = b,
+               .length = lengths[b],
+               .reverse = direction == "reverse" || d == 1}
+          .Run(step);
+    }
+  });
   return {};
 }
 

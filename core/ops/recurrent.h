@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <span>
+#include <string_view>
 
 #include "core/ops/data_op.h"
 
@@ -26,28 +28,52 @@ inline constexpr auto kRecurrentRoles =
 // The rows of W [directions, rows, inputs] and R [directions, rows, hidden].
 inline int RecurrentWeightAxis(const ir::Graph&, const ir::Node&, int) { return 1; }
 
-using Activation = std::function<double(double)>;
+// A function of each of some numbers.
+using Activation = std::function<void(std::span<double>)>;
 
-// One direction's weights.  Rows are gate by gate, hidden_size of them each.
+// The activations that a node names, `defaults` where it names none, for each direction in turn;
+// an unknown one is told by its name.
+tl::expected<std::vector<Activation>, std::string> RecurrentActivations(
+    const ir::Node& node, std::span<const std::string_view> defaults, int64_t directions);
+
+// Rows of a matrix in tiles of kRowsOfTile, gate by gate, each gate's last tile filled up.
+class PackedRows {
+ public:
+  PackedRows() = default;
+  // Of `gates` * `rows` rows from element `first` on, which are `columns` long.
+  PackedRows(const ir::Tensor& tensor, int64_t first, int64_t gates, int64_t rows, int64_t columns);
+
+  // sums[k] = bias[k] + row k of the gate times x, from column 0 on, in double.
+  void Multiply(int64_t gate, const double* x, const double* bias, double* sums) const;
+
+ private:
+  int64_t rows_ = 0, columns_ = 0, tiles_ = 0;  // of a gate
+  std::vector<float> narrow_ = {};
+  std::vector<double> wide_ = {};  // where the weights are double
+};
+
+// One direction's weights and its activations.
 struct RecurrentCell {
-  int64_t inputs = 0, hidden = 0;
-  std::vector<double> w = {}, r = {}, w_bias = {}, r_bias = {};
+  int64_t hidden = 0;
+  PackedRows w = {}, r = {};
+  std::vector<double> w_bias = {}, r_bias = {};
   std::vector<double> peepholes = {};  // LSTM: of i, o, f
   std::vector<Activation> activations = {};
   double clip = 0;  // 0: none
 
-  double Input(int64_t row, const double* x) const;      // W[row] x + Wb[row]
-  double Recurrent(int64_t row, const double* h) const;  // R[row] h + Rb[row]
-  double Activate(size_t which, double x) const;
+  // result = R[gate] h + Rb[gate]
+  void Recurrent(int64_t gate, const std::vector<double>& h, std::vector<double>& result) const;
+  void Activate(size_t which, std::vector<double>& values) const;
 };
 
-// Advances h (and c) by one place of the sequence.
-using RecurrentStep = void (*)(const RecurrentCell& cell, const ir::Node& node, const double* x,
-                               std::vector<double>& h, std::vector<double>& c);
+// Advances h (and c) by one place of the sequence; `inputs` is W x + Wb of the place, gate by gate.
+using RecurrentStep = void (*)(const RecurrentCell& cell, const ir::Node& node,
+                               const double* inputs, std::vector<double>& h,
+                               std::vector<double>& c);
 
 struct RecurrentKind {
   int64_t gates = 1;
-  std::vector<std::string> activations = {};  // of one direction, where the node names none
+  std::span<const std::string_view> activations = {};  // of one direction, where none is named
 };
 
 Status InferRecurrent(ir::InferContext& context, const RecurrentKind& kind);

@@ -4,20 +4,21 @@
 namespace octavo::ops {
 namespace {
 
-void Step(const RecurrentCell& cell, const ir::Node&, const double* x, std::vector<double>& h,
+constexpr std::string_view kActivations[] = {"Tanh"};
+constexpr RecurrentKind kKind = {.gates = 1, .activations = kActivations};
+
+void Step(const RecurrentCell& cell, const ir::Node&, const double* inputs, std::vector<double>& h,
           std::vector<double>&) {
-  std::vector<double> next(h.size());
-  for (int64_t j = 0; j < cell.hidden; ++j) {
-    next[j] = cell.Activate(0, cell.Input(j, x) + cell.Recurrent(j, h.data()));
-  }
+  std::vector<double> next;
+  cell.Recurrent(0, h, next);
+  for (int64_t j = 0; j < cell.hidden; ++j) next[j] = inputs[j] + next[j];
+  cell.Activate(0, next);
   h = std::move(next);
 }
 
-RecurrentKind Kind() { return {.gates = 1, .activations = {"Tanh"}}; }
+Status Infer(ir::InferContext& context) { return InferRecurrent(context, kKind); }
 
-Status Infer(ir::InferContext& context) { return InferRecurrent(context, Kind()); }
-
-Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, Kind(), &Step); }
+Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, kKind, &Step); }
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numbers>
 
+#include "core/base/cpu.h"
 #include "core/base/math.h"
 #include "tests/core/ops/compute_case.h"
 
@@ -86,6 +87,44 @@ TEST(Recurrent, ReverseReadsOnlyWhatALengthLeaves) {
   const ir::AttrMap attributes = {{"direction", std::string("reverse")},
                                   {"activations", std::vector<std::string>{"Affine"}}};
   Check({{{"RNN", {x, one, one, {}, length}, attributes}, {3, 1, 1, 1}, {3, 2, 0}}});
+}
+
+// Weights of an odd number of rows, so that tiles are not full.
+std::vector<std::optional<Tensor>> RecurrentOperands(ir::DType dtype, int64_t gates) {
+  const auto waves = [&](const ir::Shape& shape, double step) {
+    Tensor tensor(dtype, shape);
+    for (int64_t i = 0; i < tensor.size(); ++i) {
+      const double value = math::Sin(step * static_cast<double>(i));
+      if (dtype == ir::DType::kF64) {
+        tensor.mutable_values<double>()[i] = value;
+      } else {
+        tensor.mutable_values<float>()[i] = static_cast<float>(value);
+      }
+    }
+    return tensor;
+  };
+  const int64_t hidden = 37, inputs = 5;
+  return {waves({6, 3, inputs}, 0.7), waves({2, gates * hidden, inputs}, 0.9),
+          waves({2, gates * hidden, hidden}, 1.1), waves({2, 2 * gates * hidden}, 1.3)};
+}
+
+TEST(Recurrent, HasEqualBitsOnEveryInstructionSet) {
+  const std::pair<const char*, int64_t> kinds[] = {{"RNN", 1}, {"GRU", 3}, {"LSTM", 4}};
+  for (const auto& [op, gates] : kinds) {
+    for (const ir::DType dtype : {ir::DType::kF32, ir::DType::kF64}) {
+      const DataCase test{
+          op, RecurrentOperands(dtype, gates), {{"direction", std::string("bidirectional")}}};
+      std::optional<Tensor> first;
+      for (const Isa isa : MachineIsas()) {
+        const ScopedIsaLimit limit(isa);
+        const auto results = RunCase(test);
+        ASSERT_TRUE(results) << results.error().message;
+        if (!first) first = (*results)[0].Clone();
+        EXPECT_TRUE(std::ranges::equal(first->raw_bytes(), (*results)[0].raw_bytes()))
+            << op << " " << IsaName(isa);
+      }
+    }
+  }
 }
 
 TEST(Sequences, OnlyTheFirstPlacesAreReversed) {
