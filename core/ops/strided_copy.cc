@@ -2,6 +2,10 @@
 
 #include <cstring>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace octavo::ops {
 namespace {
 
@@ -34,6 +38,24 @@ StridedCopy Simplify(const StridedCopy& copy) {
   return simple;
 }
 
+#if defined(__SSE2__)
+// Every second byte, the first one included.  Returns how many are done.
+int64_t CopyEven(int64_t count, const uint8_t* from, uint8_t* to) {
+  const __m128i even = _mm_set1_epi16(0xff);
+  const auto load = [&](int64_t at) {
+    return _mm_and_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)), even);
+  };
+  int64_t i = 0;
+  for (; i + 17 <= count; i += 16) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm_packus_epi16(load(2 * i), load(2 * i + 16)));
+  }
+  return i;
+}
+#else
+int64_t CopyEven(int64_t, const uint8_t*, uint8_t*) { return 0; }
+#endif
+
 template <class T>
 void CopyRow(int64_t count, const std::byte* from, int64_t from_stride, std::byte* to,
              int64_t to_stride) {
@@ -43,26 +65,35 @@ void CopyRow(int64_t count, const std::byte* from, int64_t from_stride, std::byt
     std::memcpy(target, source, count * sizeof(T));
     return;
   }
-  for (int64_t i = 0; i < count; ++i) target[i * to_stride] = source[i * from_stride];
+  int64_t i = 0;
+  if constexpr (sizeof(T) == 1) {
+    if (from_stride == 2 && to_stride == 1) i = CopyEven(count, source, target);
+  }
+  for (; i < count; ++i) target[i * to_stride] = source[i * from_stride];
 }
 
-// Rows of a few adjacent bytes.
-template <int64_t kBytes>
-void CopyShort(int64_t rows, const std::byte* from, int64_t from_step, std::byte* to,
+// Rows of few adjacent bytes, at least kPart and at most twice as many: their first and their last
+// ones, which may be the same.
+template <int64_t kPart>
+void CopyShort(int64_t rows, int64_t bytes, const std::byte* from, int64_t from_step, std::byte* to,
                int64_t to_step) {
-  for (int64_t i = 0; i < rows; ++i) std::memcpy(to + i * to_step, from + i * from_step, kBytes);
+  for (int64_t i = 0; i < rows; ++i) {
+    const std::byte* source = from + i * from_step;
+    std::byte* target = to + i * to_step;
+    std::memcpy(target, source, kPart);
+    std::memcpy(target + bytes - kPart, source + bytes - kPart, kPart);
+  }
 }
 
-using ShortCopy = void (*)(int64_t rows, const std::byte* from, int64_t from_step, std::byte* to,
-                           int64_t to_step);
-// By bytes of a row.
-constexpr ShortCopy kShortCopies[] = {
-    nullptr,        nullptr, &CopyShort<2>, &CopyShort<3>, &CopyShort<4>, nullptr,
-    &CopyShort<6>,  nullptr, &CopyShort<8>, nullptr,       nullptr,       nullptr,
-    &CopyShort<12>, nullptr, nullptr,       nullptr,       &CopyShort<16>};
+using ShortCopy = void (*)(int64_t rows, int64_t bytes, const std::byte* from, int64_t from_step,
+                           std::byte* to, int64_t to_step);
 
 ShortCopy ShortCopyOf(int64_t bytes) {
-  return bytes < static_cast<int64_t>(std::size(kShortCopies)) ? kShortCopies[bytes] : nullptr;
+  if (bytes < 2 || bytes > 64) return nullptr;
+  if (bytes < 4) return &CopyShort<2>;
+  if (bytes < 8) return &CopyShort<4>;
+  if (bytes < 16) return &CopyShort<8>;
+  return bytes <= 32 ? &CopyShort<16> : &CopyShort<32>;
 }
 
 // The extents from `dim` on, from the offsets given.
@@ -78,7 +109,7 @@ void CopyFrom(const StridedCopy& copy, size_t dim, const std::byte* from, std::b
       copy.to_strides[dim + 1] == 1) {
     const int64_t bytes = copy.extents[dim + 1] * static_cast<int64_t>(sizeof(T));
     if (const ShortCopy short_copy = ShortCopyOf(bytes)) {
-      return short_copy(copy.extents[dim], from, from_step, to, to_step);
+      return short_copy(copy.extents[dim], bytes, from, from_step, to, to_step);
     }
   }
   for (int64_t i = 0; i < copy.extents[dim]; ++i) {

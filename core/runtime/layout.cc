@@ -1,5 +1,7 @@
 #include "core/runtime/layout.h"
 
+#include <algorithm>
+
 #include "core/ops/strided_copy.h"
 #include "core/runtime/int8/layout.h"
 
@@ -24,6 +26,12 @@ int StoredAxis(Layout layout, const ir::Shape& shape, int axis) {
   if (layout == Layout::kPlain || shape.size() < 3 || axis == 0) return axis;
   return axis == 1 ? static_cast<int>(shape.size()) - 1 : axis - 1;
 }
+
+StoredPlaces::StoredPlaces(Layout layout, const ir::Shape& shape)
+    : last_(CanonicalLayout(layout, shape) == Layout::kChannelsLast),
+      channels_(shape.size() > 1 ? shape[1] : 1),
+      pixels_(shape.size() > 1 ? ir::NumElements(shape) / std::max<int64_t>(1, shape[0] * channels_)
+                               : 1) {}
 
 void ConvertLayout(const ir::Tensor& from, Layout from_layout, ir::Tensor& to, ThreadPool& pool) {
   const ir::Shape& shape = from.shape();

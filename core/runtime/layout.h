@@ -16,6 +16,21 @@ ir::Shape StoredShape(Layout layout, const ir::Shape& shape);
 // Where axis `axis` of the graph's shape stands in that order.
 int StoredAxis(Layout layout, const ir::Shape& shape, int axis);
 
+// The place in memory of an element that is numbered in plain order.
+class StoredPlaces {
+ public:
+  StoredPlaces(Layout layout, const ir::Shape& shape);
+  int64_t Of(int64_t plain) const {
+    if (!last_) return plain;
+    const int64_t image = plain / (channels_ * pixels_), rest = plain % (channels_ * pixels_);
+    return (image * pixels_ + rest % pixels_) * channels_ + rest / pixels_;
+  }
+
+ private:
+  bool last_;
+  int64_t channels_, pixels_;
+};
+
 // Tensors keep the graph's shape in either layout; `to` has that of `from`.
 void ConvertLayout(const ir::Tensor& from, Layout from_layout, ir::Tensor& to, ThreadPool& pool);
 

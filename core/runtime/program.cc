@@ -5,6 +5,7 @@
 #include "core/runtime/addition.h"
 #include "core/runtime/kernel_table.h"
 #include "core/runtime/memory_plan.h"
+#include "core/runtime/moved.h"
 #include "core/runtime/unsigned_codes.h"
 
 namespace octavo::runtime {
@@ -54,6 +55,25 @@ class Builder {
 
   bool Exists(ValueId id, Layout layout) const { return slots_.count({id, layout}) > 0; }
 
+  // Whether a reader that takes any layout is to have the value so.
+  bool IsChannelsLast(ValueId id) const {
+    if (Exists(id, Layout::kChannelsLast)) return true;
+    const auto at = moved_.find(id);
+    if (at == moved_.end() || Exists(id, Layout::kPlain)) return false;
+    const auto canonical = CanonicalLayout(Layout::kChannelsLast, graph_.type(id).shape);
+    if (canonical == Layout::kPlain || !Exists(at->second.base, canonical)) return false;
+    const auto cost = [&](Layout layout) { return MovementTo(layout, at->second).Cost(); };
+    return cost(Layout::kChannelsLast) < cost(Layout::kPlain);
+  }
+
+  // The layout of a moved value's base from which it is copied to `layout`.
+  Layout BaseLayout(Layout layout, const Moved& moved) const {
+    return Exists(moved.base, layout) ? layout : OtherThan(layout);
+  }
+  Movement MovementTo(Layout layout, const Moved& moved) const {
+    return Movement(moved, graph_.type(moved.base).shape, BaseLayout(layout, moved), layout);
+  }
+
   // The slot of a value in a layout, converted to it if there is none yet.
   int SlotOf(ValueId id, Layout layout) {
     layout = CanonicalLayout(layout, graph_.type(id).shape);
@@ -64,7 +84,10 @@ class Builder {
       program_.slots[slot].fixed = InLayout(fixed->second, layout);
       return slot;
     }
-    const Layout other = layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
+    if (const auto moved = moved_.find(id); moved != moved_.end()) {
+      return AddMovement(moved->second, id, layout);
+    }
+    const Layout other = OtherThan(layout);
     const int from = slots_.at({id, other});
     const int to = NewSlot(id, layout, Slot::Kind::kBuffer);
     const bool plain = layout == Layout::kPlain;
@@ -79,6 +102,40 @@ class Builder {
     };
     program_.steps.push_back(std::move(step));
     return to;
+  }
+
+  static Layout OtherThan(Layout layout) {
+    return layout == Layout::kPlain ? Layout::kChannelsLast : Layout::kPlain;
+  }
+
+  // Copies a value from where it is shown, which may lie in either layout.
+  int AddMovement(const Moved& moved, ValueId id, Layout layout) {
+    const Movement movement = MovementTo(layout, moved);
+    Step step{.kernel = "moved-codes",
+              .op = graph_.Producer(id)->op->name,
+              .node = graph_.Producer(id)->name,
+              .inputs = {SlotOf(moved.base, BaseLayout(layout, moved))}};
+    step.results = step.watched = {NewSlot(id, layout, Slot::Kind::kBuffer)};
+    step.prepared.run = [movement](const StepContext& context) -> Status {
+      movement.Run(context.in(0).raw(), context.out().mutable_raw(), *context.pool);
+      return {};
+    };
+    const int slot = step.results[0];
+    program_.steps.push_back(std::move(step));
+    return slot;
+  }
+
+  // Leaves the results of a node that only moves elements to their readers.
+  Status Move(const NodeView& view) {
+    const ValueId operand = view.node.input(0);
+    const auto at = moved_.find(operand);
+    const Moved from =
+        at != moved_.end() ? at->second : Moved{operand, OwnNumbers(graph_.type(operand).shape)};
+    OCTAVO_TRY(const std::vector<Tensor> numbers, MovedNumbers(view, from.numbers, pool_));
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      moved_[view.node.results[i]] = {from.base, numbers[i]};
+    }
+    return {};
   }
 
   Tensor InLayout(const Tensor& plain, Layout layout) {
@@ -101,7 +158,7 @@ class Builder {
     if (kernel.layout == LayoutRule::kChannelsLast) return Layout::kChannelsLast;
     for (size_t i = 0; i < std::min(kernel.images, node.inputs.size()); ++i) {
       const ValueId id = node.inputs[i];
-      if (id && Exists(id, Layout::kChannelsLast)) return Layout::kChannelsLast;
+      if (id && IsChannelsLast(id)) return Layout::kChannelsLast;
     }
     return Layout::kPlain;
   }
@@ -126,6 +183,7 @@ class Builder {
     const Kernel* chosen = ChooseKernel(view);
     if (chosen == nullptr) return Undefined(node);
     if (Claims(*chosen, view)) return {};
+    if (options_.fuses && OnlyMoves(view)) return Move(view);
     view.layout = LayoutFor(*chosen, node);
     Step step = StepOf(*chosen, view);
     OCTAVO_TRY(step.prepared, chosen->prepare(view, pool_));
@@ -246,6 +304,7 @@ class Builder {
   ThreadPool& pool_;
   FixedValues fixed_;
   std::map<NodeId, Fused> claimed_;  // by the Add
+  std::map<ValueId, Moved> moved_;
   std::map<std::pair<ValueId, Layout>, int> slots_;
   Program program_;
 };

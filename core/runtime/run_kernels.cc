@@ -1,11 +1,11 @@
 // Resize to nearest neighbours and Pad as copies of runs of codes, in either layout.  Which code
 // goes where is asked of the op's own definition once, by moving the numbers of the elements.
 #include <cstring>
-#include <numeric>
 
 #include "core/ops/quantize_math.h"
 #include "core/runtime/kernel.h"
 #include "core/runtime/move_codes.h"
+#include "core/runtime/moved.h"
 #include "core/runtime/row_codes.h"
 
 namespace octavo::runtime {
@@ -24,29 +24,10 @@ struct Run {
   int64_t from = 0, to = 0, count = 0;
 };
 
-// The place of a plain element in memory.
-struct Places {
-  Places(Layout layout, const ir::Shape& shape)
-      : last(CanonicalLayout(layout, shape) == Layout::kChannelsLast),
-        channels(shape.size() > 1 ? shape[1] : 1),
-        pixels(shape.size() > 1 ? ir::NumElements(shape) / std::max<int64_t>(1, shape[0] * channels)
-                                : 1) {}
-  int64_t Stored(int64_t plain) const {
-    if (!last) return plain;
-    const int64_t image = plain / (channels * pixels), rest = plain % (channels * pixels);
-    return (image * pixels + rest % pixels) * channels + rest / pixels;
-  }
-
-  bool last;
-  int64_t channels, pixels;
-};
-
 // The number of the operand's element that each element of the result shows, both plain.  A third
 // operand is what padding is filled with.
-Result<Tensor> MovedNumbers(const NodeView& view, bool fills, ThreadPool& pool) {
-  Tensor numbers(ir::DType::kI32, view.in(0).shape);
-  const auto values = numbers.mutable_values<int32_t>();
-  std::iota(values.begin(), values.end(), 0);
+Result<Tensor> ShownNumbers(const NodeView& view, bool fills, ThreadPool& pool) {
+  const Tensor numbers = OwnNumbers(view.in(0).shape);
   const Tensor fill = Tensor::Scalar<int32_t>(kFill);
   std::vector<const Tensor*> inputs = {&numbers};
   for (size_t i = 1; i < view.node.inputs.size(); ++i) inputs.push_back(view.constant(i));
@@ -61,11 +42,11 @@ Result<Tensor> MovedNumbers(const NodeView& view, bool fills, ThreadPool& pool) 
 }
 
 std::vector<Run> RunsOf(const NodeView& view, const Tensor& numbers) {
-  const Places from(view.layout, view.in(0).shape), to(view.layout, view.out().shape);
+  const StoredPlaces from(view.layout, view.in(0).shape), to(view.layout, view.out().shape);
   std::vector<int64_t> sources(static_cast<size_t>(numbers.size()));
   for (int64_t i = 0; i < numbers.size(); ++i) {
     const int64_t number = numbers.values<int32_t>()[i];
-    sources[to.Stored(i)] = number == kFill ? kFill : from.Stored(number);
+    sources[to.Of(i)] = number == kFill ? kFill : from.Of(number);
   }
   std::vector<Run> runs;
   for (int64_t i = 0; i < numbers.size(); ++i) {
@@ -85,7 +66,7 @@ std::vector<Run> RunsOf(const NodeView& view, const Tensor& numbers) {
 
 // `fill` is the stored byte that padding shows, if the op has any.
 Result<Prepared> PrepareRuns(const NodeView& view, ThreadPool& pool, std::optional<uint8_t> fill) {
-  OCTAVO_TRY(const Tensor numbers, MovedNumbers(view, fill.has_value(), pool));
+  OCTAVO_TRY(const Tensor numbers, ShownNumbers(view, fill.has_value(), pool));
   const auto runs = std::make_shared<const std::vector<Run>>(RunsOf(view, numbers));
   const auto count = static_cast<int64_t>(runs->size());
   const int64_t grain =

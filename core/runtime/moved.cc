@@ -1,0 +1,115 @@
+#include "core/runtime/moved.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "core/runtime/move_codes.h"
+#include "core/runtime/row_codes.h"
+
+namespace octavo::runtime {
+namespace {
+
+using ir::Tensor;
+
+constexpr std::string_view kOps[] = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Transpose",
+                                     "Gather",  "Slice",   "Split",   "Identity"};
+// Numbers are kept while a plan is made.
+constexpr int64_t kMostElements = int64_t{1} << 21;
+
+// Extents and strides, the outermost first, by which the places go on; nothing where they do not.
+// Each level goes on as far as it may.
+std::optional<ops::StridedCopy> StridesOf(const std::vector<int32_t>& places) {
+  ops::StridedCopy copy;
+  const auto count = static_cast<int64_t>(places.size());
+  for (int64_t block = 1; block < count;) {
+    const int64_t step = places[block] - places[0];
+    int64_t extent = 1;
+    while (extent * block < count && places[extent * block] - places[0] == extent * step) ++extent;
+    if (count % (block * extent) != 0) return std::nullopt;
+    copy.extents.insert(copy.extents.begin(), extent);
+    copy.from_strides.insert(copy.from_strides.begin(), step);
+    copy.to_strides.insert(copy.to_strides.begin(), block);
+    for (int64_t i = block; i < block * extent; ++i) {
+      if (places[i] != places[i % block] + i / block * step) return std::nullopt;
+    }
+    block *= extent;
+  }
+  // Rows of a few elements are dear.
+  const size_t last = copy.extents.size() - 1;
+  if (copy.extents.size() > 1 && copy.extents[last] < 8 && copy.from_strides[last] != 1 &&
+      copy.extents[last - 1] > copy.extents[last]) {
+    std::swap(copy.extents[last], copy.extents[last - 1]);
+    std::swap(copy.from_strides[last], copy.from_strides[last - 1]);
+    std::swap(copy.to_strides[last], copy.to_strides[last - 1]);
+  }
+  return copy;
+}
+
+}  // namespace
+
+bool OnlyMoves(const NodeView& view) {
+  const ir::Node& node = view.node;
+  if (std::ranges::count(kOps, node.op->name) == 0 || node.op->reference == nullptr) return false;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (view.Has(i) && view.constant(i) == nullptr) return false;
+  }
+  const auto is_moderate = [](const ir::Type& type) {
+    return ir::SizeOf(type.dtype) == 1 && type.elements() > 0 && type.elements() <= kMostElements;
+  };
+  bool moderate = is_moderate(view.in(0));
+  for (size_t i = 0; i < node.results.size(); ++i) {
+    moderate = moderate && node.result(i) && is_moderate(view.out(i));
+  }
+  return moderate && MovesCodes(view);
+}
+
+Tensor OwnNumbers(const ir::Shape& shape) {
+  Tensor numbers(ir::DType::kI32, shape);
+  const auto values = numbers.mutable_values<int32_t>();
+  std::iota(values.begin(), values.end(), 0);
+  return numbers;
+}
+
+Result<std::vector<Tensor>> MovedNumbers(const NodeView& view, const Tensor& numbers,
+                                         ThreadPool& pool) {
+  std::vector<const Tensor*> inputs = {&numbers};
+  for (size_t i = 1; i < view.node.inputs.size(); ++i) inputs.push_back(view.constant(i));
+  std::vector<Tensor> results;
+  for (size_t i = 0; i < view.node.results.size(); ++i) {
+    results.emplace_back(ir::DType::kI32, view.out(i).shape);
+  }
+  OCTAVO_CHECK(view.node.op->reference(
+      {.node = view.node, .inputs = inputs, .results = results, .pool = &pool}));
+  return results;
+}
+
+Movement::Movement(const Moved& moved, const ir::Shape& shape, Layout from, Layout to) {
+  const StoredPlaces base(from, shape), own(to, moved.numbers.shape());
+  const auto numbers = moved.numbers.values<int32_t>();
+  places_.resize(numbers.size());
+  for (int64_t i = 0; i < moved.numbers.size(); ++i) {
+    places_[own.Of(i)] = static_cast<int32_t>(base.Of(numbers[i]));
+  }
+  first_ = places_[0];
+  if (auto copy = places_.size() > 1 ? StridesOf(places_) : std::nullopt) {
+    copy_ = *std::move(copy);
+    places_ = {};
+  }
+}
+
+int64_t Movement::Cost() const {
+  if (!places_.empty()) return std::ssize(places_);
+  constexpr int64_t kRowCost = 8, kAdjacent = 16;
+  const int64_t count = ir::NumElements(copy_.extents), length = copy_.extents.back();
+  const bool is_even = copy_.from_strides.back() <= 2 && copy_.to_strides.back() == 1;
+  return count / length * kRowCost + (is_even ? count / kAdjacent : count);
+}
+
+void Movement::Run(const std::byte* from, std::byte* to, ThreadPool& pool) const {
+  if (places_.empty()) return ops::Copy(copy_, 1, from + first_, to, &pool);
+  pool.For(std::ssize(places_), kRowGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) to[i] = from[places_[i]];
+  });
+}
+
+}  // namespace octavo::runtime
