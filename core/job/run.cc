@@ -314,13 +314,16 @@ class Job {
   // What a result is filed under: everything that its bytes depend on.
   std::string ActionDigest() const {
     Sha256 hash;
-    const auto add = [&](std::string_view name, const Blob& bytes) {
+    const auto add_digest = [&](std::string_view name, const std::string& digest) {
       hash.Update(fmt::format("{} {} ", name.size(), name));
-      hash.Update(Sha256OfMapped(bytes.bytes()));
+      hash.Update(digest);
+    };
+    const auto add = [&](std::string_view name, const Blob& bytes) {
+      add_digest(name, Sha256OfMapped(bytes.bytes()));
     };
     hash.Update(std::string_view("octavo " OCTAVO_VERSION " "));
     hash.Update(OptionsJson(options_, settings_).dump());
-    add("model", request_.model.bytes);
+    add_digest("model", digest_);
     for (const NamedBlob& blob : request_.external_data) add(blob.name, blob.bytes);
     if (request_.profile) add("profile", request_.profile->bytes);
     for (const NamedBlob& blob : request_.samples) add(blob.name, blob.bytes);

@@ -182,7 +182,8 @@ Result<Computation> Prepare(const ir::Node& node, std::span<const ir::Shape> sha
       return Computation{OnReals(std::move(kernel)), true};
     }
   }
-  return Computation{&RunDefinition, false};
+  // What limits or adds element by element writes every element.
+  return Computation{&RunDefinition, node.op->clamps || node.op->sums};
 }
 
 }  // namespace octavo::reference

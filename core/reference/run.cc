@@ -59,14 +59,15 @@ struct Session::State {
   std::unordered_map<ValueId, Tensor> fixed_reals = {};
   Buffers buffers = {};
   int64_t packed_bytes = 0;
+  // Of the run that goes on.
+  std::unordered_map<ValueId, Tensor> values = {};
+  size_t next = 0;
 
   Status Plan();
   Status PlanNode(NodeId id, ThreadPool& pool);
   void FindLastUses();
   Tensor Expressed(ValueId id, const Tensor& stored, ThreadPool& pool);
-  Result<std::vector<Tensor>> RunStep(const Step& step,
-                                      const std::unordered_map<ValueId, Tensor>& values,
-                                      ThreadPool& pool);
+  Result<std::vector<Tensor>> RunStep(const Step& step, ThreadPool& pool);
 };
 
 Tensor Session::State::Expressed(ValueId id, const Tensor& stored, ThreadPool& pool) {
@@ -79,8 +80,7 @@ Tensor Session::State::Expressed(ValueId id, const Tensor& stored, ThreadPool& p
   return real;
 }
 
-Result<std::vector<Tensor>> Session::State::RunStep(
-    const Step& step, const std::unordered_map<ValueId, Tensor>& values, ThreadPool& pool) {
+Result<std::vector<Tensor>> Session::State::RunStep(const Step& step, ThreadPool& pool) {
   const Node& node = graph.node(step.node);
   const auto stored = [&](ValueId id) -> const Tensor& {
     const auto at = fixed.find(id);
@@ -138,7 +138,7 @@ Status Session::State::PlanNode(NodeId id, ThreadPool& pool) {
   OCTAVO_TRY(step.computation, Prepare(node, shapes, constants));
   ReleaseConstants(constants);
   if (all_fixed) {
-    OCTAVO_TRY(std::vector<Tensor> results, RunStep(step, {}, pool));
+    OCTAVO_TRY(std::vector<Tensor> results, RunStep(step, pool));
     for (size_t i = 0; i < results.size(); ++i) fixed.emplace(node.results[i], results[i]);
   }
   steps.push_back(std::move(step));
@@ -205,32 +205,47 @@ Status CheckInputs(const Graph& graph, const std::vector<Tensor>& inputs) {
 
 }  // namespace
 
-Result<std::vector<Tensor>> Session::Run(const std::vector<Tensor>& inputs, ThreadPool& pool,
-                                         const StopToken& stop, const Watcher& watch) {
+Status Session::Start(const std::vector<Tensor>& inputs) {
   const Graph& graph = state_->graph;
   OCTAVO_CHECK(CheckInputs(graph, inputs));
-  std::unordered_map<ValueId, Tensor> values;
-  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs()[i]] = inputs[i];
-  for (const Step& step : state_->steps) {
-    OCTAVO_CHECK(stop.Check());
-    const Node& node = graph.node(step.node);
-    if (!state_->fixed.count(node.results[0])) {
-      OCTAVO_TRY(std::vector<Tensor> results, state_->RunStep(step, values, pool));
-      for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = std::move(results[i]);
-    }
-    for (const ValueId id : node.results) {
-      if (!watch) break;
-      const auto at = state_->fixed.find(id);
-      watch(id, at != state_->fixed.end() ? at->second : values.at(id));
-    }
-    for (const ValueId id : step.last_uses) values.erase(id);
+  state_->values.clear();
+  state_->next = 0;
+  for (size_t i = 0; i < inputs.size(); ++i) state_->values[graph.inputs()[i]] = inputs[i];
+  return {};
+}
+
+bool Session::done() const { return state_->next == state_->steps.size(); }
+
+Status Session::Advance(ThreadPool& pool, const StopToken& stop, const Watcher& watch) {
+  OCTAVO_CHECK(stop.Check());
+  const auto& fixed = state_->fixed;
+  auto& values = state_->values;
+  const Step& step = state_->steps[state_->next++];
+  const Node& node = state_->graph.node(step.node);
+  if (!fixed.count(node.results[0])) {
+    OCTAVO_TRY(std::vector<Tensor> results, state_->RunStep(step, pool));
+    for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = std::move(results[i]);
   }
+  for (const ValueId id : node.results) {
+    if (!watch) break;
+    const auto at = fixed.find(id);
+    watch(id, at != fixed.end() ? at->second : values.at(id));
+  }
+  for (const ValueId id : step.last_uses) values.erase(id);
+  return {};
+}
+
+Result<std::vector<Tensor>> Session::Run(const std::vector<Tensor>& inputs, ThreadPool& pool,
+                                         const StopToken& stop, const Watcher& watch) {
+  OCTAVO_CHECK(Start(inputs));
+  while (!done()) OCTAVO_CHECK(Advance(pool, stop, watch));
   std::vector<Tensor> outputs;
-  for (const ValueId id : graph.outputs()) {
+  for (const ValueId id : state_->graph.outputs()) {
     const auto at = state_->fixed.find(id);
     // A copy: the session's own memory serves the next run.
-    outputs.push_back(at != state_->fixed.end() ? at->second : values.at(id).Clone());
+    outputs.push_back(at != state_->fixed.end() ? at->second : state_->values.at(id).Clone());
   }
+  state_->values.clear();
   return outputs;
 }
 

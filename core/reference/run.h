@@ -32,6 +32,12 @@ class Session {
   Result<std::vector<ir::Tensor>> Run(const std::vector<ir::Tensor>& inputs, ThreadPool& pool,
                                       const StopToken& stop = {}, const Watcher& watch = {});
 
+  // The same for a caller that wants values one after another and perhaps not all of them: Start,
+  // then Advance, a node at a time, until all are done.  Inputs as for Run.
+  Status Start(const std::vector<ir::Tensor>& inputs);
+  bool done() const;
+  Status Advance(ThreadPool& pool, const StopToken& stop, const Watcher& watch);
+
  private:
   struct State;
   explicit Session(std::unique_ptr<State> state);

@@ -21,10 +21,16 @@ class Differ {
         quantized_(quantized),
         options_(options),
         mode_(ir::ParseNumerics(options.numerics).value_or(ir::Numerics::kOnnx)),
-        carriers_(FindCarriers(float_graph, quantized)) {
+        carriers_(FindCarriers(float_graph, quantized)),
+        local_(float_graph, quantized, mode_) {
     for (const Carrier& carrier : carriers_) {
       wanted_[carrier.actual].push_back(stats_.size());
       stats_.emplace_back(quantized.type(carrier.actual), float_graph.IsOutput(carrier.reference));
+    }
+    for (const ir::NodeId id : quantized.nodes()) {
+      for (const ValueId result : quantized.node(id).results) {
+        for (const ValueId reference : ReferencesOf(result)) ++uses_[reference];
+      }
     }
   }
 
@@ -34,39 +40,54 @@ class Differ {
     OCTAVO_TRY(const runtime::Plan plan,
                runtime::Plan::Create(
                    quantized_, {.numerics = options_.numerics, .keep_all_values = true}, pool));
-    OCTAVO_TRY(LocalRuns local,
-               LocalRuns::Create(float_graph_, quantized_, options_.numerics, pool));
-    const auto real = [&](ValueId id) -> const Tensor* {
-      const auto at = real_.find(id);
-      return at == real_.end() ? nullptr : &at->second;
-    };
     int64_t done = 0;
     for (const std::vector<Tensor>& batch : batches) {
-      OCTAVO_CHECK(RunFloat(session, batch, pool, stop));
-      OCTAVO_CHECK(RunInteger(plan, batch, pool, stop));
-      OCTAVO_CHECK(local.Add(real, pool, stop));
-      real_.clear();
+      OCTAVO_CHECK(RunSample(session, plan, batch, pool, stop));
       ++done;
       if (options_.progress) options_.progress(done, static_cast<int64_t>(batches.size()));
     }
-    return Collect(local);
+    return Collect();
   }
 
  private:
-  Status RunFloat(reference::Session& session, const std::vector<Tensor>& batch, ThreadPool& pool,
-                  const StopToken& stop) {
-    for (size_t i = 0; i < batch.size() && i < float_graph_.inputs().size(); ++i) {
-      real_[float_graph_.inputs()[i]] = batch[i];
+  // The values of the float graph with which a computed value is compared.
+  std::vector<ValueId> ReferencesOf(ValueId value) const {
+    std::vector<ValueId> references;
+    if (const auto at = wanted_.find(value); at != wanted_.end()) {
+      for (const size_t index : at->second) references.push_back(carriers_[index].reference);
     }
-    const auto watch = [&](ValueId id, const Tensor& tensor) {
-      if (tensor.dtype() == ir::DType::kF32) real_[id] = tensor;
-    };
-    OCTAVO_CHECK(session.Run(batch, pool, stop, watch));
+    if (const ValueId local = local_.ReferenceOf(value)) references.push_back(local);
+    return references;
+  }
+
+  // The float run and the two integer ones side by side, so that a value is there only as long as
+  // something reads it or is still to be compared with it.
+  Status RunSample(reference::Session& session, const runtime::Plan& plan,
+                   const std::vector<Tensor>& batch, ThreadPool& pool, const StopToken& stop) {
+    OCTAVO_CHECK(session.Start(batch));
+    left_ = uses_;
+    real_.clear();
+    for (size_t i = 0; i < batch.size(); ++i) Keep(float_graph_.inputs()[i], batch[i]);
+    const std::vector<Tensor> inputs = InputsFor(batch, pool);
+    std::vector<runtime::StepProfile> steps;
+    OCTAVO_TRY(runtime::Execution run, plan.Begin(inputs, pool, &steps));
+    OCTAVO_TRY(runtime::Execution alone, plan.Begin(inputs, pool));
+    const auto real = [&](ValueId id) { return RealOf(id); };
+    while (!run.done()) {
+      const std::vector<ValueId> values = run.next();
+      for (const ValueId id : values) OCTAVO_CHECK(Await(id, session, pool, stop));
+      OCTAVO_CHECK(run.Step(stop));
+      for (const ValueId id : values) {
+        if (wanted_.count(id)) Compare(id, run.Value(id), pool);
+      }
+      OCTAVO_CHECK(local_.Step(alone, real, pool, stop));
+      for (const ValueId id : values) Release(id);
+    }
+    AddSteps(std::move(steps));
     return {};
   }
 
-  Status RunInteger(const runtime::Plan& plan, const std::vector<Tensor>& batch, ThreadPool& pool,
-                    const StopToken& stop) {
+  std::vector<Tensor> InputsFor(const std::vector<Tensor>& batch, ThreadPool& pool) {
     std::vector<Tensor> inputs;
     const std::vector<ValueId>& ids = quantized_.inputs();
     for (size_t i = 0; i < batch.size() && i < ids.size(); ++i) {
@@ -75,37 +96,65 @@ class Differ {
       inputs.push_back(codes ? ops::QuantizeTensorIn(mode_, batch[i], type, &pool) : batch[i]);
       Compare(ids[i], inputs.back(), pool);
     }
-    const auto watch = [&](ValueId id, const Tensor& tensor) { Compare(id, tensor, pool); };
-    std::vector<runtime::StepProfile> steps;
-    OCTAVO_CHECK(plan.Run(inputs, pool, stop, watch, &steps));
+    return inputs;
+  }
+
+  // Runs the float graph until it has what a value of the quantized one is compared with.
+  Status Await(ValueId value, reference::Session& session, ThreadPool& pool,
+               const StopToken& stop) {
+    const auto watch = [&](ValueId id, const Tensor& tensor) {
+      if (tensor.dtype() == ir::DType::kF32 && left_.count(id)) Keep(id, tensor);
+    };
+    for (const ValueId reference : ReferencesOf(value)) {
+      while (RealOf(reference) == nullptr && !session.done()) {
+        OCTAVO_CHECK(session.Advance(pool, stop, watch));
+      }
+    }
+    return {};
+  }
+
+  void Keep(ValueId id, const Tensor& tensor) { real_[id] = tensor; }
+
+  const Tensor* RealOf(ValueId id) const {
+    const auto at = real_.find(id);
+    return at == real_.end() ? nullptr : &at->second;
+  }
+
+  // A value has been compared; its references go if nothing else will be.
+  void Release(ValueId value) {
+    for (const ValueId reference : ReferencesOf(value)) {
+      if (--left_[reference] == 0) real_.erase(reference);
+    }
+  }
+
+  void AddSteps(std::vector<runtime::StepProfile> steps) {
     if (steps_.empty()) {
       steps_ = std::move(steps);
-      return {};
+      return;
     }
     for (size_t i = 0; i < steps.size() && i < steps_.size(); ++i) {
       steps_[i].seconds += steps[i].seconds;
       steps_[i].operations += steps[i].operations;
     }
-    return {};
   }
 
   void Compare(ValueId id, const Tensor& actual, ThreadPool& pool) {
     const auto at = wanted_.find(id);
     if (at == wanted_.end()) return;
     for (const size_t index : at->second) {
-      const auto real = real_.find(carriers_[index].reference);
-      if (real != real_.end()) stats_[index].Add(real->second, actual, pool);
+      const Tensor* real = RealOf(carriers_[index].reference);
+      if (real != nullptr) stats_[index].Add(*real, actual, pool);
     }
   }
 
-  DiffResult Collect(const LocalRuns& local) {
+  DiffResult Collect() {
     DiffResult result;
     std::unordered_map<ValueId, size_t> by_reference;
     for (size_t i = 0; i < carriers_.size(); ++i) {
       by_reference[carriers_[i].reference] = i;
       result.values.push_back({.name = float_graph_.name(carriers_[i].reference),
                                .figures = stats_[i].Finish(),
-                               .local_sqnr_db = local.SqnrOf(carriers_[i].actual),
+                               .local_sqnr_db = local_.SqnrOf(carriers_[i].actual),
                                .type = quantized_.type(carriers_[i].actual)});
     }
     for (const ValueId output : float_graph_.outputs()) {
@@ -123,6 +172,8 @@ class Differ {
   std::vector<Carrier> carriers_;
   std::vector<ValueStats> stats_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;
+  LocalRuns local_;
+  std::unordered_map<ValueId, int> uses_, left_;  // comparisons with a value of the float graph
   std::unordered_map<ValueId, Tensor> real_;
   std::vector<runtime::StepProfile> steps_;
 };

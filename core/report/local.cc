@@ -1,6 +1,6 @@
 #include "core/report/local.h"
 
-#include <map>
+#include <algorithm>
 
 #include "core/ops/mode_quantize.h"
 #include "core/report/carriers.h"
@@ -12,73 +12,55 @@ namespace octavo::report {
 
 using ir::Graph;
 using ir::Node;
-using ir::NodeId;
 using ir::Tensor;
 using ir::Type;
 using ir::ValueId;
 
-struct LocalRuns::One {
-  Graph graph;                     // one node; its inputs are the node's computed operands
-  std::vector<ValueId> originals;  // the float-graph value of each input
-  std::optional<runtime::Plan> plan;
-  ValueId result;     // in the quantized graph
-  ValueId reference;  // in the float graph
-  double signal = 0, noise = 0;
-};
-
-namespace {
-
-struct Extracted {
-  Graph graph;
-  std::vector<ValueId> originals;
-};
-
-// The node alone; nothing if an operand has no counterpart in the float graph.
-std::optional<Extracted> Extract(const Graph& float_graph, const Graph& quantized, NodeId id) {
-  const Node& node = quantized.node(id);
-  Extracted one;
-  std::map<ValueId, ValueId> copies;
-  std::vector<ValueId> inputs;
-  for (const ValueId input : node.inputs) {
-    if (!input) {
-      inputs.emplace_back();
-      continue;
-    }
-    const auto [at, added] = copies.emplace(input, ValueId{});
-    if (added) {
-      const ir::Value& value = quantized.value(input);
-      if (value.constant) {
-        at->second = one.graph.AddConstant(value.name, value.constant, value.type);
-      } else {
-        const ValueId original = OriginalOf(float_graph, quantized, input);
-        if (!original || float_graph.type(original).shape != value.type.shape) return std::nullopt;
-        at->second = one.graph.AddInput(value.name, value.type);
-        one.originals.push_back(original);
-      }
-    }
-    inputs.push_back(at->second);
+LocalRuns::LocalRuns(const Graph& float_graph, const Graph& quantized, ir::Numerics mode)
+    : quantized_(quantized), mode_(mode) {
+  Find(float_graph);
+  for (const ir::NodeId id : quantized.nodes()) {
+    const Node& node = quantized.node(id);
+    if (RunsAlone(node)) shared_.at(node.result()).compared = true;
   }
-  Graph::Definition definition{
-      .name = node.name, .op = node.op, .inputs = inputs, .attributes = node.attributes};
-  for (const ValueId result : node.results) {
-    definition.results.emplace_back(quantized.name(result), quantized.type(result));
-  }
-  const NodeId copy = one.graph.AddNode(std::move(definition));
-  one.graph.AddOutput(one.graph.node(copy).result());
-  return one;
 }
 
-bool Computes(const Graph& graph, const Node& node) {
-  return node.op->domain != "octavo" && !node.results.empty() &&
-         graph.type(node.results[0]).quantized();
+// The values that have reals of their shape in the float graph, and its own inputs of any type.
+void LocalRuns::Find(const Graph& float_graph) {
+  const auto add = [&](ValueId id) {
+    const ValueId reference = OriginalOf(float_graph, quantized_, id);
+    if (!reference || float_graph.IsConstant(reference)) return;
+    const Type& type = float_graph.type(reference);
+    const bool real = type.dtype == ir::DType::kF32 || quantized_.IsInput(id);
+    if (real && type.shape == quantized_.type(id).shape) {
+      shared_.emplace(id, Shared{.reference = reference});
+    }
+  };
+  for (const ValueId id : quantized_.inputs()) add(id);
+  for (const ir::NodeId id : quantized_.nodes()) {
+    for (const ValueId result : quantized_.node(id).results) add(result);
+  }
+}
+
+bool LocalRuns::RunsAlone(const Node& node) const {
+  if (node.op->domain == "octavo" || node.results.empty()) return false;
+  if (!quantized_.type(node.result()).quantized() || !shared_.count(node.result())) return false;
+  return std::ranges::all_of(node.inputs, [&](ValueId id) {
+    return !id || quantized_.IsConstant(id) || shared_.count(id) > 0;
+  });
+}
+
+ValueId LocalRuns::ReferenceOf(ValueId value) const {
+  const auto at = shared_.find(value);
+  return at == shared_.end() ? ValueId{} : at->second.reference;
 }
 
 // As the runtime's own Quantize does where it has one.
-Tensor QuantizeIn(ir::Numerics mode, const Tensor& real, const Type& type, ThreadPool& pool) {
-  if (mode != ir::Numerics::kOnnx || !runtime::IsPlain8(type)) {
-    return ops::QuantizeTensorIn(mode, real, type, &pool);
+Tensor LocalRuns::Codes(const Tensor& real, const Type& type, ThreadPool& pool) {
+  if (mode_ != ir::Numerics::kOnnx || !runtime::IsPlain8(type)) {
+    return ops::QuantizeTensorIn(mode_, real, type, &pool);
   }
-  Tensor codes(type.dtype, type.shape);
+  Tensor codes = buffers_.Make(type.dtype, type.shape, reference::Buffers::Start::kArbitrary);
   const float* from = real.values<float>().data();
   auto* to = reinterpret_cast<uint8_t*>(codes.mutable_raw());
   const auto& loops = runtime::rows::CurrentRows();
@@ -88,59 +70,30 @@ Tensor QuantizeIn(ir::Numerics mode, const Tensor& real, const Type& type, Threa
   return codes;
 }
 
-}  // namespace
-
-Result<LocalRuns> LocalRuns::Create(const Graph& float_graph, const Graph& quantized,
-                                    const std::string& numerics, ThreadPool& pool) {
-  LocalRuns local;
-  local.mode_ = ir::ParseNumerics(numerics).value_or(ir::Numerics::kOnnx);
-  for (const NodeId id : quantized.nodes()) {
-    const Node& node = quantized.node(id);
-    if (!Computes(quantized, node)) continue;
-    const ValueId reference = OriginalOf(float_graph, quantized, node.result());
-    if (!reference || float_graph.type(reference).shape != quantized.type(node.result()).shape) {
-      continue;
+Status LocalRuns::Step(runtime::Execution& run, const RealOf& real, ThreadPool& pool,
+                       const StopToken& stop) {
+  const std::vector<ValueId> values = run.next();
+  OCTAVO_CHECK(run.Step(stop));
+  for (const ValueId id : values) {
+    const auto at = shared_.find(id);
+    const Tensor* reference = at == shared_.end() ? nullptr : real(at->second.reference);
+    if (reference == nullptr) continue;
+    const Type& type = quantized_.type(id);
+    if (at->second.compared) {
+      const PairSums sums = SumNoise(*reference, run.Value(id), type, pool);
+      at->second.signal += sums.signal;
+      at->second.noise += sums.noise;
     }
-    std::optional<Extracted> extracted = Extract(float_graph, quantized, id);
-    if (!extracted) continue;
-    auto one = std::make_shared<One>();
-    one->graph = std::move(extracted->graph);
-    one->originals = std::move(extracted->originals);
-    one->result = node.result();
-    one->reference = reference;
-    auto plan = runtime::Plan::Create(one->graph, {.numerics = numerics}, pool);
-    if (!plan) return Forward(std::move(plan).error());
-    one->plan.emplace(std::move(*plan));
-    local.runs_.push_back(std::move(one));
-  }
-  return local;
-}
-
-Status LocalRuns::Add(const RealOf& real, ThreadPool& pool, const StopToken& stop) {
-  for (const auto& one : runs_) {
-    std::vector<Tensor> inputs;
-    for (size_t i = 0; i < one->originals.size(); ++i) {
-      const Tensor* tensor = real(one->originals[i]);
-      if (tensor == nullptr) break;
-      const Type& type = one->graph.type(one->graph.inputs()[i]);
-      inputs.push_back(type.quantized() ? QuantizeIn(mode_, *tensor, type, pool) : *tensor);
-    }
-    const Tensor* reference = real(one->reference);
-    if (inputs.size() != one->originals.size() || reference == nullptr) continue;
-    OCTAVO_TRY(const std::vector<Tensor> results, one->plan->Run(inputs, pool, stop));
-    const Type& type = one->graph.type(one->graph.outputs()[0]);
-    const PairSums sums = SumNoise(*reference, results[0], type, pool);
-    one->signal += sums.signal;
-    one->noise += sums.noise;
+    if (quantized_.value(id).uses.empty()) continue;
+    run.Replace(id, type.quantized() ? Codes(*reference, type, pool) : *reference);
   }
   return {};
 }
 
 std::optional<double> LocalRuns::SqnrOf(ValueId value) const {
-  for (const auto& one : runs_) {
-    if (one->result == value) return SqnrDb(one->signal, one->noise);
-  }
-  return std::nullopt;
+  const auto at = shared_.find(value);
+  if (at == shared_.end() || !at->second.compared) return std::nullopt;
+  return SqnrDb(at->second.signal, at->second.noise);
 }
 
 }  // namespace octavo::report

@@ -54,7 +54,8 @@ struct StepCall {
   int32_t most_steps = 0;
   int32_t* at = nullptr;
   double greatest = 0, saturated = 0;  // results
-  // How many are off by 0, 1 and 2 steps: by `narrow_steps` alone.
+  // How many are off by 0, 1 and 2 steps, by `narrow_steps` alone; where these are all, it leaves
+  // `at` as it is.
   int32_t few[3] = {};
 };
 
@@ -63,11 +64,11 @@ struct PairLoops {
   void (*read)(const ReadCall& call) = nullptr;
   // Pairs that are not finite become two zeros, which add nothing; returns how many are left.
   int64_t (*clean)(int64_t count, PairBlock& block) = nullptr;
-  // Signal and noise; the other sums.
+  // Signal and noise alone; all sums.
   void (*add_noise)(const float* reference, const float* actual, int64_t count,
                     PairLanes& lanes) = nullptr;
-  void (*add_rest)(const float* reference, const float* actual, int64_t count,
-                   PairLanes& lanes) = nullptr;
+  void (*add_all)(const float* reference, const float* actual, int64_t count,
+                  PairLanes& lanes) = nullptr;
   void (*bins)(const BinCall& call) = nullptr;
   void (*steps)(StepCall& call) = nullptr;
   // The same for codes of at most 16 bits.

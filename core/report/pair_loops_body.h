@@ -7,9 +7,17 @@
 namespace octavo::report {
 namespace {
 
-using Reals = double __attribute__((vector_size(kPairLanes * sizeof(double))));
-using Floats = float __attribute__((vector_size(kPairLanes * sizeof(float))));
-using Mask = int64_t __attribute__((vector_size(kPairLanes * sizeof(double))));
+// As many reals as a register holds; generic vectors wider than that go through memory.
+#if defined(__AVX512F__)
+constexpr int kRegister = 8;
+#elif defined(__AVX__)
+constexpr int kRegister = 4;
+#else
+constexpr int kRegister = 2;
+#endif
+constexpr int kParts = kPairLanes / kRegister;  // registers for one lane each
+using Reals = double __attribute__((vector_size(kRegister * sizeof(double))));
+using Mask = int64_t __attribute__((vector_size(kRegister * sizeof(double))));
 
 // Adding and subtracting it rounds |x| < 2^51 to an integer, ties to even.
 constexpr double kRounder = 0x1.8p52;
@@ -57,59 +65,75 @@ int64_t Clean(int64_t count, PairBlock& block) {
   return count - bad;
 }
 
-// The next kPairLanes pairs; two zeros, which add nothing, beyond the end.
-inline void LoadPairs(const float* reference, const float* actual, int64_t left, Reals& x,
-                      Reals& y) {
-  Floats from = {}, to = {};
-  if (left >= kPairLanes) {
-    __builtin_memcpy(&from, reference, sizeof(from));
-    __builtin_memcpy(&to, actual, sizeof(to));
-  } else {
-    for (int64_t lane = 0; lane < left; ++lane) {
-      from[lane] = reference[lane];
-      to[lane] = actual[lane];
-    }
-  }
-  x = __builtin_convertvector(from, Reals);
-  y = __builtin_convertvector(to, Reals);
+// Lanes of one sum in registers.
+struct Lanes {
+  Reals part[kParts];
+
+  explicit Lanes(const double* from) { __builtin_memcpy(part, from, sizeof(part)); }
+  void StoreTo(double* to) const { __builtin_memcpy(to, part, sizeof(part)); }
+};
+
+// Pairs widened, and two zeros, which add nothing, up to a multiple of kPairLanes.
+void Widen(const float* __restrict from, int64_t count, double* __restrict to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = from[i];
+  for (int64_t i = count; i % kPairLanes != 0; ++i) to[i] = 0;
 }
+
+// Registers of both sides.
+struct Pair {
+  Reals x, y;
+
+  Pair(const double* xs, const double* ys) {
+    __builtin_memcpy(&x, xs, sizeof(x));
+    __builtin_memcpy(&y, ys, sizeof(y));
+  }
+};
 
 void AddNoise(const float* reference, const float* actual, int64_t count, PairLanes& lanes) {
-  Reals signal, noise;
-  __builtin_memcpy(&signal, lanes.signal, sizeof(signal));
-  __builtin_memcpy(&noise, lanes.noise, sizeof(noise));
+  alignas(64) double xs[kPairBlock], ys[kPairBlock];
+  Widen(reference, count, xs);
+  Widen(actual, count, ys);
+  Lanes signal(lanes.signal), noise(lanes.noise);
   for (int64_t i = 0; i < count; i += kPairLanes) {
-    Reals x, y;
-    LoadPairs(reference + i, actual + i, count - i, x, y);
-    const Reals error = x - y;
-    signal += x * x;
-    noise += error * error;
+    for (int part = 0; part < kParts; ++part) {
+      const int64_t at = i + int64_t{part} * kRegister;
+      const auto [x, y] = Pair(xs + at, ys + at);
+      const Reals error = x - y;
+      signal.part[part] += x * x;
+      noise.part[part] += error * error;
+    }
   }
-  __builtin_memcpy(lanes.signal, &signal, sizeof(signal));
-  __builtin_memcpy(lanes.noise, &noise, sizeof(noise));
+  signal.StoreTo(lanes.signal);
+  noise.StoreTo(lanes.noise);
 }
 
-void AddRest(const float* reference, const float* actual, int64_t count, PairLanes& lanes) {
+void AddAll(const float* reference, const float* actual, int64_t count, PairLanes& lanes) {
+  alignas(64) double xs[kPairBlock], ys[kPairBlock];
+  Widen(reference, count, xs);
+  Widen(actual, count, ys);
   const Mask magnitude_bits = Mask{} + INT64_MAX;
-  Reals energy, dot, sum_abs, max_abs;
-  __builtin_memcpy(&energy, lanes.energy, sizeof(energy));
-  __builtin_memcpy(&dot, lanes.dot, sizeof(dot));
-  __builtin_memcpy(&sum_abs, lanes.sum_abs, sizeof(sum_abs));
-  __builtin_memcpy(&max_abs, lanes.max_abs, sizeof(max_abs));
+  Lanes signal(lanes.signal), noise(lanes.noise), energy(lanes.energy), dot(lanes.dot);
+  Lanes sum_abs(lanes.sum_abs), max_abs(lanes.max_abs);
   for (int64_t i = 0; i < count; i += kPairLanes) {
-    Reals x, y;
-    LoadPairs(reference + i, actual + i, count - i, x, y);
-    const Reals error = x - y;
-    const Reals magnitude = reinterpret_cast<Reals>(reinterpret_cast<Mask>(error) & magnitude_bits);
-    energy += y * y;
-    dot += x * y;
-    sum_abs += magnitude;
-    max_abs = magnitude > max_abs ? magnitude : max_abs;
+    for (int part = 0; part < kParts; ++part) {
+      const int64_t at = i + int64_t{part} * kRegister;
+      const auto [x, y] = Pair(xs + at, ys + at);
+      const Reals error = x - y;
+      const Reals away = reinterpret_cast<Reals>(reinterpret_cast<Mask>(error) & magnitude_bits);
+      signal.part[part] += x * x;
+      noise.part[part] += error * error;
+      energy.part[part] += y * y;
+      dot.part[part] += x * y;
+      sum_abs.part[part] += away;
+      max_abs.part[part] = away > max_abs.part[part] ? away : max_abs.part[part];
+    }
   }
-  __builtin_memcpy(lanes.energy, &energy, sizeof(energy));
-  __builtin_memcpy(lanes.dot, &dot, sizeof(dot));
-  __builtin_memcpy(lanes.sum_abs, &sum_abs, sizeof(sum_abs));
-  __builtin_memcpy(lanes.max_abs, &max_abs, sizeof(max_abs));
+  signal.StoreTo(lanes.signal);
+  noise.StoreTo(lanes.noise);
+  energy.StoreTo(lanes.energy);
+  dot.StoreTo(lanes.dot);
+  sum_abs.StoreTo(lanes.sum_abs);
+  max_abs.StoreTo(lanes.max_abs);
 }
 
 void FindBins(const BinCall& call) {
@@ -164,12 +188,12 @@ void FindSteps(StepCall& call) {
 void FindNarrowSteps(StepCall& call) {
   constexpr float kShift = 0x1.8p23f;  // rounds |x| < 2^22 to even
   const auto least = static_cast<int32_t>(call.least), most = static_cast<int32_t>(call.most);
-  const int32_t zero = call.zero, most_steps = call.most_steps;
-  const float low = static_cast<float>(least - zero - 1);
-  const float high = static_cast<float>(most - zero + 1);
+  const int32_t most_steps = call.most_steps;
+  const float low = static_cast<float>(least - call.zero - 1);
+  const float high = static_cast<float>(most - call.zero + 1);
+  const int32_t offset = call.zero - __builtin_bit_cast(int32_t, kShift);
   const float* __restrict reference = call.reference;
   const int32_t* __restrict codes = call.codes;
-  int32_t* __restrict at = call.at;
   const float scale = call.scale;
   const int64_t count = call.count;
   int32_t offs[kPairBlock], clipped[kPairBlock];
@@ -177,8 +201,7 @@ void FindNarrowSteps(StepCall& call) {
     const float steps = reference[i] / scale;
     float real = steps > low ? steps : low;
     real = real < high ? real : high;
-    const int32_t ideal =
-        __builtin_bit_cast(int32_t, real + kShift) - __builtin_bit_cast(int32_t, kShift) + zero;
+    const int32_t ideal = __builtin_bit_cast(int32_t, real + kShift) + offset;
     int32_t nearest = ideal > least ? ideal : least;
     nearest = nearest < most ? nearest : most;
     const int32_t code = codes[i];
@@ -190,20 +213,23 @@ void FindNarrowSteps(StepCall& call) {
     clipped[i] = (nearest != ideal ? 1 : 0) & bound & real_number;
     offs[i] = real_number != 0 ? off : -1;
   }
-  int32_t greatest = 0, saturated = 0;
+  int32_t greatest = 0, saturated = 0, rest = static_cast<int32_t>(count);
   for (int64_t i = 0; i < count; ++i) greatest = offs[i] > greatest ? offs[i] : greatest;
   for (int64_t i = 0; i < count; ++i) saturated += clipped[i];
   for (int32_t few = 0; few < 3; ++few) {
     int32_t found = 0;
     for (int64_t i = 0; i < count; ++i) found += offs[i] == few ? 1 : 0;
     call.few[few] = found;
+    rest -= found;
   }
+  call.greatest = greatest;
+  call.saturated = saturated;
+  if (rest == 0) return;
+  int32_t* __restrict at = call.at;
   for (int64_t i = 0; i < count; ++i) {
     const int32_t kept = offs[i] < most_steps ? offs[i] : most_steps;
     at[i] = kept < 0 ? most_steps + 1 : kept;
   }
-  call.greatest = greatest;
-  call.saturated = saturated;
 }
 
 constexpr PairLoops MakePairLoops() {
@@ -211,7 +237,7 @@ constexpr PairLoops MakePairLoops() {
           .read = &Read,
           .clean = &Clean,
           .add_noise = &AddNoise,
-          .add_rest = &AddRest,
+          .add_all = &AddAll,
           .bins = &FindBins,
           .steps = &FindSteps,
           .narrow_steps = &FindNarrowSteps};

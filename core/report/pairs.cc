@@ -164,9 +164,11 @@ struct Runner {
       found = block.actual;
       bad = block.bad;
     }
-    loops.add_noise(expected, found, part.count, lanes);
-    if (counts == nullptr) return finite;
-    loops.add_rest(expected, found, part.count, lanes);
+    if (counts == nullptr) {
+      loops.add_noise(expected, found, part.count, lanes);
+      return finite;
+    }
+    loops.add_all(expected, found, part.count, lanes);
     CountBins(loops, expected, bad, part.count, bins, counts->reference);
     if (bad == nullptr && CountsCodes(type)) {
       Count(BytesOf(actual) + part.begin, part.count, counts->codes);

@@ -8,8 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/base/stop_token.h"
-#include "core/ir/graph.h"
+#include "core/runtime/execution.h"
 
 namespace octavo::runtime {
 
@@ -20,13 +19,6 @@ using Watcher = std::function<void(ir::ValueId, const ir::Tensor&)>;
 struct PlanOptions {
   std::string numerics = "onnx";
   bool keep_all_values = false;  // a watcher will want every value: no fusion across values
-};
-
-struct StepProfile {
-  std::string node = {}, op = {}, kernel = {}, isa = {};
-  double begin = 0;  // seconds since the run's first step began
-  double seconds = 0;
-  double operations = 0;  // a multiply-add is two
 };
 
 // The graph must outlive the plan and not change.  Run may be called from several threads at
@@ -43,6 +35,9 @@ class Plan {
   Result<std::vector<ir::Tensor>> Run(const std::vector<ir::Tensor>& inputs, ThreadPool& pool,
                                       const StopToken& stop = {}, const Watcher& watch = {},
                                       std::vector<StepProfile>* profile = nullptr) const;
+  // The same for a caller that does something between the steps.
+  Result<Execution> Begin(const std::vector<ir::Tensor>& inputs, ThreadPool& pool,
+                          std::vector<StepProfile>* profile = nullptr) const;
   // Bytes of one run's workspace.
   int64_t workspace_bytes() const;
 
