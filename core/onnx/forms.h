@@ -79,7 +79,8 @@ bool ScatterPlain18(const ir::Graph& graph, Draft& draft);
 bool GemmWithBias(const ir::Graph& graph, Draft& draft);
 
 // Operators that an older version writes out in several (forms_written_out.cc).
-void SwishToProduct(const ir::Graph& graph, Conversion& conversion);
+bool SwishToProduct(const ir::Graph& graph, int64_t opset, Conversion& conversion);
+bool NormWithEpsilonToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion);
 
 // Shared by the files above: drops an attribute if it has its default; false if it has another.
 bool DropDefault(Draft& draft, std::string_view name, int64_t fallback);

@@ -21,7 +21,8 @@ Operand Before(Conversion& conversion, std::string_view role, std::string_view o
 }  // namespace
 
 // x * Sigmoid(alpha * x)
-void SwishToProduct(const ir::Graph&, Conversion& conversion) {
+bool SwishToProduct(const ir::Graph&, int64_t opset, Conversion& conversion) {
+  if (opset >= 24) return false;
   Draft& draft = conversion.node;
   const Operand x = draft.inputs[0];
   Operand scaled = x;
@@ -33,6 +34,39 @@ void SwishToProduct(const ir::Graph&, Conversion& conversion) {
   draft.op = "Mul";
   draft.attributes = {};
   draft.inputs = {x, gate};
+  return true;
+}
+
+// x / Max(ReduceL2(x), epsilon) or what else the mode of epsilon says, which no ONNX operator does.
+bool NormWithEpsilonToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  const float epsilon = draft.attributes.Float("epsilon", 0);
+  const std::string mode = draft.attributes.String("epsilon_mode", "max");
+  const auto rank = static_cast<int64_t>(graph.type(draft.inputs[0].value).shape.size());
+  const int64_t axis = draft.attributes.Int("axis", -1);
+  const std::vector<int64_t> axes = {axis < 0 ? axis + rank : axis};
+  const bool squares = draft.attributes.Int("p", 2) == 2;
+  draft.attributes = {};
+  if (epsilon == 0) {
+    draft.attributes = {{"axis", axes.front()}, {"p", int64_t{squares ? 2 : 1}}};
+    return false;
+  }
+  const Operand x = draft.inputs[0];
+  const Operand number = Operand::Literal("epsilon", ir::Tensor::Scalar(epsilon));
+  const bool inside = mode == "inside" && squares;
+  const bool inputs = opset >= 18;  // axes are
+  Operand norm = Before(
+      conversion, "norm",
+      inside    ? "ReduceSumSquare"
+      : squares ? "ReduceL2"
+                : "ReduceL1",
+      inputs ? std::vector{x, Operand::Literal("axes", ir::Tensor::Ints(axes))} : std::vector{x});
+  if (!inputs) conversion.before.back().attributes.Set("axes", axes);
+  norm = Before(conversion, "kept", mode == "max" ? "Max" : "Add", {norm, number});
+  if (inside) norm = Before(conversion, "root", "Sqrt", {norm});
+  draft.op = "Div";
+  draft.inputs = {x, norm};
+  return true;
 }
 
 }  // namespace octavo::onnx::forms

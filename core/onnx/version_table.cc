@@ -133,11 +133,20 @@ constexpr VersionRow kVersions[] = {
     {.op = "Cast", .before = kNewestOpset + 1, .raise = &CastWithoutRoundMode, .lower = &AsItIs},
 };
 
+// What an opset may lack and says in several operators; false where it has it.
+struct WrittenOutRow {
+  std::string_view op = {};
+  bool (*write_out)(const ir::Graph& graph, int64_t opset, Conversion& conversion) = nullptr;
+};
+
+constexpr WrittenOutRow kWrittenOut[] = {
+    {"LpNormalization", &NormWithEpsilonToQuotient},
+    {"Swish", &SwishToProduct},
+};
+
 struct FirstRow {
   std::string_view op = {};
   int64_t opset = 0;
-  // In operators of earlier versions.  Null: there it cannot be said.
-  void (*write_out)(const ir::Graph& graph, Conversion& conversion) = nullptr;
 };
 
 // Operators that opset 7 did not have.
@@ -208,24 +217,19 @@ constexpr FirstRow kFirst[] = {
     {"Shrink", 9},
     {"Sign", 9},
     {"Sinh", 9},
-    {"Swish", 24, &SwishToProduct},
+    {"Swish", 24},
     {"ThresholdedRelu", 10},
     {"Trilu", 14},
     {"Where", 9},
 };
-
-const FirstRow* FirstOf(std::string_view op) {
-  const auto* row = std::ranges::find(kFirst, op, &FirstRow::op);
-  return row == std::end(kFirst) ? nullptr : row;
-}
 
 }  // namespace
 
 std::span<const VersionRow> AllVersions() { return kVersions; }
 
 int64_t FirstVersion(std::string_view op) {
-  const FirstRow* row = FirstOf(op);
-  return row == nullptr ? 1 : row->opset;
+  const auto* row = std::ranges::find(kFirst, op, &FirstRow::op);
+  return row == std::end(kFirst) ? 1 : row->opset;
 }
 
 Status RaiseToNewest(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
@@ -239,11 +243,8 @@ Status RaiseToNewest(const ir::Graph& graph, int64_t opset, Conversion& conversi
 
 int64_t LowerTo(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
   Draft& draft = conversion.node;
-  const FirstRow* first = FirstOf(draft.op);
-  if (first != nullptr && opset < first->opset && first->write_out != nullptr) {
-    first->write_out(graph, conversion);
-    return 0;
-  }
+  const auto* out = std::ranges::find(kWrittenOut, draft.op, &WrittenOutRow::op);
+  if (out != std::end(kWrittenOut) && out->write_out(graph, opset, conversion)) return 0;
   for (size_t i = std::size(kVersions); i-- > 0;) {
     const VersionRow& row = kVersions[i];
     const std::string_view now = row.now.empty() ? row.op : row.now;

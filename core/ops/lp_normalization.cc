@@ -1,29 +1,38 @@
 // LpNormalization(x) {axis, p}: each row along the axis divided by its norm, the sum of magnitudes
-// (p = 1) or the root of the sum of squares (p = 2); a row of norm 0 stays 0.
+// (p = 1) or the root of the sum of squares (p = 2), or by what lp_norm.h makes of it; a row of
+// norm 0 stays 0.  Sums are in double, in the order of normalize_rows.h.
 #include <cmath>
 
+#include "core/ops/lp_norm.h"
+#include "core/ops/normalize_rows.h"
 #include "core/ops/softmax_rows.h"
 
 namespace octavo::ops {
 namespace {
 
-constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt}, {"p", ir::AttrKind::kInt}};
+constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt},
+                                        {"epsilon", ir::AttrKind::kFloat},
+                                        {"epsilon_mode", ir::AttrKind::kString},
+                                        {"p", ir::AttrKind::kInt}};
 
 Status Infer(ir::InferContext& context) {
   const int64_t p = context.node().attributes.Int("p", 2);
   if (p != 1 && p != 2) return context.Invalid("p is {}, but must be 1 or 2", p).Field("p");
+  if (!DivisorOf(context.node().attributes)) {
+    return context.Invalid("epsilon must be a number from 0 on, its mode max, add or inside")
+        .Field("epsilon");
+  }
   return InferSoftmax(context);
 }
 
 Status Reference(const ir::EvalContext& context) {
   const bool squares = context.node.attributes.Int("p", 2) == 2;
-  return ForEachRow(context, [squares](double* values, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      sum += squares ? values[i] * values[i] : std::abs(values[i]);
-    }
-    const double norm = squares ? std::sqrt(sum) : sum;
-    for (int64_t i = 0; i < count && norm != 0; ++i) values[i] /= norm;
+  const Divisor divisor = *DivisorOf(context.node.attributes);
+  return ForEachRow(context, [squares, divisor](double* values, int64_t count) {
+    const double sum = LaneSum(
+        count, [&](int64_t i) { return squares ? values[i] * values[i] : std::abs(values[i]); });
+    const double by = divisor.Of(sum, squares);
+    for (int64_t i = 0; i < count && by != 0; ++i) values[i] /= by;
   });
 }
 

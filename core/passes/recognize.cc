@@ -27,10 +27,14 @@ constexpr Rule kHardSwish = {"hard-swish", "x * Clip(x + 3, 0, 6) / 6 -> HardSwi
                              Effect::kRealExact, "or x * HardSigmoid{1/6, 1/2}(x)"};
 constexpr Rule kSwish = {"swish", "x * Sigmoid(a * x) -> Swish{alpha=a}(x)", Effect::kRealExact,
                          "a is a number; factors in any order"};
+constexpr Rule kL2Norm = {
+    "l2-norm", "x / Sqrt(Sum(x^2)) -> LpNormalization{p=2}(x)", Effect::kRealExact,
+    "along one axis, kept or put back; the norm may have a least value or a number added, before "
+    "or after the root, which the op keeps as its epsilon; a row of zeros stays 0 instead of NaN"};
 constexpr Rule kSoftmax = {"softmax", "Exp(x - Max(x)) / Sum(Exp(x - Max(x))) -> Softmax(x)",
                            Effect::kRealExact,
                            "Max and Sum along one axis, kept or put back; the Max may be left out"};
-constexpr Rule kRules[] = {kGelu, kGeluTanh, kLayerNorm, kHardSwish, kSwish, kSoftmax};
+constexpr Rule kRules[] = {kGelu, kGeluTanh, kLayerNorm, kHardSwish, kSwish, kL2Norm, kSoftmax};
 
 const Rule& RuleOf(const Pattern& pattern) {
   return *std::ranges::find(kRules, pattern.name, &Rule::name);
@@ -67,7 +71,9 @@ Status Run(Graph& graph, Context& context) {
 
 const Pass kRecognizePass = {
     .name = "recognize",
-    .promise = "Gelu, LayerNormalization, HardSwish, Swish and Softmax stand as one node each",
+    .promise =
+        "Gelu, LayerNormalization, LpNormalization, HardSwish, Swish and Softmax stand as one node "
+        "each",
     .rules = kRules,
     .run = &Run,
 };

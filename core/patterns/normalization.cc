@@ -4,6 +4,7 @@
 
 #include "core/patterns/asking.h"
 #include "core/patterns/patterns.h"
+#include "core/patterns/reduction.h"
 
 namespace octavo::patterns {
 namespace {
@@ -12,57 +13,6 @@ using ir::Graph;
 using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
-
-// The axes that a Reduce* node reduces, from the front and in order.
-std::optional<std::vector<int64_t>> AxesOf(const Graph& graph, const Node& reduce) {
-  const size_t rank = graph.type(reduce.input(0)).shape.size();
-  std::vector<int64_t> axes;
-  if (!reduce.input(1)) {
-    if (reduce.attributes.Int("noop_with_empty_axes", 0) != 0) return std::nullopt;
-    for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
-    return axes;
-  }
-  const auto given = IntsOf(graph, reduce.input(1));
-  if (!given || given->empty()) return std::nullopt;
-  for (const int64_t axis : *given) axes.push_back(FrontAxis(axis, rank));
-  std::sort(axes.begin(), axes.end());
-  return axes;
-}
-
-// The node `op` behind a value, seen through a Reshape or Unsqueeze that puts reduced axes back,
-// an Expand that repeats nothing new, and a Max with -infinity.
-const Node* Behind(const Graph& graph, ValueId value, std::string_view op) {
-  for (int steps = 0; steps < 4; ++steps) {
-    const Node* node = value ? graph.Producer(value) : nullptr;
-    if (node == nullptr || Is(node, op)) return node;
-    const bool moves = Is(node, "Reshape") || Is(node, "Unsqueeze") || Is(node, "Expand");
-    const auto bound = Is(node, "Max") ? ScalarOf(graph, node->input(1)) : std::nullopt;
-    if (!moves && bound != -INFINITY) return nullptr;
-    value = node->input(0);
-  }
-  return nullptr;
-}
-
-// Whether `value`, of shape `with`, lines up with x when broadcast: 1 along the axes, x's own
-// extents elsewhere.  An Expand has made it x's shape already.
-bool LinesUp(const ir::Shape& with, const ir::Shape& x, const std::vector<int64_t>& axes) {
-  if (with.size() != x.size()) return false;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const bool reduced = std::count(axes.begin(), axes.end(), static_cast<int64_t>(i)) > 0;
-    if (with[i] != (reduced ? 1 : x[i]) && !(reduced && with == x)) return false;
-  }
-  return true;
-}
-
-// A reduction `op` of x whose value, as it is used, lines up with x.  The axes, or none.
-std::optional<std::vector<int64_t>> ReductionOf(const Graph& graph, ValueId value, ValueId x,
-                                                std::string_view op) {
-  const Node* reduce = Behind(graph, value, op);
-  if (reduce == nullptr || reduce->input(0) != x) return std::nullopt;
-  const auto axes = AxesOf(graph, *reduce);
-  if (!axes || !LinesUp(graph.type(value).shape, graph.type(x).shape, *axes)) return std::nullopt;
-  return axes;
-}
 
 bool Trailing(const std::vector<int64_t>& axes, size_t rank) {
   for (size_t i = 0; i < axes.size(); ++i) {
@@ -104,12 +54,6 @@ std::optional<Normalized> DeviationOf(const Graph& graph, ValueId d) {
   return Normalized{sub->input(0), *axes};
 }
 
-bool IsSquareOf(const Graph& graph, ValueId value, ValueId x) {
-  const Node* node = graph.Producer(value);
-  if (Is(node, "Mul")) return node->input(0) == x && node->input(1) == x;
-  return Is(node, "Pow") && node->input(0) == x && IsScalar(graph, node->input(1), 2);
-}
-
 // Sqrt(Mean(d^2) + epsilon), where d may be computed twice.
 std::optional<float> DeviationSize(const Graph& graph, ValueId value, const Normalized& norm) {
   const Node* sqrt = ProducerIs(graph, value, "Sqrt");
@@ -118,7 +62,7 @@ std::optional<float> DeviationSize(const Graph& graph, ValueId value, const Norm
   const auto epsilon = ScalarOf(graph, sum->input(1));
   const Node* mean = ProducerIs(graph, sum->input(0), "ReduceMean");
   if (!epsilon || mean == nullptr || AxesOf(graph, *mean) != norm.axes ||
-      !LinesUp(graph.type(value).shape, graph.type(norm.x).shape, norm.axes)) {
+      !Trail(graph, value).LinesUp(graph.type(norm.x).shape, norm.axes)) {
     return std::nullopt;
   }
   const Node* square = graph.Producer(mean->input(0));

@@ -36,6 +36,7 @@ namespace octavo::runtime {
   X(RowsSoftmax)               \
   X(RowsLayerNormalization)    \
   X(RowsInstanceNormalization) \
+  X(RowsLpNormalization)       \
   X(RowsQuantize)              \
   X(ModeQuantize)              \
   X(RowsDequantize)            \

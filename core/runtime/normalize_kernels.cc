@@ -22,19 +22,6 @@ constexpr int64_t kSoftmaxGrain = 4 << 10;
 
 using rows::kRowsTogether;
 
-// The real of each stored byte.
-using Reals = std::array<double, 256>;
-
-Reals RealsOf(const ir::Type& type) {
-  const rows::Codes codes = RowCodes(type);
-  Reals reals = {};
-  for (int i = 0; i < 256; ++i) {
-    const int32_t steps = (i ^ codes.flip) - codes.zero_point;
-    reals[i] = double{static_cast<float>(steps) * codes.scale};
-  }
-  return reals;
-}
-
 bool IsPlain(const NodeView& view) {
   return view.node.results.size() == 1 && IsPlain8(view.in(0)) && IsPlain8(view.out()) &&
          view.in(0).elements() > 0;
@@ -71,8 +58,6 @@ class Exponentials {
   const Reals& reals_;
   mutable std::array<std::atomic<const Reals*>, 256> tables_ = {};
 };
-
-constexpr int64_t kShortRow = 192;  // elements
 
 struct SoftmaxState {
   Reals reals = {};

@@ -92,6 +92,8 @@ struct Rows {
   // y[i] = Quantize(float(x[i] / divisor))
   void (*quotients)(const double* x, int64_t count, double divisor, Codes codes,
                     uint8_t* y) = nullptr;
+  // The sum of the squares of the reals, in the order of core/ops/normalize_rows.h.
+  double (*squares)(const uint8_t* x, int64_t count, Codes codes) = nullptr;
   // Mean and 1 / sqrt(variance + epsilon) of the reals, with the sums of core/ops/normalize_rows.h.
   Moments (*moments)(const uint8_t* x, int64_t count, Codes codes, double epsilon) = nullptr;
   void (*normalize)(const NormalizeCall&) = nullptr;

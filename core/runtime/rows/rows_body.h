@@ -86,6 +86,7 @@ constexpr Rows MakeRows() {
           .greatest_of = &GreatestOf,
           .row_sums = &RowSums,
           .quotients = &Quotients,
+          .squares = &SquaresOf,
           .moments = &MomentsOf,
           .normalize = &Normalize,
           .narrow_product = &Product<int32_t>,

@@ -96,6 +96,10 @@ inline double LaneSum(const uint8_t* x, int64_t count, const Codes& codes, doubl
   return lanes[0][0];
 }
 
+double SquaresOf(const uint8_t* x, int64_t count, Codes codes) {
+  return LaneSum<true>(x, count, codes, 0);
+}
+
 Moments MomentsOf(const uint8_t* x, int64_t count, Codes codes, double epsilon) {
   const double length = static_cast<double>(count);
   const double mean = LaneSum<false>(x, count, codes, 0) / length;

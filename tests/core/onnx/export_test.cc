@@ -272,6 +272,33 @@ TEST(Export, SwishIsOneOperatorOnCodesWhenItComesBack) {
   }
 }
 
+// No ONNX operator says an epsilon: it is written out at every opset, and comes back.
+TEST(Export, NormWithAnEpsilonIsOneOperatorOnCodesWhenItComesBack) {
+  for (const std::string_view mode : {"max", "add", "inside"}) {
+    for (const int64_t opset : {13, 18, 24}) {
+      const auto exported = ExportModel(Parsed(fmt::format(R"(
+graph(%x: tensor<2x8xf32>) -> (%y) opset("": 13) {{
+  %x.q = Quantize(%x) : tensor<2x8xu8, scale=0.5, zp=3>
+  %y.q = LpNormalization@"n"(%x.q) {{axis=1, epsilon=0.25, epsilon_mode="{}", p=2}} : tensor<2x8xu8, scale=0.0078125, zp=128>
+  %y = Dequantize(%y.q) : tensor<2x8xf32>
+}}
+)",
+                                                           mode)),
+                                        {.opset = opset});
+      ASSERT_TRUE(exported) << exported.error().message;
+      EXPECT_THAT(NodesOf(*exported),
+                  Contains("Div(x.dq, y.float." + std::string(mode == "inside" ? "root" : "kept") +
+                           ") -> y.float"));
+      const auto imported = ImportModel(Blob(exported->model));
+      ASSERT_TRUE(imported) << imported.error().message;
+      EXPECT_THAT(Printed(imported->graph),
+                  HasSubstr(fmt::format("%y.q = LpNormalization@\"n\"(%x.q) {{axis=1, "
+                                        "epsilon=0.25, epsilon_mode=\"{}\", p=2}}",
+                                        mode)));
+    }
+  }
+}
+
 TEST(Export, LargeWeightsGoBesideTheModel) {
   const ir::Graph graph = Parsed(R"(
 graph(%x: tensor<1x512xf32>) -> (%y) opset("": 13) {

@@ -346,6 +346,12 @@ void CheckNormalizations() {
       ExpectAsDefinition({Op("", "LogSoftmax"), {{x}}, {{"axis", axis}}, {y(x, 0.05f)}});
     }
     ExpectAsDefinition({Op("", "Softmax"), {{long_x}}, {}, {y(long_x, 0.0039f)}});
+    for (const ir::AttrMap& attributes :
+         {ir::AttrMap{}, ir::AttrMap{{"axis", int64_t{1}}},
+          ir::AttrMap{{"epsilon", 3.0f}, {"epsilon_mode", std::string("add")}}}) {
+      ExpectAsDefinition({Op("", "LpNormalization"), {{x}}, attributes, {y(x, 0.0078f)}});
+      ExpectAsDefinition({Op("", "LpNormalization"), {{long_x}}, attributes, {y(long_x, 0.0013f)}});
+    }
     ExpectAsDefinition({Op("", "LayerNormalization"),
                         {{x}, {real_row, true}, {real_row, true}},
                         {},
