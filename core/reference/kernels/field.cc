@@ -19,18 +19,21 @@ Range Inside(int64_t size, int64_t first, int64_t step, int64_t count) {
   return {begin, end};
 }
 
-void WriteBorder(const Field& field, const Interior& interior, float* plane) {
+void ClearRows(const Field& field, const Interior& interior, float* plane) {
   const int64_t row_size = field.phases * field.width;
   std::fill_n(plane, interior.rows.begin * row_size, 0.0f);
+  std::fill_n(plane + interior.rows.end * row_size, (field.rows - interior.rows.end) * row_size,
+              0.0f);
+}
+
+void ClearColumns(const Field& field, const Interior& interior, float* plane) {
   for (int64_t r = interior.rows.begin; r < interior.rows.end; ++r) {
     for (int64_t phase = 0; phase < field.phases; ++phase) {
-      float* row = plane + r * row_size + phase * field.width;
+      float* row = plane + (r * field.phases + phase) * field.width;
       for (int64_t i = 0; i < interior.columns[phase].begin; ++i) row[i] = 0;
       for (int64_t i = interior.columns[phase].end; i < field.width; ++i) row[i] = 0;
     }
   }
-  std::fill_n(plane + interior.rows.end * row_size, (field.rows - interior.rows.end) * row_size,
-              0.0f);
 }
 
 void CopyStrided(const Tiles& tiles, CopyCall call, int64_t step) {
@@ -92,7 +95,8 @@ Interior InteriorOf(const Field& field, const Placement& placement) {
 
 void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement,
                const Interior& interior, const float* x, Border border, float* plane) {
-  if (border == Border::kWritten) WriteBorder(field, interior, plane);
+  if (border != Border::kCleared) ClearRows(field, interior, plane);
+  if (border == Border::kWritten) ClearColumns(field, interior, plane);
   const int64_t row_size = field.phases * field.width;
   const int64_t first_row = interior.rows.begin * placement.skip_height - placement.top;
   CopyCall call{.x = x + first_row * placement.in_width,
@@ -115,6 +119,14 @@ void FillPlane(const Tiles& tiles, const Field& field, const Placement& placemen
       CopyStrided(tiles, call, step);
     }
   }
+}
+
+Band BandOf(const Field& field, const Placement& whole, int64_t row) {
+  Band band{.row = row, .placement = whole};
+  band.placement.top -= row * field.step_height * whole.skip_height;
+  band.interior = InteriorOf(field, band.placement);
+  if (band.interior.rows.size() == field.rows) band.border = Border::kCleared;
+  return band;
 }
 
 void PackPixels(const Tiles& tiles, const Field& field, const float* field_data,

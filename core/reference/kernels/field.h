@@ -44,10 +44,22 @@ struct Interior {
 };
 Interior InteriorOf(const Field& field, const Placement& placement);
 
-// What lies outside of the input is written only if it is not kCleared already.
-enum class Border { kWritten, kCleared };
+// What lies outside of the input is written only if it is not kCleared already; kRowsWritten means
+// that its columns are.
+enum class Border { kWritten, kRowsWritten, kCleared };
 void FillPlane(const Tiles& tiles, const Field& field, const Placement& placement,
                const Interior& interior, const float* x, Border border, float* plane);
+
+// A field of some output rows of a plane, from `row` on.
+struct Band {
+  int64_t row = 0;
+  Placement placement = {};
+  Interior interior = {};
+  Border border = Border::kRowsWritten;
+};
+// `field` has the size of a band, `whole` places the plane.  All bands leave the same columns
+// outside of the input, but not the same rows.
+Band BandOf(const Field& field, const Placement& whole, int64_t row);
 
 // Writes columns [columns) of the matrix [tap][output pixel], rows [k), in the panels of
 // PackColumns.  offsets[tap] is where a tap lies in `field_data`.

@@ -57,6 +57,8 @@ struct RowCall {
   const int64_t* offsets = nullptr;
   const float* weights = nullptr;  // [channels][taps]
   int64_t taps = 0;
+  // Of a square kernel of one plane, from one row of its taps to the next; 0 of others.
+  int64_t pitch = 0;
   const float* bias = nullptr;
   float* y = nullptr;
   int64_t y_stride = 0;

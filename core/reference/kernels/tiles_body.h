@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/reference/kernels/pixels_body.h"
+#include "core/reference/kernels/rows_body.h"
 #include "core/reference/kernels/tiles.h"
 
 namespace octavo::reference::internal {
@@ -50,81 +51,6 @@ void Tile(const TileCall& call) {
       V::Store(call.c + r * call.c_stride + v * V::kLanes, acc[r][v]);
     }
   }
-}
-
-// kRows rows from `row` on, and kVectors vectors from column `begin` on, of kChannels channels.
-template <class V, int kChannels, int kRows, int kVectors>
-void RowPart(const RowCall& call, int64_t row, int64_t begin) {
-  typename V::Reg acc[kChannels][kRows][kVectors];
-  OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) {
-    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) acc[c][r][v] = V::Zero();
-    }
-  }
-  const float* from = call.x + row * call.x_stride + begin;
-  const float* weights[kChannels];
-  OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) weights[c] = call.weights + c * call.taps;
-  for (int64_t t = 0; t < call.taps; ++t) {
-    const float* x = from + call.offsets[t];
-    typename V::Reg weight[kChannels];
-    OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) weight[c] = V::Broadcast(weights[c][t]);
-    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-        const typename V::Reg value = V::Load(x + r * call.x_stride + v * V::kLanes);
-        OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) {
-          acc[c][r][v] = V::Fma(weight[c], value, acc[c][r][v]);
-        }
-      }
-    }
-  }
-  const int64_t room = call.width - begin - (kVectors - 1) * V::kLanes;  // of the last vector
-  OCTAVO_UNROLL for (int c = 0; c < kChannels; ++c) {
-    OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-      float* y = call.y + c * call.y_channel_stride + (row + r) * call.y_stride + begin;
-      OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
-        typename V::Reg sum = acc[c][r][v];
-        if (call.bias != nullptr) sum = V::Add(sum, V::Broadcast(call.bias[c]));
-        if (v + 1 < kVectors || room >= V::kLanes) {
-          V::Store(y + v * V::kLanes, sum);
-        } else {
-          V::StoreFirst(y + v * V::kLanes, sum, static_cast<int>(room));
-        }
-      }
-    }
-  }
-}
-
-// About as many chains as hide the latency of one, and as there are registers for.
-template <class V>
-constexpr int RowsAtOnce(int channels, int vectors) {
-  if (channels == 1) return vectors == 1 ? 6 : vectors == 2 ? 4 : 2;
-  const int chains = V::kLanes == 16 ? 24 : V::kLanes == 8 ? 12 : 8;
-  const int rows = chains / (channels * vectors);
-  return rows < 1 ? 1 : rows > 6 ? 6 : rows;
-}
-
-template <class V, int kChannels, int kVectors>
-void RowColumns(const RowCall& call, int64_t begin) {
-  constexpr int kRows = RowsAtOnce<V>(kChannels, kVectors);
-  int64_t row = 0;
-  for (; row + kRows <= call.rows; row += kRows) {
-    RowPart<V, kChannels, kRows, kVectors>(call, row, begin);
-  }
-  if constexpr (kRows > 2) {
-    for (; row + 2 <= call.rows; row += 2) RowPart<V, kChannels, 2, kVectors>(call, row, begin);
-  }
-  for (; row < call.rows; ++row) RowPart<V, kChannels, 1, kVectors>(call, row, begin);
-}
-
-template <class V, int kChannels>
-void Row(const RowCall& call) {
-  int64_t i = 0;
-  for (; i + 4 * V::kLanes <= call.width; i += 4 * V::kLanes) RowColumns<V, kChannels, 4>(call, i);
-  const int64_t rest = (call.width - i + V::kLanes - 1) / V::kLanes;
-  if (rest == 4) RowColumns<V, kChannels, 4>(call, i);
-  if (rest == 3) RowColumns<V, kChannels, 3>(call, i);
-  if (rest == 2) RowColumns<V, kChannels, 2>(call, i);
-  if (rest == 1) RowColumns<V, kChannels, 1>(call, i);
 }
 
 // Spreads the planes at `low` and `high`; kColumns columns of the kernel from `first` on.
