@@ -20,9 +20,13 @@ constexpr int kLanes = 2;
 #endif
 constexpr int kVectors = kRowsOfTile / kLanes;
 
-using Doubles = double __attribute__((vector_size(kLanes * sizeof(double)), aligned(8)));
+using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
 
-Doubles Load(const double* from) { return *reinterpret_cast<const Doubles*>(from); }
+Doubles Load(const double* from) {
+  Doubles values;
+  __builtin_memcpy(&values, from, sizeof values);
+  return values;
+}
 
 // GCC 12 makes several instructions of __builtin_convertvector where there is one.
 Doubles Load(const float* from) {
@@ -46,7 +50,7 @@ void AddRows(const T* tile, const double* x, int64_t count, double* sums) {
     for (int v = 0; v < kVectors; ++v) sum[v] += Load(row + v * kLanes) * x[i];
   }
 #pragma GCC unroll 16
-  for (int v = 0; v < kVectors; ++v) *reinterpret_cast<Doubles*>(sums + v * kLanes) = sum[v];
+  for (int v = 0; v < kVectors; ++v) __builtin_memcpy(sums + v * kLanes, &sum[v], sizeof sum[v]);
 }
 
 constexpr RecurrentLoops MakeRecurrentLoops() {
