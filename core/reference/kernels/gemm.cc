@@ -29,7 +29,8 @@ void AddColumnBias(const Product& p, Range rows, Range columns) {
 void RunTile(const Product& p, TileCall call, Range rows, Range columns, int64_t vectors) {
   const Tiles& tiles = *p.tiles;
   const int64_t height = rows.size(), width = columns.size();
-  const TileFunction function = tiles.tile[height - 1][vectors - 1];
+  const auto& functions = p.direct_a == nullptr ? tiles.tile : tiles.tile_in_place;
+  const TileFunction function = functions[height - 1][vectors - 1];
   float* c = p.c + rows.begin * p.c_stride + columns.begin;
   if (width == vectors * tiles.lanes) {
     call.c = c;
@@ -54,17 +55,21 @@ void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b
               int64_t b_stride) {
   const int64_t height = p.tiles->rows;
   const int64_t vectors = (panel.size() + p.tiles->lanes - 1) / p.tiles->lanes;
-  const float* a = p.packed_a + rows.begin * p.k + k.begin * height;  // begins a panel
+  const bool in_place = p.direct_a != nullptr;
+  const int64_t a_step = height * (in_place ? p.a_stride : p.k);
+  const float* a = in_place ? p.direct_a + rows.begin * p.a_stride + k.begin
+                            : p.packed_a + rows.begin * p.k + k.begin * height;  // begins a panel
   const bool last = k.end == p.k;
   const bool has_row_bias = last && p.bias.per_row != nullptr;
   int64_t vector = 0;
-  for (int64_t r = rows.begin; r < rows.end; r += height, a += height * p.k) {
+  for (int64_t r = rows.begin; r < rows.end; r += height, a += a_step) {
     const Range tile{r, std::min(r + height, rows.end)};
     // Of the next panel, each tile fetches another vector.
     const float* next = b + p.tiles->panel() + vector * p.tiles->lanes;
     vector = vector + 1 == kMaxTileVectors ? 0 : vector + 1;
     RunTile(p,
             {.a = a,
+             .a_stride = p.a_stride,
              .b = b,
              .b_stride = b_stride,
              .ahead = next,

@@ -43,11 +43,14 @@ void PackColumns(const Tiles& tiles, const MatrixView& b, Range k, Range columns
 inline constexpr int64_t kPackSlack = 16;
 using ColumnPacker = std::function<void(Range k, Range columns, float* out)>;
 
-// One product C[m, n]; exactly one of packed_b, pack_b and direct_b is set.
+// One product C[m, n]; one of packed_a and direct_a is set, and exactly one of packed_b, pack_b and
+// direct_b is set.
 struct Product {
   const Tiles* tiles = nullptr;
   int64_t m = 0, n = 0, k = 0;
   const float* packed_a = nullptr;
+  const float* direct_a = nullptr;  // row-major with a_stride
+  int64_t a_stride = 0;
   const float* packed_b = nullptr;
   const ColumnPacker* pack_b = nullptr;
   const float* direct_b = nullptr;  // row-major with b_stride

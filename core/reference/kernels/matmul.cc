@@ -6,6 +6,15 @@
 
 namespace octavo::reference {
 
+namespace {
+
+// A right operand up to this size stays in the nearest cache as it lies.
+constexpr int64_t kSmallFloats = 4096;
+// Rows so far apart, or a multiple of it, all lie in one place of the nearest cache.
+constexpr int64_t kCacheWayFloats = 1024;
+
+}  // namespace
+
 using internal::Product;
 using internal::Scratch;
 using internal::Tiles;
@@ -21,33 +30,45 @@ struct MatMulDriver {
   static const Tiles& TilesOf(const PackedMatrix& b) { return *b.tiles_; }
   static const float* DataOf(const PackedMatrix& b) { return b.data_.get(); }
 
-  static Scratch PackA(const Tiles& tiles, const MatrixView& a, ThreadPool& pool) {
+  static bool ReadsLeftInPlace(const MatrixView& a) {
+    return a.column_stride == 1 && a.row_stride % kCacheWayFloats != 0;
+  }
+
+  // Sets the left operand; what it returns holds the packed rows, if they are.
+  static Scratch SetLeft(Product& product, const MatrixView& a, ThreadPool& pool) {
+    const Tiles& tiles = *product.tiles;
+    if (ReadsLeftInPlace(a)) {
+      product.direct_a = a.data;
+      product.a_stride = a.row_stride;
+      return Scratch(0);
+    }
     Scratch packed(internal::PackedRowsSize(tiles, a.rows, a.columns));
+    product.packed_a = packed.get();
     pool.For((a.rows + tiles.rows - 1) / tiles.rows, 8, [&](int64_t begin, int64_t end) {
       internal::PackRows(tiles, a, {begin, end}, packed.get());
     });
     return packed;
   }
 
-  // A few rows do not repay the packing of B.
-  static bool ReadsInPlace(const Tiles& tiles, const MatrixView& a, const MatrixView& b) {
-    return b.column_stride == 1 && a.rows <= 2 * tiles.rows;
+  // A few rows do not repay the packing of B either.
+  static bool ReadsRightInPlace(const Tiles& tiles, const MatrixView& a, const MatrixView& b) {
+    const bool small = b.rows * b.row_stride <= kSmallFloats;
+    return b.column_stride == 1 && (a.rows <= 2 * tiles.rows || small);
   }
 };
 
 void MatMul(const MatrixView& a, const PackedMatrix& b, float* c, int64_t c_stride,
             ThreadPool& pool, const MatMulBias& bias) {
   const Tiles& tiles = MatMulDriver::TilesOf(b);
-  const auto packed_a = MatMulDriver::PackA(tiles, a, pool);
-  const Product product{.tiles = &tiles,
-                        .m = a.rows,
-                        .n = b.columns(),
-                        .k = a.columns,
-                        .packed_a = packed_a.get(),
-                        .packed_b = MatMulDriver::DataOf(b),
-                        .c = c,
-                        .c_stride = c_stride,
-                        .bias = bias};
+  Product product{.tiles = &tiles,
+                  .m = a.rows,
+                  .n = b.columns(),
+                  .k = a.columns,
+                  .packed_b = MatMulDriver::DataOf(b),
+                  .c = c,
+                  .c_stride = c_stride,
+                  .bias = bias};
+  const Scratch packed_a = MatMulDriver::SetLeft(product, a, pool);
   internal::RunProducts(
       1, product, [&](int64_t) { return product; }, pool);
 }
@@ -55,7 +76,6 @@ void MatMul(const MatrixView& a, const PackedMatrix& b, float* c, int64_t c_stri
 void MatMul(const MatrixView& a, const MatrixView& b, float* c, int64_t c_stride, ThreadPool& pool,
             const MatMulBias& bias) {
   const Tiles& tiles = internal::CurrentTiles();
-  const auto packed_a = MatMulDriver::PackA(tiles, a, pool);
   const internal::ColumnPacker packer = [&](internal::Range k, internal::Range columns,
                                             float* out) {
     internal::PackColumns(tiles, b, k, columns, out);
@@ -64,11 +84,11 @@ void MatMul(const MatrixView& a, const MatrixView& b, float* c, int64_t c_stride
                   .m = a.rows,
                   .n = b.columns,
                   .k = a.columns,
-                  .packed_a = packed_a.get(),
                   .c = c,
                   .c_stride = c_stride,
                   .bias = bias};
-  if (MatMulDriver::ReadsInPlace(tiles, a, b)) {
+  const Scratch packed_a = MatMulDriver::SetLeft(product, a, pool);
+  if (MatMulDriver::ReadsRightInPlace(tiles, a, b)) {
     product.direct_b = b.data;
     product.b_stride = b.row_stride;
   } else {

@@ -9,7 +9,8 @@ namespace octavo::reference::internal {
 
 // c[r][v] (+)= sum over k ascending of a[k][r] * b[k][v] for a tile of c.
 struct TileCall {
-  const float* a = nullptr;  // [k][tiles.rows], the rows of one panel side by side
+  const float* a = nullptr;  // [k][tiles.rows], the rows of one panel side by side; or, in place,
+  int64_t a_stride = 0;      // rows that lie so far apart
   const float* b = nullptr;  // [k][b_stride], of which vectors * lanes columns are read
   int64_t b_stride = 0;
   const float* ahead = nullptr;  // what a later call reads and this one fetches, as far apart
@@ -139,6 +140,7 @@ struct Tiles {
   int pixels = 0;                                          // of a full call of `pixel`
   PixelFunction pixel[kMaxPixels][kMaxPixelVectors] = {};  // [pixels - 1][vectors - 1]
   TurnFunction turn = nullptr;
+  TileFunction tile_in_place[kMaxTileRows][kMaxTileVectors] = {};
   RowFunction row[kMaxRowChannels] = {};  // [channels - 1]
   NarrowFunction narrow = nullptr;        // may be absent
   CopyFunction copy = nullptr, split = nullptr;

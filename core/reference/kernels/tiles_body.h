@@ -11,7 +11,37 @@
 namespace octavo::reference::internal {
 namespace {
 
-template <class V, int kRows, int kVectors>
+// The rows of a tile's left operand, as a panel has them or each where it lies: then three
+// pointers and two strides reach eight rows by the addresses that instructions can form.
+template <int kHeight, int kRows, bool kInPlace>
+class LeftRows {
+ public:
+  explicit LeftRows(const TileCall& call)
+      : first_(call.a),
+        third_(call.a + (kRows > 3 ? 3 * call.a_stride : 0)),
+        sixth_(call.a + (kRows > 6 ? 6 * call.a_stride : 0)),
+        stride_(call.a_stride),
+        twice_(2 * call.a_stride) {}
+
+  float Row(int r) const {
+    if constexpr (!kInPlace) return first_[r];
+    const float* base = r < 3 ? first_ : r < 6 ? third_ : sixth_;
+    return r % 3 == 0 ? base[0] : r % 3 == 1 ? base[stride_] : base[twice_];
+  }
+  void Next() {
+    if constexpr (kInPlace) {
+      ++first_, ++third_, ++sixth_;
+    } else {
+      first_ += kHeight;
+    }
+  }
+
+ private:
+  const float *first_, *third_, *sixth_;
+  int64_t stride_, twice_;
+};
+
+template <class V, int kRows, int kVectors, bool kInPlace>
 void Tile(const TileCall& call) {
   typename V::Reg acc[kRows][kVectors];
   OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -23,7 +53,7 @@ void Tile(const TileCall& call) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) Fetch(c + v * V::kLanes);
     Fetch(c + kVectors * V::kLanes - 1);
   }
-  const float* a = call.a;
+  LeftRows<V::kRows, kRows, kInPlace> a(call);
   const float* b = call.b;
   const float* ahead = call.ahead;
   for (int64_t k = 0; k < call.k; ++k) {
@@ -31,12 +61,12 @@ void Tile(const TileCall& call) {
     typename V::Reg column[kVectors];
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) column[v] = V::Load(b + v * V::kLanes);
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
-      const typename V::Reg row = V::Broadcast(a[r]);
+      const typename V::Reg row = V::Broadcast(a.Row(r));
       OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
         acc[r][v] = V::Fma(row, column[v], acc[r][v]);
       }
     }
-    a += V::kRows;
+    a.Next();
     b += call.b_stride;
     ahead += call.b_stride;
   }
@@ -219,9 +249,12 @@ void Split(const CopyCall& call) {
 
 template <class V, int kRows>
 constexpr void FillRows(Tiles& tiles) {
-  tiles.tile[kRows - 1][0] = &Tile<V, kRows, 1>;
-  tiles.tile[kRows - 1][1] = &Tile<V, kRows, 2>;
-  tiles.tile[kRows - 1][2] = &Tile<V, kRows, 3>;
+  tiles.tile[kRows - 1][0] = &Tile<V, kRows, 1, false>;
+  tiles.tile[kRows - 1][1] = &Tile<V, kRows, 2, false>;
+  tiles.tile[kRows - 1][2] = &Tile<V, kRows, 3, false>;
+  tiles.tile_in_place[kRows - 1][0] = &Tile<V, kRows, 1, true>;
+  tiles.tile_in_place[kRows - 1][1] = &Tile<V, kRows, 2, true>;
+  tiles.tile_in_place[kRows - 1][2] = &Tile<V, kRows, 3, true>;
   if constexpr (kRows > 1) FillRows<V, kRows - 1>(tiles);
 }
 

@@ -46,9 +46,10 @@ bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
 struct Sizes {
   int64_t m, n, k;
 };
-constexpr Sizes kSizes[] = {{1, 1, 1},     {1, 1, 0},     {3, 5, 0},    {1, 1000, 77}, {2, 47, 3},
-                            {3, 48, 300},  {5, 49, 257},  {7, 15, 256}, {8, 16, 512},  {9, 97, 31},
-                            {17, 33, 513}, {65, 130, 66}, {33, 1, 40},  {64, 700, 20}};
+constexpr Sizes kSizes[] = {{1, 1, 1},    {1, 1, 0},     {3, 5, 0},     {1, 1000, 77},
+                            {2, 47, 3},   {3, 48, 300},  {5, 49, 257},  {7, 15, 256},
+                            {8, 16, 512}, {9, 97, 31},   {17, 33, 513}, {65, 130, 66},
+                            {33, 1, 40},  {64, 700, 20}, {9, 50, 1024}};
 
 MatrixView View(const std::vector<float>& data, int64_t rows, int64_t columns, bool transposed) {
   if (transposed) return MatrixView{data.data(), columns, rows, rows, 1}.Transposed();
