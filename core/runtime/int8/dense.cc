@@ -9,7 +9,8 @@ namespace octavo::runtime::int8::internal {
 namespace {
 
 constexpr int64_t kChunkBytes = 256 << 10;  // activations that a task keeps in the caches
-constexpr int64_t kMostRows = 12;           // of a tile
+constexpr int64_t kMostRows = 12;           // of a tile; half of them if it is wide
+constexpr int64_t kLine = 64;               // bytes of a cache line
 constexpr int64_t kInlineWork = 256 << 10;  // multiply-adds that do not repay a second thread
 
 int64_t RoundUp(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
@@ -71,6 +72,9 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
     return w.tiles->wide ? static_cast<const void*>(w.wide.data() + from)
                          : static_cast<const void*>(w.narrow.data() + from);
   };
+  // Spread over all rows, since lines on their way keep others waiting, but no line is left out.
+  const int64_t rate =
+      std::min(DivideUp(4 * RoundUp(columns, kVector), chunk.rows()), kLine / (kMostRows / 2) + 1);
   const int64_t first = chunk.begin * run.out_stride + group * w.n + column;
   scratch.SetOffsets(run.offsets, group * run.group_stride, w.quads);
   if (!w.weight_zeros.empty()) {
@@ -85,6 +89,8 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
       .quads = w.quads,
       .weights = weights(before),
       .ahead = weights(next),
+      .ahead_row = rate * w.segments * w.quads,
+      .ahead_rate = rate,
       .bias = w.bias.data() + column,
       .multipliers = w.multipliers.data() + column,
       .weight_zeros = w.weight_zeros.empty() ? nullptr : w.weight_zeros.data() + column,

@@ -47,6 +47,8 @@ struct TileCall {
   int64_t quads = 0;              // bytes of a segment / 4
   const void* weights = nullptr;  // one panel
   const void* ahead = nullptr;    // the panel that comes next, of at least this size, or this one
+  // Of its bytes, those that a row is to bring near, and how many of them for each of its quads.
+  int64_t ahead_row = 0, ahead_rate = 0;
   const int32_t* bias = nullptr;  // padded to whole vectors, as are the next two
   const float* multipliers = nullptr;
   const int32_t* weight_zeros = nullptr;  // or null: all 0

@@ -25,11 +25,39 @@ __attribute__((always_inline)) inline void MultiplyQuad(const uint8_t* const (&r
   }
 }
 
-// Products of the rows' segments and a panel of weights, added to `acc`.  Lines from `ahead` on are
-// brought near, one for each quad.  One loop over all quads spares the ends of short segments; at
-// 2 and 3 vectors GCC 12 moves accumulators about in it, which costs more.
+// What a tile brings near of the next panel: `step` bytes for each of its quads, which is a number
+// of each call where there are registers for it.
+template <int kVectors>
+struct Ahead {
+  static constexpr int64_t kLine = 64;
+  const int8_t* at = nullptr;
+  int64_t step = kLine;
+
+  void Bring() {
+    __builtin_prefetch(at, 0, 2);
+    at += kVectors == kMaxVectors ? step : kLine;
+  }
+};
+
+// A tile's part: all tiles together bring all, if there are enough of them.  Many lines on their
+// way at a time would keep the tile's own from coming.
 template <int kRows, int kVectors>
-inline void Multiply(const TileCall& call, const uint8_t* const* pointers, const int8_t* ahead,
+inline Ahead<kVectors> AheadOf(const TileCall& call, int64_t row) {
+  const auto* ahead = static_cast<const int8_t*>(call.ahead);
+  const int64_t line = call.segments * call.quads * 64;
+  if constexpr (kVectors == kMaxVectors) {
+    const int64_t first = row * call.ahead_row;
+    return {ahead + (first < line * kVectors ? first : 0), call.ahead_rate * kRows};
+  }
+  const int64_t part = row / kRows < kVectors ? row / kRows : 0;
+  return {ahead + part * line};
+}
+
+// Products of the rows' segments and a panel of weights, added to `acc`.  One loop over all quads
+// spares the ends of short segments; at 2 and 3 vectors GCC 12 moves accumulators about in it,
+// which costs more.
+template <int kRows, int kVectors>
+inline void Multiply(const TileCall& call, const uint8_t* const* pointers, Ahead<kVectors> ahead,
                      __m512i (&acc)[kRows][kVectors]) {
   const int8_t* weights = static_cast<const int8_t*>(call.weights);
   const uint8_t* rows[kRows];
@@ -39,8 +67,7 @@ inline void Multiply(const TileCall& call, const uint8_t* const* pointers, const
     for (const int32_t* offset = call.quad_offsets; offset != end; ++offset) {
       MultiplyQuad(rows, *offset, weights, acc);
       weights += kVectors * 64;
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += 64;
+      ahead.Bring();
     }
     return;
   }
@@ -49,8 +76,7 @@ inline void Multiply(const TileCall& call, const uint8_t* const* pointers, const
     for (int64_t q = 0; q < call.quads; ++q) {
       MultiplyQuad(rows, 4 * q, weights, acc);
       weights += kVectors * 64;
-      __builtin_prefetch(ahead, 0, 2);
-      ahead += 64;
+      ahead.Bring();
     }
   }
 }
@@ -67,11 +93,7 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
       __builtin_prefetch(call.addend + (row + r) * call.addend_stride);
     }
   }
-  // The first tiles bring a part each of the next panel.
-  const int64_t part = row / kRows < kVectors ? row / kRows : 0;
-  const auto* ahead =
-      static_cast<const int8_t*>(call.ahead) + part * call.segments * call.quads * 64;
-  Multiply<kRows, kVectors>(call, call.rows + row, ahead, acc);
+  Multiply<kRows, kVectors>(call, call.rows + row, AheadOf<kRows, kVectors>(call, row), acc);
   if (call.weight_zeros != nullptr) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
       const __m512i zeros = _mm512_loadu_si512(call.weight_zeros + v * kVector);
