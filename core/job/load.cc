@@ -162,4 +162,18 @@ Result<Loaded> Load(const LoadRequest& request) {
   return loaded;
 }
 
+void RecordImport(const onnx::Imported& model, passes::Findings& findings) {
+  for (const onnx::ImportWarning& warning : model.warnings) {
+    findings.warnings.push_back({warning.code, warning.message, warning.node});
+  }
+  for (const onnx::NewArithmetic& changed : model.new_arithmetic) {
+    const auto record = [&](const char* rule, const std::string& value) {
+      findings.ledger.push_back(
+          {"import", rule, passes::Effect::kNewArithmetic, changed.node, {value}});
+    };
+    record("integer-form", changed.value);
+    if (!changed.bias.empty()) record("integer-bias", changed.bias);
+  }
+}
+
 }  // namespace octavo::job

@@ -9,6 +9,7 @@
 #include "core/data/samples.h"
 #include "core/job/execute.h"
 #include "core/onnx/import.h"
+#include "core/passes/pass.h"
 #include "core/target/target.h"
 
 namespace octavo::job {
@@ -40,6 +41,9 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input);
 
 // A model of any form of model_form.h.
 Result<Loaded> Load(const LoadRequest& request);
+
+// What import did and warned of, as the first entries of the job's findings.
+void RecordImport(const onnx::Imported& model, passes::Findings& findings);
 
 // `count` samples drawn from the inputs' entries in a profile, or evenly where it has none; the
 // same for equal seeds on every machine.

@@ -74,17 +74,7 @@ class Job {
     digest_ = loaded.model.digest;
     findings_.before = {
         .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
-    for (const onnx::ImportWarning& warning : loaded.model.warnings) {
-      findings_.rewrites.warnings.push_back({warning.code, warning.message, warning.node});
-    }
-    for (const onnx::NewArithmetic& changed : loaded.model.new_arithmetic) {
-      const auto record = [&](const char* rule, const std::string& value) {
-        findings_.rewrites.ledger.push_back(
-            {"import", rule, passes::Effect::kNewArithmetic, changed.node, {value}});
-      };
-      record("integer-form", changed.value);
-      if (!changed.bias.empty()) record("integer-bias", changed.bias);
-    }
+    RecordImport(loaded.model, findings_.rewrites);
     quantized_model_ = HasQuantizedValues(graph_);
     const bool wants_profile = !options_.no_quantize && !quantized_model_ && ComputesReals(graph_);
     if (wants_profile && !request_.profile && samples_.batches.empty()) {
