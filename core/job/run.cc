@@ -1,10 +1,10 @@
 // The stages of a job in order; each is a member of Job.
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "core/base/mapped_pages.h"
 #include "core/base/sha256.h"
+#include "core/job/facts.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
 #include "core/job/report_json.h"
@@ -46,7 +46,7 @@ class Job {
     OCTAVO_CHECK(Compare());
     CheckGates();
     outcome_.report_json = ReportJson(options_, settings_, findings_);
-    CollectFacts();
+    outcome_.facts = FactsOf(findings_);
     return std::move(outcome_);
   }
 
@@ -107,6 +107,7 @@ class Job {
                passes::RunPipeline(part, run, settings_, graph_, findings_.rewrites));
     findings_.passes.insert(findings_.passes.end(), records.begin(), records.end());
     for (const passes::Pass* pass : part) stopped_ |= pass->name == options_.stop_before;
+    changed_ = std::ranges::any_of(records, &passes::PassRecord::changed);
     return {};
   }
 
@@ -151,7 +152,8 @@ class Job {
               graph_, samples_.batches,
               {.model_digest = "sha256:" + digest_,
                .samples = samples_.count,
-               .progress = [&](int64_t done, int64_t total) { Report("profile", done, total); }},
+               .progress = [&](int64_t done, int64_t total) { Report("profile", done, total); },
+               .kept = KeepValues()},
               pool_, stop_));
     } else {
       return {};
@@ -161,6 +163,14 @@ class Job {
     auto& entries = findings_.profile.unmatched_entries;
     entries.insert(entries.end(), unmatched.begin(), unmatched.end());
     return CheckMatches();
+  }
+
+  // Values that the profile's float run leaves to the report's: as many bytes as the report's run
+  // then saves of weights.
+  reference::KeptValues* KeepValues() {
+    const int64_t count = static_cast<int64_t>(samples_.batches.size());
+    kept_.values = reference::CostlyValues(graph_, count, reference::ConstantBytes(graph_) * 3 / 4);
+    return &kept_;
   }
 
   Status CheckProfile() {
@@ -200,6 +210,8 @@ class Job {
 
   Status Rewrite() {
     OCTAVO_CHECK(RunPasses("passes", kFirstTargetPass, kFirstIntegerPass));
+    // Another graph computes its values in another way.
+    if (changed_) kept_ = {};
     float_graph_ = graph_;
     OCTAVO_CHECK(RunPasses("passes", kFirstIntegerPass, {}));
     if (options_.strict_profile && !findings_.rewrites.missing_values.empty()) {
@@ -272,13 +284,13 @@ class Job {
       findings_.samples_source = "data";
     }
     findings_.samples = samples_.count;
-    OCTAVO_TRY(
-        findings_.numerics,
-        report::Diff(
-            float_graph_, graph_, samples_.batches,
-            {.numerics = std::string(target::Name(settings_.target.numerics)),
-             .progress = [&](int64_t done, int64_t total) { Report("integer-run", done, total); }},
-            pool_, stop_));
+    OCTAVO_TRY(findings_.numerics,
+               report::Diff(float_graph_, graph_, samples_.batches,
+                            {.numerics = std::string(target::Name(settings_.target.numerics)),
+                             .progress = [&](int64_t done,
+                                             int64_t total) { Report("integer-run", done, total); },
+                             .kept = kept_.samples.empty() ? nullptr : &kept_},
+                            pool_, stop_));
     return {};
   }
 
@@ -321,40 +333,6 @@ class Job {
     return "sha256:" + hash.Finish();
   }
 
-  void CollectFacts() {
-    Facts& facts = outcome_.facts;
-    std::map<std::pair<std::string, std::string>, int64_t> rewrites;
-    for (const passes::LedgerEntry& entry : findings_.rewrites.ledger) {
-      ++rewrites[{entry.rule, std::string(passes::Name(entry.effect))}];
-    }
-    for (const auto& [key, count] : rewrites) {
-      facts.rewrites.push_back({.rule = key.first, .effect = key.second, .count = count});
-    }
-    for (const passes::PassRecord& record : findings_.passes) {
-      facts.passes.push_back({.pass = record.name, .seconds = record.seconds});
-    }
-    facts.rescales_removed =
-        std::max<int64_t>(0, findings_.rescales_before.count - findings_.rescales_after.count);
-    if (!findings_.numerics) return;
-    std::map<std::pair<std::string, std::string>, std::pair<double, double>> kernels;
-    for (const runtime::StepProfile& step : findings_.numerics->steps) {
-      auto& [operations, seconds] = kernels[{step.kernel, step.isa}];
-      operations += step.operations;
-      seconds += step.seconds;
-    }
-    for (const auto& [key, use] : kernels) {
-      facts.kernels.push_back(
-          {.kernel = key.first, .isa = key.second, .operations = use.first, .seconds = use.second});
-    }
-    for (const report::ValueReport& output : findings_.numerics->outputs) {
-      if (output.figures.sqnr_db) facts.output_sqnr_db.push_back(*output.figures.sqnr_db);
-    }
-    for (const report::ValueReport& value : findings_.numerics->values) {
-      if (value.figures.sqnr_db) facts.value_sqnr_db.push_back(*value.figures.sqnr_db);
-      facts.saturated_values += value.figures.saturated;
-    }
-  }
-
   const Request& request_;
   Options options_;
   const StopToken& stop_;
@@ -367,6 +345,8 @@ class Job {
   std::optional<profile::NameIndex> names_;  // as imported
   std::optional<profile::Profile> profile_;
   bool quantized_model_ = false;
+  reference::KeptValues kept_;
+  bool changed_ = false;  // by the last part of the passes
   bool stopped_ = false;
   bool names_output_ = false;
   int64_t passes_done_ = 0;

@@ -10,13 +10,18 @@ Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
     if (tensor.dtype() == ir::DType::kF32) histograms[id.index].Add(tensor.values<float>(), &pool);
   };
+  const auto watch_and_keep = [&](ir::ValueId id, const ir::Tensor& tensor) {
+    watch(id, tensor);
+    if (options.kept != nullptr) options.kept->Keep(id, tensor);
+  };
   OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
   int64_t done = 0;
   for (const std::vector<ir::Tensor>& batch : batches) {
     for (size_t i = 0; i < batch.size() && i < graph.inputs().size(); ++i) {
       watch(graph.inputs()[i], batch[i]);
     }
-    OCTAVO_CHECK(session.Run(batch, pool, stop, watch));
+    if (options.kept != nullptr) options.kept->AddSample();
+    OCTAVO_CHECK(session.Run(batch, pool, stop, watch_and_keep));
     ++done;
     if (options.progress) options.progress(done, static_cast<int64_t>(batches.size()));
   }

@@ -6,6 +6,7 @@
 #include "core/base/stop_token.h"
 #include "core/ir/graph.h"
 #include "core/profile/profile.h"
+#include "core/reference/kept_values.h"
 
 namespace octavo::profile {
 
@@ -14,6 +15,8 @@ struct CollectOptions {
   int64_t samples = 0;  // how many samples the batches hold
   // Called after each batch with how many are done.
   std::function<void(int64_t done, int64_t total)> progress = {};
+  // Gets a copy of its `values` for each batch; may be null.
+  reference::KeptValues* kept = nullptr;
 };
 
 // `graph` is prepared and float; each batch holds one tensor per graph input.  kInvalidArgument

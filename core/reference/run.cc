@@ -1,5 +1,6 @@
 #include "core/reference/run.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/base/mapped_pages.h"
@@ -21,6 +22,7 @@ using ir::ValueId;
 struct Step {
   NodeId node = {};
   Computation computation = {};
+  bool is_given = false;
   bool keeps_codes = false;             // an IR-own op that only says how codes are read
   std::vector<ValueId> last_uses = {};  // values that nobody reads after this step
 };
@@ -52,6 +54,7 @@ bool KeepsCodes(const Graph& graph, const Node& node) {
 
 struct Session::State {
   const Graph& graph;
+  std::vector<ValueId> given = {};
   std::vector<Step> steps = {};
   // Constants, and values that follow from constants alone, as the graph stores them.
   std::unordered_map<ValueId, Tensor> fixed = {};
@@ -117,6 +120,11 @@ Result<std::vector<Tensor>> Session::State::RunStep(const Step& step, ThreadPool
 Status Session::State::PlanNode(NodeId id, ThreadPool& pool) {
   const Node& node = graph.node(id);
   Step step{.node = id, .keeps_codes = KeepsCodes(graph, node)};
+  if (std::ranges::find(given, node.results[0]) != given.end()) {
+    step.is_given = true;
+    steps.push_back(std::move(step));
+    return {};
+  }
   std::vector<ir::Shape> shapes;
   std::vector<Tensor> reals;
   std::vector<const Tensor*> constants;
@@ -178,8 +186,8 @@ Session::Session(Session&&) noexcept = default;
 Session& Session::operator=(Session&&) noexcept = default;
 Session::~Session() = default;
 
-Result<Session> Session::Create(const Graph& graph) {
-  auto state = std::make_unique<State>(State{graph});
+Result<Session> Session::Create(const Graph& graph, std::span<const ValueId> given) {
+  auto state = std::make_unique<State>(State{graph, {given.begin(), given.end()}});
   OCTAVO_CHECK(state->Plan());
   return Session(std::move(state));
 }
@@ -205,12 +213,13 @@ Status CheckInputs(const Graph& graph, const std::vector<Tensor>& inputs) {
 
 }  // namespace
 
-Status Session::Start(const std::vector<Tensor>& inputs) {
+Status Session::Start(const std::vector<Tensor>& inputs, std::span<const Tensor> given) {
   const Graph& graph = state_->graph;
   OCTAVO_CHECK(CheckInputs(graph, inputs));
   state_->values.clear();
   state_->next = 0;
   for (size_t i = 0; i < inputs.size(); ++i) state_->values[graph.inputs()[i]] = inputs[i];
+  for (size_t i = 0; i < given.size(); ++i) state_->values[state_->given[i]] = given[i];
   return {};
 }
 
@@ -222,7 +231,7 @@ Status Session::Advance(ThreadPool& pool, const StopToken& stop, const Watcher& 
   auto& values = state_->values;
   const Step& step = state_->steps[state_->next++];
   const Node& node = state_->graph.node(step.node);
-  if (!fixed.count(node.results[0])) {
+  if (!step.is_given && !fixed.count(node.results[0])) {
     OCTAVO_TRY(std::vector<Tensor> results, state_->RunStep(step, pool));
     for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = std::move(results[i]);
   }

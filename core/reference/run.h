@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,9 @@ using Watcher = std::function<void(ir::ValueId, const ir::Tensor&)>;
 // not change.  One Run at a time per session.
 class Session {
  public:
-  static Result<Session> Create(const ir::Graph& graph);
+  // `given`: values that every run is given instead of computing them, each the only result of a
+  // node.
+  static Result<Session> Create(const ir::Graph& graph, std::span<const ir::ValueId> given = {});
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
   ~Session();
@@ -33,8 +36,9 @@ class Session {
                                       const StopToken& stop = {}, const Watcher& watch = {});
 
   // The same for a caller that wants values one after another and perhaps not all of them: Start,
-  // then Advance, a node at a time, until all are done.  Inputs as for Run.
-  Status Start(const std::vector<ir::Tensor>& inputs);
+  // then Advance, a node at a time, until all are done.  Inputs as for Run; `given` has a tensor
+  // for each value that is given.
+  Status Start(const std::vector<ir::Tensor>& inputs, std::span<const ir::Tensor> given = {});
   bool done() const;
   Status Advance(ThreadPool& pool, const StopToken& stop, const Watcher& watch);
 

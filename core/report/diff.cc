@@ -36,12 +36,14 @@ class Differ {
 
   Result<DiffResult> Run(const std::vector<std::vector<Tensor>>& batches, ThreadPool& pool,
                          const StopToken& stop) {
-    OCTAVO_TRY(reference::Session session, reference::Session::Create(float_graph_));
+    const reference::KeptValues none, &kept = options_.kept ? *options_.kept : none;
+    OCTAVO_TRY(reference::Session session, reference::Session::Create(float_graph_, kept.values));
     OCTAVO_TRY(const runtime::Plan plan,
                runtime::Plan::Create(
                    quantized_, {.numerics = options_.numerics, .keep_all_values = true}, pool));
     int64_t done = 0;
     for (const std::vector<Tensor>& batch : batches) {
+      OCTAVO_CHECK(session.Start(batch, kept.OfSample(done)));
       OCTAVO_CHECK(RunSample(session, plan, batch, pool, stop));
       ++done;
       if (options_.progress) options_.progress(done, static_cast<int64_t>(batches.size()));
@@ -60,11 +62,10 @@ class Differ {
     return references;
   }
 
-  // The float run and the two integer ones side by side, so that a value is there only as long as
-  // something reads it or is still to be compared with it.
+  // The float run that was started and the two integer ones side by side, so that a value is there
+  // only as long as something reads it or is still to be compared with it.
   Status RunSample(reference::Session& session, const runtime::Plan& plan,
                    const std::vector<Tensor>& batch, ThreadPool& pool, const StopToken& stop) {
-    OCTAVO_CHECK(session.Start(batch));
     left_ = uses_;
     real_.clear();
     for (size_t i = 0; i < batch.size(); ++i) Keep(float_graph_.inputs()[i], batch[i]);

@@ -10,6 +10,7 @@
 #include "core/base/stop_token.h"
 #include "core/ir/graph.h"
 #include "core/ir/numerics.h"
+#include "core/reference/kept_values.h"
 #include "core/report/metrics.h"
 #include "core/runtime/plan.h"
 
@@ -25,6 +26,8 @@ struct ValueReport {
 struct DiffOptions {
   std::string numerics = "onnx";
   std::function<void(int64_t done, int64_t total)> progress = {};
+  // Of the float graph over the same batches, so as not to compute them again; may be null.
+  const reference::KeptValues* kept = nullptr;
 };
 
 struct DiffResult {

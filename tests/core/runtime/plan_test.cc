@@ -247,5 +247,38 @@ TEST(Plan, WhatANumericsModeDoesNotDefineNamesTheNode) {
   EXPECT_FALSE(Plan::Create(network.graph(), {.numerics = "abacus"}, pool));
 }
 
+// A run takes what it is given in place of what it computed, in either layout.
+TEST(Execution, ReplacedValuesAreWhatReadersGet) {
+  const Network network;
+  ThreadPool pool(2);
+  auto plan = Plan::Create(network.graph(), {.keep_all_values = true}, pool);
+  ASSERT_TRUE(plan) << plan.error().message;
+  const auto values_of = [&](const Tensor& input, const std::map<ValueId, Tensor>& given) {
+    std::map<ValueId, Tensor> values;
+    auto run = plan->Begin({input}, pool);
+    EXPECT_TRUE(run);
+    while (!run->done()) {
+      const std::vector<ValueId> next = run->next();
+      EXPECT_TRUE(run->Step({}));
+      for (const ValueId id : next) {
+        values[id] = run->Value(id).Clone();
+        if (given.contains(id)) run->Replace(id, given.at(id));
+      }
+    }
+    return values;
+  };
+  const auto first = values_of(network.Input(1), {});
+  const auto second = values_of(network.Input(2), {});
+  ASSERT_GT(first.size(), 5u);
+  // Each node alone on the values of the second run gives that run's results.
+  std::map<ValueId, Tensor> given = second;
+  const ValueId quantized = network.graph().Find("x.q");
+  EXPECT_EQ(values_of(network.Input(1), given).at(quantized), first.at(quantized));
+  for (const auto& [id, tensor] : values_of(network.Input(1), given)) {
+    if (id == quantized) continue;
+    EXPECT_EQ(tensor, second.at(id)) << network.graph().name(id);
+  }
+}
+
 }  // namespace
 }  // namespace octavo::runtime
