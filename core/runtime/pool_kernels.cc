@@ -52,34 +52,19 @@ Images ImagesOf(const NodeView& view) {
   return {axes[0], axes[1], x[0], x[1]};
 }
 
-// Calls tap(x) for each tap of the window at (row, column) that lies in the operand.
-template <class F>
-void ForTaps(const Images& images, const uint8_t* x, int64_t n, int64_t row, int64_t column,
-             F&& tap) {
-  for (int64_t i = 0; i < images.height.kernel; ++i) {
-    const int64_t y = images.height.Place(row, i);
-    if (y < 0 || y >= images.height.in) continue;
-    for (int64_t j = 0; j < images.width.kernel; ++j) {
-      const int64_t at = images.width.Place(column, j);
-      if (at >= 0 && at < images.width.in) tap(images.Input(x, n, y, at));
-    }
-  }
+// Columns that the windows of a row reach, padding included.
+int64_t CountColumns(const PoolAxis& width) {
+  const int64_t last = width.Place(width.out - 1, width.kernel - 1) + 1;
+  return width.before + std::max(width.in, last);
 }
 
-// Calls pixel(n, row, column, y) for every pixel of the result; rows go to threads.
+// Calls tap(x) with each row of the operand under row `row` of the result.
 template <class F>
-void ForPixels(const Images& images, uint8_t* y, ThreadPool& pool, F&& pixel) {
-  const int64_t work =
-      images.width.out * images.channels * images.height.kernel * images.width.kernel;
-  pool.For(images.rows(), std::max<int64_t>(1, kRowGrain / std::max<int64_t>(1, work)),
-           [&](int64_t begin, int64_t end) {
-             for (int64_t r = begin; r < end; ++r) {
-               for (int64_t column = 0; column < images.width.out; ++column) {
-                 pixel(r / images.height.out, r % images.height.out, column,
-                       y + (r * images.width.out + column) * images.channels);
-               }
-             }
-           });
+void ForTapRows(const Images& images, const uint8_t* x, int64_t row, F&& tap) {
+  for (int64_t i = 0; i < images.height.kernel; ++i) {
+    const int64_t y = images.height.Place(row % images.height.out, i);
+    if (y >= 0 && y < images.height.in) tap(images.Input(x, row / images.height.out, y, 0));
+  }
 }
 
 // The greatest codes of each column under row `row` of the result, flipped, with padding of zeros
@@ -87,15 +72,23 @@ void ForPixels(const Images& images, uint8_t* y, ThreadPool& pool, F&& pixel) {
 void RaiseColumns(const Images& images, const rows::Rows& loops, const uint8_t* x, uint8_t flip,
                   int64_t row, std::vector<uint8_t>& columns) {
   const PoolAxis& width = images.width;
-  const int64_t last = width.Place(width.out - 1, width.kernel - 1) + 1;
-  const int64_t count = width.before + std::max(width.in, last);
-  columns.assign(static_cast<size_t>(count * images.channels + rows::kWindowSlack), 0);
-  for (int64_t i = 0; i < images.height.kernel; ++i) {
-    const int64_t y = images.height.Place(row % images.height.out, i);
-    if (y < 0 || y >= images.height.in) continue;
-    loops.raise(images.Input(x, row / images.height.out, y, 0), width.in * images.channels, flip,
+  const int64_t count = CountColumns(width) * images.channels + rows::kWindowSlack;
+  columns.assign(static_cast<size_t>(count), 0);
+  ForTapRows(images, x, row, [&](const uint8_t* tap) {
+    loops.raise(tap, width.in * images.channels, flip,
                 columns.data() + width.before * images.channels);
-  }
+  });
+}
+
+// Likewise the sums of the flipped codes.
+void SumColumns(const Images& images, const rows::Rows& loops, const uint8_t* x, uint8_t flip,
+                int64_t row, std::vector<int32_t>& columns) {
+  const PoolAxis& width = images.width;
+  columns.assign(static_cast<size_t>(CountColumns(width) * images.channels), 0);
+  ForTapRows(images, x, row, [&](const uint8_t* tap) {
+    loops.sum(tap, width.in * images.channels, flip,
+              columns.data() + width.before * images.channels);
+  });
 }
 
 // Windows that lie in padding alone show `empty`.
@@ -137,28 +130,49 @@ Result<Prepared> PrepareMaxPool(const NodeView& view, ThreadPool&) {
   }};
 }
 
+// What a mean divides by, and how its codes are read and written.
+struct Mean {
+  bool padding_counts = false;
+  ir::Quant from = {}, to = {};
+  rows::Codes codes = {}, result = {};
+
+  void Run(const Images& images, const rows::Rows& loops, const uint8_t* x, int64_t row,
+           uint8_t* y) const {
+    static thread_local std::vector<int32_t> columns;
+    SumColumns(images, loops, x, codes.flip, row, columns);
+    const PoolAxis &height = images.height, &width = images.width;
+    const int64_t inside = height.CountInside(row % height.out);
+    const int64_t padded = height.CountPadded(row % height.out);
+    for (int64_t column = 0; column < width.out; ++column, y += images.channels) {
+      const int64_t taps = inside * width.CountInside(column);
+      const int64_t count = padding_counts ? padded * width.CountPadded(column) : taps;
+      loops.mean_of_window({.columns = columns.data() + column * width.stride * images.channels,
+                            .tap_step = width.dilation * images.channels,
+                            .taps = width.kernel,
+                            .channels = images.channels,
+                            .offset = static_cast<int32_t>(taps * codes.zero_point),
+                            .multiplier = MeanMultiplier(from, to, std::max<int64_t>(1, count)),
+                            .codes = result,
+                            .y = y});
+    }
+  }
+};
+
 Result<Prepared> PrepareAveragePool(const NodeView& view, ThreadPool&) {
   const Images images = ImagesOf(view);
-  const bool padding_counts = view.node.attributes.Int("count_include_pad", 0) != 0;
-  const ir::Quant from = *view.in(0).quant, to = *view.out().quant;
-  const rows::Codes codes = RowCodes(view.in(0)), result = RowCodes(view.out());
+  const Mean mean{view.node.attributes.Int("count_include_pad", 0) != 0, *view.in(0).quant,
+                  *view.out().quant, RowCodes(view.in(0)), RowCodes(view.out())};
+  const int64_t row_codes = images.width.out * images.channels;
+  const int64_t work = row_codes * (images.height.kernel + images.width.kernel);
   return Prepared{.run = [=, loops = &rows::CurrentRows()](const StepContext& context) -> Status {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
     uint8_t* y = context.out().mutable_values<uint8_t>().data();
-    ForPixels(
-        images, y, *context.pool, [&](int64_t n, int64_t row, int64_t column, uint8_t* pixel) {
-          thread_local std::vector<int32_t> sums;
-          sums.assign(images.channels, 0);
-          ForTaps(images, x, n, row, column, [&](const uint8_t* tap) {
-            loops->sum(tap, images.channels, codes.flip, sums.data());
-          });
-          const int64_t inside = images.height.CountInside(row) * images.width.CountInside(column);
-          const int64_t padded = images.height.CountPadded(row) * images.width.CountPadded(column);
-          const int64_t count = std::max<int64_t>(1, padding_counts ? padded : inside);
-          loops->finish(sums.data(), images.channels,
-                        static_cast<int32_t>(inside * codes.zero_point),
-                        MeanMultiplier(from, to, count), result, pixel);
-        });
+    context.pool->For(images.rows(), kRowGrain / std::max<int64_t>(1, work) + 1,
+                      [&](int64_t begin, int64_t end) {
+                        for (int64_t row = begin; row < end; ++row) {
+                          mean.Run(images, *loops, x, row, y + row * row_codes);
+                        }
+                      });
     return {};
   }};
 }

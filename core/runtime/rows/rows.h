@@ -68,6 +68,17 @@ struct WindowCall {
   uint8_t* y = nullptr;
 };
 
+// y[c] = Requantize(sum over t of columns[t * tap_step + c] - offset, multiplier)
+struct MeanCall {
+  const int32_t* columns = nullptr;
+  int64_t tap_step = 0, taps = 0;
+  int64_t channels = 0;
+  int32_t offset = 0;
+  float multiplier = 0;
+  Codes codes = {};
+  uint8_t* y = nullptr;
+};
+
 struct Rows {
   BinaryFunction add = nullptr, subtract = nullptr, multiply = nullptr, divide = nullptr;
   // Elementwise on codes of one type; the calls' scales do not matter.
@@ -81,6 +92,7 @@ struct Rows {
   // y[i] = Requantize(sums[i] - offset, multiplier)
   void (*finish)(const int32_t* sums, int64_t count, int32_t offset, float multiplier, Codes codes,
                  uint8_t* y) = nullptr;
+  void (*mean_of_window)(const MeanCall&) = nullptr;
   // y[i] = table[x[i]]
   void (*look_up)(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) = nullptr;
   // The greatest of x[i] ^ flip, 0 if there is none.

@@ -54,6 +54,19 @@ void Finish(const int32_t* __restrict sums, int64_t count, int32_t offset, float
   }
 }
 
+void MeanOfWindow(const MeanCall& call) {
+  constexpr int64_t kBlock = 64;
+  for (int64_t begin = 0; begin < call.channels; begin += kBlock) {
+    const int64_t rest = call.channels - begin, count = rest < kBlock ? rest : kBlock;
+    int32_t sums[kBlock] = {};
+    for (int64_t t = 0; t < call.taps; ++t) {
+      const int32_t* x = call.columns + t * call.tap_step + begin;
+      for (int64_t i = 0; i < count; ++i) sums[i] += x[i];
+    }
+    Finish(sums, count, call.offset, call.multiplier, call.codes, call.y + begin);
+  }
+}
+
 template <class Sum>
 void Product(const ProductCall& call) {
   constexpr int64_t kBlock = kRowSlack;
@@ -82,6 +95,7 @@ constexpr Rows MakeRows() {
           .sum = &Sum,
           .greatest_of_windows = &GreatestOfWindows,
           .finish = &Finish,
+          .mean_of_window = &MeanOfWindow,
           .look_up = &LookUp,
           .greatest_of = &GreatestOf,
           .row_sums = &RowSums,

@@ -316,7 +316,15 @@ void CheckPools() {
         {Op("", "AveragePool"),
          {{x}},
          {{"kernel_shape", Ints{3, 2}}, {"pads", Ints{1, 0, 1, 1}}, {"strides", Ints{2, 1}}},
-         {CodesType(dtype, {2, 19, 4, 6}, 0.013f, 7)}}};
+         {CodesType(dtype, {2, 19, 4, 6}, 0.013f, 7)}},
+        {Op("", "AveragePool"),
+         {{CodesType(dtype, {2, 130, 9, 11}, 0.02f, 5)}},
+         {{"kernel_shape", Ints{3, 4}},
+          {"pads", Ints{2, 3, 1, 0}},
+          {"strides", Ints{3, 2}},
+          {"dilations", Ints{2, 2}},
+          {"count_include_pad", int64_t{1}}},
+         {CodesType(dtype, {2, 130, 3, 4}, 0.013f, 7)}}};
     for (const KernelCase& test : cases) {
       std::vector<const Kernel*> kernels = MatchingKernels(test.View());
       kernels.pop_back();
