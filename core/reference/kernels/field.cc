@@ -148,4 +148,26 @@ void PackPixels(const Tiles& tiles, const Field& field, const float* field_data,
   }
 }
 
+void PackStrided(const Tiles& tiles, const ConvShape& shape, int64_t out_width, const float* x,
+                 Range k, Range columns, float* out) {
+  const int64_t plane = shape.in_height * shape.in_width;
+  for (int64_t n = columns.begin; n < columns.end; n += tiles.panel()) {
+    const int64_t valid = std::min<int64_t>(tiles.panel(), columns.end - n);
+    const int64_t width = RoundUp(valid, tiles.lanes);
+    for (int64_t i = 0; i < valid;) {
+      const int64_t row = (n + i) / out_width, column = (n + i) % out_width;
+      const int64_t length = std::min(out_width - column, valid - i);
+      tiles.split(
+          {.x = x + k.begin * plane + row * shape.stride_height * shape.in_width + 2 * column,
+           .x_stride = plane,
+           .count = 2 * length - 1,
+           .even = out + i,
+           .to_stride = width,
+           .rows = k.size()});
+      i += length;
+    }
+    for (int64_t t = 0; t < k.size(); ++t, out += width) std::fill(out + valid, out + width, 0.0f);
+  }
+}
+
 }  // namespace octavo::reference::internal

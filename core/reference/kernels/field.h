@@ -66,4 +66,9 @@ Band BandOf(const Field& field, const Placement& whole, int64_t row);
 void PackPixels(const Tiles& tiles, const Field& field, const float* field_data,
                 const std::vector<int64_t>& offsets, Range k, Range columns, float* out);
 
+// The same of a pointwise convolution without padding, of columns two apart, from its input:
+// [k) are channels.
+void PackStrided(const Tiles& tiles, const ConvShape& shape, int64_t out_width, const float* x,
+                 Range k, Range columns, float* out);
+
 }  // namespace octavo::reference::internal

@@ -50,61 +50,85 @@ void RunTile(const Product& p, TileCall call, Range rows, Range columns, int64_t
   }
 }
 
-// The columns `panel` of the block `rows` for the part `k` of the sum; b points at row k.begin.
-void RunPanel(const Product& p, Range rows, Range panel, Range k, const float* b,
-              int64_t b_stride) {
+// One panel of the right operand for a part of the sum, whose first row is at `b`; and the one
+// after it, of which each tile fetches another line.
+struct Panel {
+  Range columns = {};
+  const float* b = nullptr;
+  int64_t stride = 0;
+  const float* next = nullptr;
+  int64_t next_stride = 0, next_lines = 1;
+};
+
+Panel PanelOf(Range columns, const float* b, int64_t stride, const Tiles& tiles) {
+  return {columns, b, stride, b + tiles.panel(), stride, kMaxTileVectors};
+}
+
+// The columns of `panel` of the block `rows` for the part `k` of the sum.
+void RunPanel(const Product& p, Range rows, const Panel& panel, Range k) {
   const int64_t height = p.tiles->rows;
-  const int64_t vectors = (panel.size() + p.tiles->lanes - 1) / p.tiles->lanes;
+  const int64_t vectors = CeilDiv(panel.columns.size(), p.tiles->lanes);
   const bool in_place = p.direct_a != nullptr;
   const int64_t a_step = height * (in_place ? p.a_stride : p.k);
   const float* a = in_place ? p.direct_a + rows.begin * p.a_stride + k.begin
                             : p.packed_a + rows.begin * p.k + k.begin * height;  // begins a panel
   const bool last = k.end == p.k;
   const bool has_row_bias = last && p.bias.per_row != nullptr;
-  int64_t vector = 0;
+  int64_t line = 0;
   for (int64_t r = rows.begin; r < rows.end; r += height, a += a_step) {
     const Range tile{r, std::min(r + height, rows.end)};
-    // Of the next panel, each tile fetches another vector.
-    const float* next = b + p.tiles->panel() + vector * p.tiles->lanes;
-    vector = vector + 1 == kMaxTileVectors ? 0 : vector + 1;
     RunTile(p,
             {.a = a,
              .a_stride = p.a_stride,
-             .b = b,
-             .b_stride = b_stride,
-             .ahead = next,
+             .b = panel.b,
+             .b_stride = panel.stride,
+             .ahead = panel.next + line * p.tiles->lanes,
+             .ahead_stride = panel.next_stride,
              .k = k.size(),
              .accumulate = k.begin > 0,
              .row_bias = has_row_bias ? p.bias.per_row + r : nullptr},
-            tile, panel, vectors);
-    if (last && p.bias.per_column != nullptr) AddColumnBias(p, tile, panel);
+            tile, panel.columns, vectors);
+    line = line + 1 == panel.next_lines ? 0 : line + 1;
+    if (last && p.bias.per_column != nullptr) AddColumnBias(p, tile, panel.columns);
   }
+}
+
+// Packs the columns into `packed`.
+Panel PackPanel(const Product& p, Range k, Range columns, float* packed) {
+  const Tiles& tiles = *p.tiles;
+  (*p.pack_b)(k, columns, packed);
+  Panel panel = PanelOf(columns, packed, RoundUp(columns.size(), tiles.lanes), tiles);
+  const auto next = static_cast<size_t>(columns.end / tiles.panel());
+  if (columns.end < p.n && next < p.source.panels.size()) {
+    const std::span<const int64_t> panels = p.source.panels;
+    panel.next = p.source.data + k.begin * p.source.stride + panels[next];
+    panel.next_stride = p.source.stride;
+    panel.next_lines = CeilDiv(panels[next] - panels[next - 1], tiles.lanes) + 1;
+  }
+  return panel;
 }
 
 // The block rows x columns of C.  columns.begin and rows.begin are multiples of the tile's.
 void RunBlock(const Product& p, Range rows, Range columns) {
   const Tiles& tiles = *p.tiles;
-  const bool pack = p.pack_b != nullptr;
   const int64_t depth = DepthOf(p.k);
-  const Scratch packed(pack ? RoundUp(columns.size(), tiles.lanes) * depth + kPackSlack : 0);
+  const Scratch packed(tiles.panel() * depth + kPackSlack);
   for (int64_t k0 = 0; k0 < std::max<int64_t>(p.k, 1); k0 += depth) {
     const Range k{k0, std::min(k0 + depth, p.k)};
-    if (pack) (*p.pack_b)(k, columns, packed.get());
-    const float* block = packed.get();
     for (int64_t n = columns.begin; n < columns.end; n += tiles.panel()) {
       const int64_t width = PanelWidth(tiles, n, p.n);
       const Range panel{n, std::min(n + width, columns.end)};
-      if (pack) {
-        RunPanel(p, rows, panel, k, block, width);
-        block += k.size() * width;
+      if (p.pack_b != nullptr) {
+        RunPanel(p, rows, PackPanel(p, k, panel, packed.get()), k);
       } else if (p.packed_b != nullptr) {
-        RunPanel(p, rows, panel, k, p.packed_b + n * p.k + k.begin * width, width);
+        const float* b = p.packed_b + n * p.k + k.begin * width;
+        RunPanel(p, rows, PanelOf(panel, b, width, tiles), k);
       } else if (panel.size() == width) {
-        RunPanel(p, rows, panel, k, p.direct_b + k.begin * p.b_stride + n, p.b_stride);
+        const float* b = p.direct_b + k.begin * p.b_stride + n;
+        RunPanel(p, rows, PanelOf(panel, b, p.b_stride, tiles), k);
       } else {
-        const Scratch tail(width * depth);
-        PackColumns(tiles, {p.direct_b, p.k, p.n, p.b_stride, 1}, k, panel, tail.get());
-        RunPanel(p, rows, panel, k, tail.get(), width);
+        PackColumns(tiles, {p.direct_b, p.k, p.n, p.b_stride, 1}, k, panel, packed.get());
+        RunPanel(p, rows, PanelOf(panel, packed.get(), width, tiles), k);
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <span>
 
 #include "core/base/parallel.h"
 #include "core/reference/kernels/matmul.h"
@@ -41,6 +42,12 @@ void PackColumns(const Tiles& tiles, const MatrixView& b, Range k, Range columns
 
 // Floats that a ColumnPacker may write beyond the end of its block.
 inline constexpr int64_t kPackSlack = 16;
+// Where pack_b reads: row k of the columns of panel i begins at data + k * stride + panels[i].
+struct PackSource {
+  const float* data = nullptr;
+  int64_t stride = 0;
+  std::span<const int64_t> panels = {};
+};
 using ColumnPacker = std::function<void(Range k, Range columns, float* out)>;
 
 // One product C[m, n]; one of packed_a and direct_a is set, and exactly one of packed_b, pack_b and
@@ -53,6 +60,7 @@ struct Product {
   int64_t a_stride = 0;
   const float* packed_b = nullptr;
   const ColumnPacker* pack_b = nullptr;
+  PackSource source = {};           // of pack_b, where it is known
   const float* direct_b = nullptr;  // row-major with b_stride
   int64_t b_stride = 0;
   float* c = nullptr;

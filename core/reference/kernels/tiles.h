@@ -13,7 +13,8 @@ struct TileCall {
   int64_t a_stride = 0;      // rows that lie so far apart
   const float* b = nullptr;  // [k][b_stride], of which vectors * lanes columns are read
   int64_t b_stride = 0;
-  const float* ahead = nullptr;  // what a later call reads and this one fetches, as far apart
+  const float* ahead = nullptr;  // what is read later and fetched now, one line for each k
+  int64_t ahead_stride = 0;
   int64_t k = 0;
   float* c = nullptr;  // [rows][c_stride], of which vectors * lanes columns are written
   int64_t c_stride = 0;

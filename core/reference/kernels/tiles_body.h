@@ -68,7 +68,7 @@ void Tile(const TileCall& call) {
     }
     a.Next();
     b += call.b_stride;
-    ahead += call.b_stride;
+    ahead += call.ahead_stride;
   }
   if (call.row_bias != nullptr) {
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {

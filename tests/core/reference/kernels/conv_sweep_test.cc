@@ -71,5 +71,62 @@ TEST(ConvSweep, DepthwiseOfSmallPlanesIsTheNaiveLoop) { Sweep(400, 1, 9, 1, 1); 
 TEST(ConvSweep, GroupsOfFewChannelsAreTheNaiveLoop) { Sweep(200, 2, 12, 5, 9); }
 TEST(ConvSweep, GroupsOfManyChannelsAreTheNaiveLoop) { Sweep(150, 3, 2, 6, 50); }
 
+// The last is one of rows longer than a band.
+const ConvShape kLargePlanes[] = {
+    {.batch = 2,
+     .in_channels = 2,
+     .out_channels = 2,
+     .groups = 2,
+     .in_height = 99,
+     .in_width = 101,
+     .kernel_height = 3,
+     .kernel_width = 3,
+     .pad_top = 1,
+     .pad_left = 1,
+     .pad_bottom = 1,
+     .pad_right = 1},
+    {.in_channels = 2,
+     .out_channels = 4,
+     .groups = 2,
+     .in_height = 120,
+     .in_width = 97,
+     .kernel_height = 5,
+     .kernel_width = 3,
+     .stride_height = 2,
+     .stride_width = 2,
+     .dilation_height = 2,
+     .pad_top = 5,
+     .pad_left = 1,
+     .pad_bottom = 3,
+     .pad_right = 2},
+    {.in_channels = 3,
+     .out_channels = 3,
+     .groups = 3,
+     .in_height = 31,
+     .in_width = 75,
+     .kernel_height = 5,
+     .kernel_width = 5,
+     .stride_height = 2,
+     .stride_width = 2,
+     .pad_top = 2,
+     .pad_left = 2,
+     .pad_bottom = 2,
+     .pad_right = 2},
+    {.in_channels = 2,
+     .out_channels = 2,
+     .groups = 2,
+     .in_height = 5,
+     .in_width = 3000,
+     .kernel_height = 3,
+     .kernel_width = 3,
+     .pad_top = 2,
+     .pad_left = 1,
+     .pad_right = 1},
+};
+
+TEST(ConvSweep, LargePlanesInBandsAreTheNaiveLoop) {
+  for (const ConvShape& shape : kLargePlanes) ExpectNaive(shape, 5);
+}
+
 }  // namespace
 }  // namespace octavo::reference
