@@ -79,6 +79,7 @@ bool ScatterPlain18(const ir::Graph& graph, Draft& draft);
 bool GemmWithBias(const ir::Graph& graph, Draft& draft);
 
 // Operators that an older version writes out in several (forms_written_out.cc).
+bool RmsNormToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion);
 bool SwishToProduct(const ir::Graph& graph, int64_t opset, Conversion& conversion);
 bool NormWithEpsilonToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion);
 

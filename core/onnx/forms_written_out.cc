@@ -18,6 +18,17 @@ Operand Before(Conversion& conversion, std::string_view role, std::string_view o
   return result;
 }
 
+// A reduction before the draft, whose axes are an operand from opset 18 on.
+Operand Reduced(Conversion& conversion, int64_t opset, std::string_view role, std::string_view op,
+                const Operand& x, const std::vector<int64_t>& axes) {
+  if (opset >= 18) {
+    return Before(conversion, role, op, {x, Operand::Literal("axes", ir::Tensor::Ints(axes))});
+  }
+  const Operand result = Before(conversion, role, op, {x});
+  conversion.before.back().attributes.Set("axes", axes);
+  return result;
+}
+
 }  // namespace
 
 // x * Sigmoid(alpha * x)
@@ -54,18 +65,34 @@ bool NormWithEpsilonToQuotient(const ir::Graph& graph, int64_t opset, Conversion
   const Operand x = draft.inputs[0];
   const Operand number = Operand::Literal("epsilon", ir::Tensor::Scalar(epsilon));
   const bool inside = mode == "inside" && squares;
-  const bool inputs = opset >= 18;  // axes are
-  Operand norm = Before(
-      conversion, "norm",
-      inside    ? "ReduceSumSquare"
-      : squares ? "ReduceL2"
-                : "ReduceL1",
-      inputs ? std::vector{x, Operand::Literal("axes", ir::Tensor::Ints(axes))} : std::vector{x});
-  if (!inputs) conversion.before.back().attributes.Set("axes", axes);
+  const std::string_view reduction = inside ? "ReduceSumSquare" : squares ? "ReduceL2" : "ReduceL1";
+  Operand norm = Reduced(conversion, opset, "norm", reduction, x, axes);
   norm = Before(conversion, "kept", mode == "max" ? "Max" : "Add", {norm, number});
   if (inside) norm = Before(conversion, "root", "Sqrt", {norm});
   draft.op = "Div";
   draft.inputs = {x, norm};
+  return true;
+}
+
+// x / Sqrt(ReduceMean(x * x) + epsilon) * scale
+bool RmsNormToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
+  if (opset >= 23) return false;
+  Draft& draft = conversion.node;
+  const Operand x = draft.inputs[0], scale = draft.inputs[1];
+  const float epsilon = draft.attributes.Float("epsilon", 1e-5f);
+  const auto rank = static_cast<int64_t>(graph.type(x.value).shape.size());
+  const int64_t axis = draft.attributes.Int("axis", -1);
+  std::vector<int64_t> axes;
+  for (int64_t i = axis < 0 ? axis + rank : axis; i < rank; ++i) axes.push_back(i);
+  const Operand square = Before(conversion, "square", "Mul", {x, x});
+  const Operand mean = Reduced(conversion, opset, "mean", "ReduceMean", square, axes);
+  const Operand sum = Before(conversion, "sum", "Add",
+                             {mean, Operand::Literal("epsilon", ir::Tensor::Scalar(epsilon))});
+  const Operand root = Before(conversion, "root", "Sqrt", {sum});
+  const Operand normal = Before(conversion, "normal", "Div", {x, root});
+  draft.op = "Mul";
+  draft.attributes = {};
+  draft.inputs = {normal, scale};
   return true;
 }
 

@@ -141,6 +141,7 @@ struct WrittenOutRow {
 
 constexpr WrittenOutRow kWrittenOut[] = {
     {"LpNormalization", &NormWithEpsilonToQuotient},
+    {"RMSNormalization", &RmsNormToQuotient},
     {"Swish", &SwishToProduct},
 };
 
@@ -207,6 +208,7 @@ constexpr FirstRow kFirst[] = {
     {"QLinearConv", 10},
     {"QLinearMatMul", 10},
     {"QuantizeLinear", 10},
+    {"RMSNormalization", 23},
     {"Range", 11},
     {"Resize", 10},
     {"ReverseSequence", 10},

@@ -44,4 +44,13 @@ Moments MomentsOf(const T* values, int64_t count, double epsilon) {
   return moments;
 }
 
+template <class T>
+double InverseRootMeanSquare(const T* values, int64_t count, double epsilon) {
+  const double squares = LaneSum(count, [&](int64_t i) {
+    const double value = values[i];
+    return value * value;
+  });
+  return 1 / std::sqrt(squares / static_cast<double>(count) + epsilon);
+}
+
 }  // namespace octavo::ops

@@ -65,6 +65,7 @@
   X(PRelu)                     \
   X(Pow)                       \
   X(Quantize)                  \
+  X(RMSNormalization)          \
   X(RNN)                       \
   X(Reciprocal)                \
   X(ReduceL1)                  \

@@ -23,6 +23,10 @@ constexpr Rule kLayerNorm = {
     "(x - Mean(x)) / Sqrt(Mean((x - Mean(x))^2) + e) * g + b -> "
     "LayerNormalization(x, g, b)",
     Effect::kRealExact, "the mean is over trailing axes, g and b are constants of their shape"};
+constexpr Rule kRmsNorm = {"rms-norm", "x / Sqrt(Mean(x^2) + e) * g -> RMSNormalization(x, g)",
+                           Effect::kRealExact,
+                           "the mean is over trailing axes, g is a constant of their shape; x is "
+                           "no deviation from a mean"};
 constexpr Rule kHardSwish = {"hard-swish", "x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x)",
                              Effect::kRealExact, "or x * HardSigmoid{1/6, 1/2}(x)"};
 constexpr Rule kSwish = {"swish", "x * Sigmoid(a * x) -> Swish{alpha=a}(x)", Effect::kRealExact,
@@ -34,7 +38,8 @@ constexpr Rule kL2Norm = {
 constexpr Rule kSoftmax = {"softmax", "Exp(x - Max(x)) / Sum(Exp(x - Max(x))) -> Softmax(x)",
                            Effect::kRealExact,
                            "Max and Sum along one axis, kept or put back; the Max may be left out"};
-constexpr Rule kRules[] = {kGelu, kGeluTanh, kLayerNorm, kHardSwish, kSwish, kL2Norm, kSoftmax};
+constexpr Rule kRules[] = {kGelu,      kGeluTanh, kLayerNorm, kRmsNorm,
+                           kHardSwish, kSwish,    kL2Norm,    kSoftmax};
 
 const Rule& RuleOf(const Pattern& pattern) {
   return *std::ranges::find(kRules, pattern.name, &Rule::name);
@@ -72,8 +77,8 @@ Status Run(Graph& graph, Context& context) {
 const Pass kRecognizePass = {
     .name = "recognize",
     .promise =
-        "Gelu, LayerNormalization, LpNormalization, HardSwish, Swish and Softmax stand as one node "
-        "each",
+        "Gelu, LayerNormalization, RMSNormalization, LpNormalization, HardSwish, Swish and Softmax "
+        "stand as one node each",
     .rules = kRules,
     .run = &Run,
 };

@@ -46,6 +46,12 @@ bool IsScalar(const Graph& graph, ValueId value, double expected) {
   return scalar && std::fabs(*scalar - expected) <= 1e-6 * std::fabs(expected);
 }
 
+ValueId ReciprocalOf(const Graph& graph, ValueId value) {
+  const Node* node = graph.Producer(value);
+  if (Is(node, "Reciprocal")) return node->input(0);
+  return Is(node, "Div") && IsScalar(graph, node->input(0), 1) ? node->input(1) : ValueId{};
+}
+
 ValueId AddConstant(Graph& graph, std::string_view base, ir::Tensor tensor) {
   return graph.AddConstant(graph.UniqueName(base), std::move(tensor));
 }

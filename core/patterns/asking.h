@@ -26,6 +26,9 @@ std::optional<float> ScalarOf(const ir::Graph& graph, ir::ValueId value);
 // Whether the value is a one-element constant within one part in a million of `expected`.
 bool IsScalar(const ir::Graph& graph, ir::ValueId value, double expected);
 
+// What a value is 1 divided by; none where it is not that.
+ir::ValueId ReciprocalOf(const ir::Graph& graph, ir::ValueId value);
+
 // `axis` counted from the front.
 inline int64_t FrontAxis(int64_t axis, size_t rank) {
   return axis < 0 ? axis + static_cast<int64_t>(rank) : axis;

@@ -87,13 +87,6 @@ std::optional<Norm> NormOf(const Graph& graph, ValueId value, ValueId x) {
   return norm;
 }
 
-// What a value is 1 divided by; none where it is not that.
-ValueId ReciprocalOf(const Graph& graph, ValueId value) {
-  const Node* node = graph.Producer(value);
-  if (Is(node, "Reciprocal")) return node->input(0);
-  return Is(node, "Div") && IsScalar(graph, node->input(0), 1) ? node->input(1) : ValueId{};
-}
-
 }  // namespace
 
 std::optional<Form> MatchL2Norm(Graph& graph, NodeId last) {

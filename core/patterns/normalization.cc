@@ -1,4 +1,4 @@
-// LayerNormalization and Softmax: a reduction of x beside x itself.
+// LayerNormalization, RMSNormalization and Softmax: a reduction of x beside x itself.
 #include <algorithm>
 #include <cmath>
 
@@ -94,6 +94,33 @@ std::optional<Normalized> NormalizedOf(const Graph& graph, ValueId value) {
   return norm;
 }
 
+// Sqrt(Mean(x^2) + epsilon), in x's shape when broadcast.
+std::optional<Normalized> RootMeanSquare(const Graph& graph, ValueId value, ValueId x) {
+  const Node* sqrt = ProducerIs(graph, value, "Sqrt");
+  const Node* sum = sqrt ? ProducerIs(graph, sqrt->input(0), "Add") : nullptr;
+  if (sum == nullptr) return std::nullopt;
+  const size_t number = ScalarOf(graph, sum->input(0)) ? 0 : 1;
+  const auto epsilon = ScalarOf(graph, sum->input(number));
+  const Node* mean = ProducerIs(graph, sum->input(1 - number), "ReduceMean");
+  if (!epsilon || mean == nullptr || !IsSquareOf(graph, mean->input(0), x)) return std::nullopt;
+  const auto axes = AxesOf(graph, *mean);
+  if (!axes || !Trail(graph, value).LinesUp(graph.type(x).shape, *axes)) return std::nullopt;
+  return Normalized{x, *axes, *epsilon};
+}
+
+// x / root, or x * (1 / root) in any order.
+std::optional<Normalized> RootMeanSquareOf(const Graph& graph, ValueId value) {
+  const Node* node = graph.Producer(value);
+  if (Is(node, "Div")) return RootMeanSquare(graph, node->input(1), node->input(0));
+  if (!Is(node, "Mul")) return std::nullopt;
+  for (size_t i = 0; i < 2; ++i) {
+    const ValueId root = ReciprocalOf(graph, node->input(i));
+    if (!root) continue;
+    if (auto norm = RootMeanSquare(graph, root, node->input(1 - i))) return norm;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Form> MatchLayerNorm(Graph& graph, NodeId last) {
@@ -116,6 +143,30 @@ std::optional<Form> MatchLayerNorm(Graph& graph, NodeId last) {
   const ValueId b = ConstantFor(graph, given_bias, *std::move(bias));
   return Form{.inputs = {norm->x, g, b},
               .attributes = {{"axis", norm->axes.front()}, {"epsilon", norm->epsilon}}};
+}
+
+// x / Sqrt(Mean(x^2) + e) * g, the quotient also as a product with the reciprocal.
+std::optional<Form> MatchRmsNorm(Graph& graph, NodeId last) {
+  const Node& node = graph.node(last);
+  if (!Is(node, "Mul") || graph.type(node.result()).dtype != ir::DType::kF32) return std::nullopt;
+  for (size_t i = 0; i < 2; ++i) {
+    const ValueId scale = node.input(i);
+    if (!graph.IsConstant(scale)) continue;
+    const auto norm = RootMeanSquareOf(graph, node.input(1 - i));
+    if (!norm || graph.CountUses(node.input(1 - i)) != 1) return std::nullopt;
+    if (DeviationOf(graph, norm->x)) return std::nullopt;  // a part of LayerNormalization
+    const ir::Shape& shape = graph.type(norm->x).shape;
+    if (!Trailing(norm->axes, shape.size()) || graph.type(node.result()).shape != shape) {
+      return std::nullopt;
+    }
+    const ir::Shape axes(shape.end() - static_cast<int64_t>(norm->axes.size()), shape.end());
+    auto reshaped = NormShaped(graph, scale, axes);
+    if (!reshaped) return std::nullopt;
+    const ValueId g = ConstantFor(graph, scale, *std::move(reshaped));
+    return Form{.inputs = {norm->x, g},
+                .attributes = {{"axis", norm->axes.front()}, {"epsilon", norm->epsilon}}};
+  }
+  return std::nullopt;
 }
 
 std::optional<Form> MatchSoftmax(Graph& graph, NodeId last) {

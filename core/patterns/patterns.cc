@@ -16,6 +16,7 @@ constexpr Pattern kPatterns[] = {
     {"gelu", "Gelu", &MatchGelu},
     {"gelu-tanh", "Gelu", &MatchGeluTanh},
     {"layer-norm", "LayerNormalization", &MatchLayerNorm},
+    {"rms-norm", "RMSNormalization", &MatchRmsNorm},
     {"l2-norm", "LpNormalization", &MatchL2Norm},
     {"hard-swish", "HardSwish", &MatchHardSwish},
     {"swish", "Swish", &MatchSwish},

@@ -23,6 +23,7 @@ std::optional<Form> MatchGeluTanh(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchHardSwish(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchL2Norm(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchLayerNorm(ir::Graph& graph, ir::NodeId last);
+std::optional<Form> MatchRmsNorm(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchSoftmax(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchSwish(ir::Graph& graph, ir::NodeId last);
 

@@ -37,6 +37,7 @@ namespace octavo::runtime {
   X(RowsLayerNormalization)    \
   X(RowsInstanceNormalization) \
   X(RowsLpNormalization)       \
+  X(RowsRmsNormalization)      \
   X(RowsQuantize)              \
   X(ModeQuantize)              \
   X(RowsDequantize)            \

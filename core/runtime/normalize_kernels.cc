@@ -1,8 +1,10 @@
-// Softmax, LogSoftmax, LayerNormalization and InstanceNormalization between 8-bit types: the float
-// definition (sums in double in its order, rounded once); powers are read from tables of 256.
+// Softmax, LogSoftmax, LayerNormalization, RMSNormalization and InstanceNormalization between 8-bit
+// types: the float definition (sums in double in its order, rounded once); powers are read from
+// tables of 256.
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <memory>
 
 #include "core/base/math.h"
@@ -15,6 +17,7 @@ namespace {
 
 constexpr std::string_view kSoftmaxOps[] = {"Softmax", "LogSoftmax"};
 constexpr std::string_view kLayerOps[] = {"LayerNormalization"};
+constexpr std::string_view kRmsOps[] = {"RMSNormalization"};
 constexpr std::string_view kInstanceOps[] = {"InstanceNormalization"};
 
 // Elements of a softmax that repay handing rows to another thread.
@@ -164,12 +167,19 @@ struct NormalizeState {
   // The factor and shift of each element of a row, or of each row in turn.
   std::vector<double> scale = {}, shift = {};
   bool by_row = false;
+  bool centered = true;  // else the mean counts as 0
   double epsilon = 0;
   rows::Codes from = {}, to = {};
   const rows::Rows* loops = nullptr;
 
+  rows::Moments MomentsOf(const uint8_t* x) const {
+    if (centered) return loops->moments(x, size, from, epsilon);
+    const double squares = loops->squares(x, size, from);
+    return {0, 1 / std::sqrt(squares / static_cast<double>(size) + epsilon)};
+  }
+
   void RunRow(const uint8_t* x, int64_t row, uint8_t* y) const {
-    const rows::Moments moments = loops->moments(x, size, from, epsilon);
+    const rows::Moments moments = MomentsOf(x);
     rows::NormalizeCall call{
         .x = x, .y = y, .count = size, .x_codes = from, .y_codes = to, .mean = moments.mean};
     if (by_row) {
@@ -238,6 +248,18 @@ Result<Prepared> PrepareLayer(const NodeView& view, ThreadPool&) {
       view, {.size = size, .scale = Parameter(view, 1, size), .shift = Parameter(view, 2, size)});
 }
 
+bool MatchRms(const NodeView& view) {
+  return IsPlain(view) && IsParameter(view, 1, LayerSize(view));
+}
+
+Result<Prepared> PrepareRms(const NodeView& view, ThreadPool&) {
+  const int64_t size = LayerSize(view);
+  return Ready(view, {.size = size,
+                      .scale = Parameter(view, 1, size),
+                      .shift = std::vector<double>(size, 0),
+                      .centered = false});
+}
+
 bool MatchInstance(const NodeView& view) {
   if (!IsPlain(view)) return false;
   const int64_t channels = view.in(0).shape[1];
@@ -265,6 +287,12 @@ extern constexpr Kernel kRowsLayerNormalization{.name = "rows-layer-normalizatio
                                                 .match = &MatchLayer,
                                                 .prepare = &PrepareLayer,
                                                 .isa = &CurrentIsaName};
+
+extern constexpr Kernel kRowsRmsNormalization{.name = "rows-rms-normalization",
+                                              .ops = kRmsOps,
+                                              .match = &MatchRms,
+                                              .prepare = &PrepareRms,
+                                              .isa = &CurrentIsaName};
 
 extern constexpr Kernel kRowsInstanceNormalization{.name = "rows-instance-normalization",
                                                    .ops = kInstanceOps,

@@ -91,6 +91,9 @@ def norms_and_pools(write):
     write("global_lp_pool", "GlobalLpPool", [reals(2, 2, 5, 5)])
     for p in (1, 2):
         write(f"lp_normalization_{p}", "LpNormalization", [reals(3, 4, 5)], axis=1, p=p)
+    write("rms_normalization", "RMSNormalization", [reals(3, 4, 5), reals(5)], opset=23)
+    write("rms_normalization_of_two_axes", "RMSNormalization", [reals(3, 4, 5), reals(4, 5)],
+          opset=23, axis=1, epsilon=0.1)
     write("group_normalization", "GroupNormalization", [reals(2, 4, 3, 3), reals(4), reals(4)],
           opset=21, num_groups=2)
     write("mean_variance", "MeanVarianceNormalization", [reals(2, 3, 4, 4)], opset=13)

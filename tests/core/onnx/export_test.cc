@@ -299,6 +299,27 @@ graph(%x: tensor<2x8xf32>) -> (%y) opset("": 13) {{
   }
 }
 
+TEST(Export, RmsNormIsOneOperatorOnCodesWhenItComesBack) {
+  for (const int64_t opset : {13, 18, 24}) {
+    const auto exported = ExportModel(Parsed(R"(
+graph(%x: tensor<2x8xf32>) -> (%y) opset("": 13) {
+  const %g = random(1) : tensor<8xf32>
+  %x.q = Quantize(%x) : tensor<2x8xu8, scale=0.5, zp=3>
+  %y.q = RMSNormalization@"n"(%x.q, %g) {axis=1, epsilon=0.25} : tensor<2x8xu8, scale=0.0078125, zp=128>
+  %y = Dequantize(%y.q) : tensor<2x8xf32>
+}
+)"),
+                                      {.opset = opset});
+    ASSERT_TRUE(exported) << exported.error().message;
+    EXPECT_THAT(NodesOf(*exported), Contains(opset < 23 ? "Mul(y.float.normal, g) -> y.float"
+                                                        : "RMSNormalization(x.dq, g) -> y.float"));
+    const auto imported = ImportModel(Blob(exported->model));
+    ASSERT_TRUE(imported) << imported.error().message;
+    EXPECT_THAT(Printed(imported->graph),
+                HasSubstr("%y.q = RMSNormalization@\"n\"(%x.q, %g) {axis=1, epsilon=0.25}"));
+  }
+}
+
 TEST(Export, LargeWeightsGoBesideTheModel) {
   const ir::Graph graph = Parsed(R"(
 graph(%x: tensor<1x512xf32>) -> (%y) opset("": 13) {

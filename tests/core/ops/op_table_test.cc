@@ -48,7 +48,7 @@ TEST(OpTable, RescaleRulesAreThoseOfTheLaws) {
     EXPECT_EQ(DataOp(name).rescale.at_input, AtInput::kAbsorbed) << name;
     EXPECT_EQ(DataOp(name).rescale.at_output, AtOutput::kAbsorbed) << name;
   }
-  for (const std::string_view name : {"Softmax", "LayerNormalization"}) {
+  for (const std::string_view name : {"Softmax", "LayerNormalization", "RMSNormalization"}) {
     EXPECT_EQ(DataOp(name).rescale.at_input, AtInput::kAbsorbed) << name;
   }
   for (const std::string_view name : {"MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin"}) {

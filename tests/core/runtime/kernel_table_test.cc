@@ -365,6 +365,7 @@ void CheckNormalizations() {
                         {},
                         {y(x, 0.3f)}});
     ExpectAsDefinition({Op("", "LayerNormalization"), {{x}, {real_row, true}}, {}, {y(x, 0.3f)}});
+    ExpectAsDefinition({Op("", "RMSNormalization"), {{x}, {real_row, true}}, {}, {y(x, 0.3f)}});
     const ir::Type channels{DType::kF32, {5}, {}, {}};
     ExpectAsDefinition({Op("", "InstanceNormalization"),
                         {{x}, {channels, true}, {channels, true}},

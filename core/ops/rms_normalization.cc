@@ -1,0 +1,65 @@
+// RMSNormalization(x, scale) {axis, epsilon}: the elements from `axis` on divided by the root of
+// the mean of their squares, then scaled; in double, rounded once.
+#include <cmath>
+
+#include "core/ops/normalize_rows.h"
+#include "core/ops/real_type.h"
+
+namespace octavo::ops {
+namespace {
+
+constexpr ir::AttrSpec kAttributes[] = {
+    {"axis", ir::AttrKind::kInt},
+    {"epsilon", ir::AttrKind::kFloat},
+    {"stash_type", ir::AttrKind::kInt},
+};
+
+Status Infer(ir::InferContext& context) {
+  OCTAVO_CHECK(InferFloatUnary(context));
+  const ir::Shape& x = context.shape(0);
+  const auto rank = static_cast<int>(x.size());
+  OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", -1), rank));
+  const ir::Shape row(x.begin() + axis, x.end());
+  if (Broadcast(context.shape(1), row) != row) {
+    return context.Invalid("input 1 of shape {} does not broadcast to {}",
+                           ir::ToString(context.shape(1)), ir::ToString(row));
+  }
+  return {};
+}
+
+Status Reference(const ir::EvalContext& context) {
+  const ir::Tensor& x = context.in(0);
+  const int axis = FrontAxis(context.node.attributes.Int("axis", -1), x.rank());
+  const ir::Shape row(x.shape().begin() + axis, x.shape().end());
+  const int64_t size = ir::NumElements(row);
+  const double epsilon = context.node.attributes.Float("epsilon", 1e-5f);
+  const ir::Tensor scale = BroadcastTo(context.in(1), row, context.pool);
+  WithReal(x.dtype(), [&]<class T>(T) {
+    const T* from = x.values<T>().data();
+    T* to = context.out().mutable_values<T>().data();
+    context.pool->For(size == 0 ? 0 : x.size() / size, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t r = begin; r < end; ++r) {
+        const double inverse = InverseRootMeanSquare(from + r * size, size, epsilon);
+        for (int64_t i = 0; i < size; ++i) {
+          to[r * size + i] = static_cast<T>(from[r * size + i] * inverse * scale.FloatAt(i));
+        }
+      }
+    });
+  });
+  return {};
+}
+
+}  // namespace
+
+extern constexpr ir::OpDef kRMSNormalization{
+    .name = "RMSNormalization",
+    .inputs = {2, 2},
+    .attributes = kAttributes,
+    .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
+    .quant = kFreeResult,
+    .rescale = kScalesItself,
+    .infer = &Infer,
+    .reference = &Reference,
+};
+
+}  // namespace octavo::ops
