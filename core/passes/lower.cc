@@ -9,10 +9,13 @@
 //   gemm          Gemm(a, w, b)                 ->  Add(MatMul(a, w'), b)        real-exact
 //   conv          Conv(x, w, b), 1x1            ->  Gemm(x, w, b), reshaped      real-exact
 //   swish         Swish(x)                      ->  Mul(x, Sigmoid(x))           real-exact
+//   hard-sigmoid  HardSigmoid(x)                ->  Clip(a*x + b, 0, 1)          real-exact
+//   mean-pool     ReduceMean(x) of images       ->  GlobalAveragePool(x)         real-exact
 //
 // `gemm` is for targets that list Gemm under `lower` and for a bias that is computed, which no
-// integer Gemm takes; `conv` for targets that list Conv, `swish` for those without Swish in
-// integers.  `keep` holds back the others by the name of the op on the left, and so does
+// integer Gemm takes; `conv` for targets that list Conv, the last three for those without
+// such an op in integers.  `keep` holds back the others by the name of the op on the left, and so
+// does
 // --keep-float, which means the ops of the model.  No profile can know the values that are made
 // here: what their ranges are follows from those around them.
 #include <algorithm>
@@ -20,7 +23,7 @@
 #include "core/ir/infer.h"
 #include "core/passes/channel_affine.h"
 #include "core/passes/lower_conv.h"
-#include "core/passes/lower_swish.h"
+#include "core/passes/lower_forms.h"
 #include "core/passes/passes.h"
 #include "core/passes/quantize_plan.h"
 #include "core/passes/rewrite.h"
@@ -50,8 +53,9 @@ constexpr Rule kGemmFactors = {"gemm-factors",
 constexpr Rule kGemm = {"gemm", "Gemm(a, w, b) -> Add(MatMul(a, w), b)", Effect::kRealExact,
                         "the target lowers Gemm and w is a constant, or b is computed; alpha and "
                         "beta are 1"};
-constexpr Rule kRules[] = {kBatchnorm,   kSum,  kMean,       kMatmulBias,    kGemmTransA,
-                           kGemmFactors, kGemm, kConvIsGemm, kSwishIsProduct};
+constexpr Rule kRules[] = {kBatchnorm,   kSum,  kMean,       kMatmulBias,     kGemmTransA,
+                           kGemmFactors, kGemm, kConvIsGemm, kSwishIsProduct, kHardSigmoidIsClip,
+                           kMeanIsPool};
 
 // Whether a law with `op` on its left may run at all.
 bool Wanted(const Context& context, const Rule& rule, std::string_view op) {
@@ -295,6 +299,8 @@ Status Run(Graph& graph, Context& context) {
     GemmFactors(graph, id, context);
     Gemm(graph, id, context, ranges);
     LowerSwish(graph, id, context, ranges);
+    LowerHardSigmoid(graph, id, context, ranges);
+    LowerMean(graph, id, context, ranges);
   }
   graph.EraseDead();
   SayWhatStays(graph, context);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/ops/op_table.h"
+#include "core/passes/gate_block.h"
 #include "core/passes/passes.h"
 #include "core/passes/quantize_plan.h"
 #include "core/passes/weight_type.h"
@@ -31,6 +32,14 @@ constexpr Rule kQuantized = {
         "the job itself, so no limit holds it back: the op has an integer form on the target and "
         "the profile has its ranges",
 };
+constexpr Rule kSqueezeExcite = {
+    .name = "squeeze-excite",
+    .law = "x * gate(product(pool(x))) -> the same in integers throughout",
+    .effect = Effect::kNewParameters,
+    .condition =
+        "the job itself: every node from the pool to the product runs in integers; one that is "
+        "kept in float, or has no range, keeps all of them in float",
+};
 constexpr Rule kWeightsOnly = {
     .name = "weights-only",
     .law = "Op(x, w) -> Op(x, Dequantize(Quantize(w)))",
@@ -39,7 +48,7 @@ constexpr Rule kWeightsOnly = {
         "the job itself, where --weights-only names the op, which stays float: w is constant and "
         "the target has floats",
 };
-constexpr Rule kRules[] = {kQuantized, kWeightsOnly};
+constexpr Rule kRules[] = {kQuantized, kSqueezeExcite, kWeightsOnly};
 
 // What is known of values, by their number; a default-made T where that is nothing.
 template <class T>
@@ -283,6 +292,22 @@ class Quantizer {
   ByValue<std::vector<ValueId>> constants_, rescaled_;
 };
 
+// The ledger names each block that runs in integers, with its values from the pool on.
+void NoteBlocks(const Graph& graph, const QuantizePlan& plan, const std::vector<GateBlock>& blocks,
+                Context& context) {
+  for (const GateBlock& block : blocks) {
+    std::vector<std::string> values;
+    bool integer = plan.IsInteger(block.product);
+    for (const NodeId id : block.inner) {
+      integer &= plan.IsInteger(id);
+      values.push_back(graph.name(graph.node(id).result()));
+    }
+    if (!integer) continue;
+    values.push_back(graph.name(graph.node(block.product).result()));
+    context.Applied(kSqueezeExcite, graph.node(block.product).name, std::move(values));
+  }
+}
+
 bool HasCodes(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
     for (const ValueId result : graph.node(id).results) {
@@ -334,6 +359,7 @@ Status Run(Graph& graph, Context& context) {
     WarnOfUnknown(settings.keep_float, "keep-float", graph, context);
     WarnOfUnknown(settings.weights_only, "weights-only", graph, context);
     OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, context));
+    NoteBlocks(graph, plan, GateBlocksOf(graph), context);
     Quantizer(graph, context, plan).Run();
     for (const auto& [id, reason] : plan.reasons) context.KeepFloat(graph.node(id).name, reason);
   } else if (!HasCodes(graph)) {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/passes/cancellation.h"
+#include "core/passes/gate_block.h"
 #include "core/passes/value_ranges.h"
 #include "core/passes/weight_type.h"
 
@@ -71,7 +72,10 @@ class Planner {
     for (const NodeId id : graph_.nodes()) Consider(id);
     for (const NodeId id : graph_.nodes()) ConsiderWeights(id);
     KeepCancellations(graph_, context_, ranges_, plan_);
-    if (!target_.fully_quantized) DropLoneMovers();
+    if (!target_.fully_quantized) {
+      KeepBlocksWhole(graph_, target_, plan_);
+      DropLoneMovers();
+    }
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
     }
@@ -282,6 +286,21 @@ class Planner {
     return {scheme_.dtype, value.type.shape, ir::Quant::PerTensor(scale, zero_point), {}};
   }
 
+  // What a HardSigmoid alone reads holds no more than it tells apart.
+  void NarrowToUse(std::vector<std::optional<ir::Range>>& ranges) {
+    std::vector<int32_t> members(graph_.value_bound(), 0);
+    for (size_t i = 0; i < members.size(); ++i) ++members[groups_.Of({static_cast<int32_t>(i)})];
+    for (const NodeId id : graph_.nodes()) {
+      const auto useful = plan_.IsInteger(id) ? UsefulRange(graph_.node(id)) : std::nullopt;
+      if (!useful) continue;
+      const ValueId x = graph_.node(id).input(0);
+      std::optional<ir::Range>& range = ranges[groups_.Of(x)];
+      if (!range || members[groups_.Of(x)] != 1 || graph_.CountUses(x) != 1) continue;
+      const ir::Range both = {std::max(range->min, useful->min), std::min(range->max, useful->max)};
+      if (both.min < both.max) range = both;
+    }
+  }
+
   // One range a group: the widest of its members' measured ones.
   Status ChooseTypes() {
     std::vector<std::optional<ir::Range>> ranges(graph_.value_bound());
@@ -302,6 +321,7 @@ class Planner {
       widen(groups_.Of(id), range);
     }
     for (const auto& [id, range] : payload_ranges_) widen(groups_.Of(id), range);
+    NarrowToUse(ranges);
 
     for (size_t i = 0; i < graph_.value_bound(); ++i) {
       const ValueId id{static_cast<int32_t>(i)};
@@ -344,7 +364,7 @@ bool IsNamedBy(const std::vector<std::string>& names, const Graph& graph, const 
   const auto named = [&](std::string_view name) {
     return std::ranges::find(names, name) != names.end();
   };
-  return named(node.name) || named(node.op->name) ||
+  return named(node.name) || named(node.op->name) || std::ranges::any_of(node.origin, named) ||
          std::ranges::any_of(node.results, [&](ValueId r) { return named(graph.name(r)); });
 }
 

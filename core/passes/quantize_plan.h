@@ -28,7 +28,8 @@ struct QuantizePlan {
   }
 };
 
-// Whether a list of --keep-float or --weights-only names the node, its op or one of its results.
+// Whether a list of --keep-float or --weights-only names the node, its op, one of its results, or a
+// node of the model that it came from.
 bool IsNamedBy(const std::vector<std::string>& names, const ir::Graph& graph, const ir::Node& node);
 
 Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, Context& context);

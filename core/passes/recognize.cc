@@ -29,6 +29,9 @@ constexpr Rule kRmsNorm = {"rms-norm", "x / Sqrt(Mean(x^2) + e) * g -> RMSNormal
                            "no deviation from a mean"};
 constexpr Rule kHardSwish = {"hard-swish", "x * Clip(x + 3, 0, 6) / 6 -> HardSwish(x)",
                              Effect::kRealExact, "or x * HardSigmoid{1/6, 1/2}(x)"};
+constexpr Rule kHardSigmoid = {
+    "hard-sigmoid", "Clip(k * x + m, 0, n) / n -> HardSigmoid{k/n, m/n}(x)", Effect::kRealExact,
+    "k, m and n are numbers, m and n not 0 and 1 without a k"};
 constexpr Rule kSwish = {"swish", "x * Sigmoid(a * x) -> Swish{alpha=a}(x)", Effect::kRealExact,
                          "a is a number; factors in any order"};
 constexpr Rule kL2Norm = {
@@ -38,8 +41,8 @@ constexpr Rule kL2Norm = {
 constexpr Rule kSoftmax = {"softmax", "Exp(x - Max(x)) / Sum(Exp(x - Max(x))) -> Softmax(x)",
                            Effect::kRealExact,
                            "Max and Sum along one axis, kept or put back; the Max may be left out"};
-constexpr Rule kRules[] = {kGelu,      kGeluTanh, kLayerNorm, kRmsNorm,
-                           kHardSwish, kSwish,    kL2Norm,    kSoftmax};
+constexpr Rule kRules[] = {kGelu,        kGeluTanh, kLayerNorm, kRmsNorm, kHardSwish,
+                           kHardSigmoid, kSwish,    kL2Norm,    kSoftmax};
 
 const Rule& RuleOf(const Pattern& pattern) {
   return *std::ranges::find(kRules, pattern.name, &Rule::name);
@@ -77,8 +80,9 @@ Status Run(Graph& graph, Context& context) {
 const Pass kRecognizePass = {
     .name = "recognize",
     .promise =
-        "Gelu, LayerNormalization, RMSNormalization, LpNormalization, HardSwish, Swish and Softmax "
-        "stand as one node each",
+        "Gelu, LayerNormalization, RMSNormalization, LpNormalization, HardSigmoid, HardSwish, "
+        "Swish "
+        "and Softmax stand as one node each",
     .rules = kRules,
     .run = &Run,
 };

@@ -1,4 +1,5 @@
-// Gelu, HardSwish and Swish: products of x, a constant and a function of x, in any order.
+// Gelu, HardSigmoid, HardSwish and Swish: products of x, a constant and a function of x, in any
+// order.
 #include <algorithm>
 #include <cmath>
 
@@ -151,6 +152,41 @@ std::optional<Form> MatchHardSwish(Graph& graph, NodeId last) {
   }
   if (!x) return std::nullopt;
   return Form{.inputs = {x}};
+}
+
+// Clip(k * x + m, 0, n) / n.  Without a k or an m, n must not be 1: that is a clamp.
+std::optional<Form> MatchHardSigmoid(Graph& graph, NodeId last) {
+  const Node& node = graph.node(last);
+  const ir::Type& type = graph.type(node.result());
+  const bool quotient = Is(node, "Mul") || Is(node, "Div");
+  if ((!quotient && !Is(node, "Clip")) || type.dtype != ir::DType::kF32) return std::nullopt;
+  Factors outer;
+  Collect(graph, node.result(), 0, outer);
+  if (outer.values.size() != 1) return std::nullopt;
+  const Node* clip = ProducerIs(graph, outer.values[0], "Clip");
+  if (clip == nullptr || ScalarOf(graph, clip->input(1)) != 0.0f) return std::nullopt;
+  const auto most = ScalarOf(graph, clip->input(2));
+  if (!most || !Near(outer.constant * *most, 1)) return std::nullopt;
+  ValueId x = clip->input(0);
+  double shift = 0, factor = 1;
+  if (const Node* sum = ProducerIs(graph, x, "Add")) {
+    const size_t number = ScalarOf(graph, sum->input(0)) ? 0 : 1;
+    if (const auto m = ScalarOf(graph, sum->input(number))) {
+      shift = *m;
+      x = sum->input(1 - number);
+    }
+  }
+  Factors inner;
+  Collect(graph, x, 0, inner);
+  if (inner.values.size() == 1) {
+    x = inner.values[0];
+    factor = inner.constant;
+  }
+  const bool clamps = shift == 0 && factor == 1 && !quotient;
+  if (clamps || graph.type(x).shape != type.shape) return std::nullopt;
+  return Form{.inputs = {x},
+              .attributes = {{"alpha", static_cast<float>(outer.constant * factor)},
+                             {"beta", static_cast<float>(outer.constant * shift)}}};
 }
 
 // x * Sigmoid(a * x)

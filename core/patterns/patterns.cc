@@ -20,6 +20,7 @@ constexpr Pattern kPatterns[] = {
     {"l2-norm", "LpNormalization", &MatchL2Norm},
     {"hard-swish", "HardSwish", &MatchHardSwish},
     {"swish", "Swish", &MatchSwish},
+    {"hard-sigmoid", "HardSigmoid", &MatchHardSigmoid},
     {"softmax", "Softmax", &MatchSoftmax},
 };
 

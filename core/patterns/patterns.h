@@ -20,6 +20,7 @@ struct Form {
 
 std::optional<Form> MatchGelu(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchGeluTanh(ir::Graph& graph, ir::NodeId last);
+std::optional<Form> MatchHardSigmoid(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchHardSwish(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchL2Norm(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchLayerNorm(ir::Graph& graph, ir::NodeId last);
