@@ -37,7 +37,9 @@ void AddQuantizationFlags(CLI::App& command, OptimizeFlags& flags) {
       ->excludes(per_channel);
   command.add_option("--calibration", options.calibration, "minmax, percentile:P, mse or entropy")
       ->check(CheckCalibration);
-  command.add_option("--keep-float", options.keep_float, "values, nodes or operators left alone");
+  command.add_option(
+      "--keep-float", options.keep_float,
+      "values, nodes or operators left alone; of a squeeze-and-excite block all of it");
   command.add_option("--weights-only", options.weights_only,
                      "values, nodes or operators that stay float but for their weights");
   command.add_option("--numerics", options.numerics, "numerics mode");

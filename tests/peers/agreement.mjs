@@ -43,7 +43,7 @@ function machine() {
 function generated(folder, zoo) {
   execFileSync('/usr/bin/python3', ['-B', GENERATOR, folder, ...zoo], {stdio: ['ignore', 'pipe', 2]})
       .toString();
-  const names = ['images', 'encoder', 'signals', 'volumes', ...zoo.slice(2)];
+  const names = ['images', 'encoder', 'signals', 'volumes', 'gates', ...zoo.slice(2)];
   return names.map((name) => {
     const samples = join(folder, name, 'samples.npz');
     return {name, model: join(folder, name, 'model.onnx'), calibration: samples, samples};

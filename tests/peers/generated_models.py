@@ -149,7 +149,28 @@ def volumes(seed):
     return b.model([("x", [1, 2, 16, 16, 16])], b.op("Gemm", x, b.weights([2, 6], 2), b.bias(6))), {}
 
 
-SMALL = {"images": images, "encoder": encoder, "signals": signals, "volumes": volumes}
+def gates(seed):
+    """SiLU, squeeze and excitation with a written-out HardSigmoid, norms along channels and rows."""
+    b = Builder(seed)
+
+    def silu(x, alpha=1):
+        return b.op("Mul", x, b.op("Sigmoid", b.op("Mul", x, b.constant(alpha)) if alpha != 1 else x))
+
+    x = silu(b.conv("x", 3, 24, 3, strides=[2, 2]))
+    pooled = b.op("ReduceMean", x, b.constant([2, 3], np.int64))
+    gate = b.conv(silu(b.conv(pooled, 24, 8, 1)), 8, 24, 1)
+    gate = b.op("Clip", b.op("Add", gate, b.constant(3)), b.constant(0), b.constant(6))
+    x = b.conv(b.op("Mul", x, b.op("Div", gate, b.constant(6))), 24, 24, 1)
+    squares = b.op("ReduceSum", b.op("Mul", x, x), b.constant([1], np.int64))
+    root = b.op("Sqrt", b.op("Max", squares, b.constant(1e-12)))
+    x = silu(b.conv(b.op("Mul", x, b.op("Reciprocal", root)), 24, 16, 3, strides=[2, 2]), 1.702)
+    x = b.op("Gemm", b.op("Flatten", x), b.weights([32, 1024], 1024), b.bias(32), transB=1)
+    norm = b.op("Clip", b.op("ReduceL2", x, b.constant([1], np.int64)), b.constant(1e-12))
+    return b.model([("x", [1, 3, 32, 32])], b.op("Div", x, norm)), {}
+
+
+SMALL = {"images": images, "encoder": encoder, "signals": signals, "volumes": volumes,
+         "gates": gates}
 
 
 def write(folder, model, samples):
