@@ -3,6 +3,7 @@
 #include "core/reference/conv_shape.h"
 #include "core/runtime/addition.h"
 #include "core/runtime/int8/conv.h"
+#include "core/runtime/joined.h"
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
 #include "core/runtime/wide_conv.h"
@@ -34,37 +35,40 @@ bool MatchInt8(const NodeView& view) {
                          ActivationOf(view.in(0)), ConstantBias(view));
 }
 
-Result<int8::ConvPlan> PlanInt8(const NodeView& view, std::optional<int8::Addition> addition) {
+Result<Prepared> PrepareAs(const NodeView& view, const FollowingAdd* add, const JoinedPart* part) {
   const auto shape = ShapeOf(view);
   const std::vector<float> multipliers =
       Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, shape->out_channels);
-  return int8::ConvPlan::Prepare({.shape = *shape,
-                                  .input = ActivationOf(view.in(0)),
-                                  .weights = WeightsOf(view.in(1), *view.constant(1)),
-                                  .bias = ConstantBias(view),
-                                  .finish = FinishOf(view.out(), multipliers),
-                                  .addition = addition});
-}
-
-Result<Prepared> PrepareInt8(const NodeView& view, ThreadPool&) {
-  OCTAVO_TRY(const int8::ConvPlan plan, PlanInt8(view, std::nullopt));
-  return Prepared{.run = [plan](const StepContext& context) -> Status {
-                    plan.Run(context.in(0).raw(), context.out().mutable_raw(), *context.pool);
+  int8::ConvSpec spec{.shape = *shape,
+                      .input = ActivationOf(view.in(0)),
+                      .weights = WeightsOf(view.in(1), *view.constant(1)),
+                      .bias = ConstantBias(view),
+                      .finish = FinishOf(view.out(), multipliers)};
+  if (add != nullptr) spec.addition = add->addition;
+  if (part != nullptr) spec.out_stride = part->channels;
+  OCTAVO_TRY(const int8::ConvPlan plan, int8::ConvPlan::Prepare(spec));
+  return Prepared{.run = [plan, adds = add != nullptr, first = part != nullptr ? part->first : 0](
+                             const StepContext& context) -> Status {
+                    plan.Run(context.in(0).raw(), adds ? context.inputs.back()->raw() : nullptr,
+                             context.out().mutable_raw() + first, *context.pool);
                     return {};
                   },
                   .operations = OperationsOf(view)};
+}
+
+Result<Prepared> PrepareInt8(const NodeView& view, ThreadPool&) {
+  return PrepareAs(view, nullptr, nullptr);
 }
 
 bool CanAddInt8(const NodeView& view) { return int8::CanAdd(*ShapeOf(view)); }
 
 Result<Prepared> PrepareAddedInt8(const NodeView& view, const FollowingAdd& add) {
-  OCTAVO_TRY(const int8::ConvPlan plan, PlanInt8(view, add.addition));
-  return Prepared{.run = [plan](const StepContext& context) -> Status {
-                    plan.Run(context.in(0).raw(), context.inputs.back()->raw(),
-                             context.out().mutable_raw(), *context.pool);
-                    return {};
-                  },
-                  .operations = OperationsOf(view)};
+  return PrepareAs(view, &add, nullptr);
+}
+
+Result<Prepared> PreparePartInt8(const NodeView& view, const FollowingAdd* add,
+                                 const JoinedPart& part) {
+  return PrepareAs(view, add, &part);
 }
 
 std::optional<ConvAxes> AxesOf(const NodeView& view) {
@@ -105,6 +109,7 @@ extern constexpr Kernel kInt8Conv{.name = "int8-conv",
                                   .prepare = &PrepareInt8,
                                   .can_add = &CanAddInt8,
                                   .prepare_added = &PrepareAddedInt8,
+                                  .prepare_part = &PreparePartInt8,
                                   .added_op = "Conv+Add",
                                   .isa = &CurrentIsaName};
 

@@ -62,6 +62,7 @@ enum class LayoutRule {
 };
 
 struct FollowingAdd;
+struct JoinedPart;
 
 struct Kernel {
   std::string_view name = {};
@@ -79,6 +80,10 @@ struct Kernel {
   // always), and the step that does.  It takes the addend behind the node's own operands.
   bool (*can_add)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare_added)(const NodeView& view, const FollowingAdd& add) = nullptr;
+  // Null, or the step that writes its result, after an Add or not (null), as part of a joined
+  // image. It serves the nodes that can_add says.
+  Result<Prepared> (*prepare_part)(const NodeView& view, const FollowingAdd* add,
+                                   const JoinedPart& part) = nullptr;
   bool adds_rows = false;          // also where the addend is one row for all
   std::string_view added_op = {};  // what such a step is called
   // The instruction set that it uses on this machine; null: whatever the compiler made.

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "core/runtime/addition.h"
+#include "core/runtime/joined.h"
 #include "core/runtime/kernel_table.h"
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/moved.h"
@@ -182,12 +183,64 @@ class Builder {
     NodeView view = ViewOf(node);
     const Kernel* chosen = ChooseKernel(view);
     if (chosen == nullptr) return Undefined(node);
+    if (const auto joined = joined_.find(id); joined != joined_.end()) {
+      return AddJoined(view, joined->second);
+    }
     if (Claims(*chosen, view)) return {};
     if (options_.fuses && OnlyMoves(view)) return Move(view);
     view.layout = LayoutFor(*chosen, node);
     Step step = StepOf(*chosen, view);
+    if (const auto part = PartOf(*chosen, view, node)) {
+      OCTAVO_TRY(step.prepared, chosen->prepare_part(view, nullptr, *part));
+      return FinishPart(std::move(step), *part, node);
+    }
     OCTAVO_TRY(step.prepared, chosen->prepare(view, pool_));
     Finish(std::move(step), node, view.layout);
+    return {};
+  }
+
+  // A Concat some of whose operands are written to its result by what makes them.
+  struct Joined {
+    int slot = 0;
+    std::vector<ValueId> placed = {};
+  };
+
+  // The part of a Concat's result that the step of `last`, which begins with the kernel's node,
+  // can write at once.
+  std::optional<JoinedPart> PartOf(const Kernel& kernel, const NodeView& view, const Node& last) {
+    if (!options_.fuses || kernel.prepare_part == nullptr) return std::nullopt;
+    if (kernel.can_add != nullptr && !kernel.can_add(view)) return std::nullopt;
+    const Layout layout = CanonicalLayout(view.layout, graph_.type(last.result()).shape);
+    const auto part = PartOfConcat(graph_, last.result(), fixed_);
+    return layout == view.layout ? part : std::nullopt;
+  }
+
+  Status FinishPart(Step step, const JoinedPart& part, const Node& node) {
+    const auto [at, is_first] = joined_.emplace(part.concat, Joined{});
+    if (is_first) {
+      const ValueId result = graph_.node(part.concat).result();
+      at->second.slot = NewSlot(result, Layout::kChannelsLast, Slot::Kind::kBuffer);
+    }
+    at->second.placed.push_back(node.result());
+    step.results = {at->second.slot};
+    program_.steps.push_back(std::move(step));
+    return {};
+  }
+
+  Status AddJoined(NodeView view, const Joined& joined) {
+    const Node& node = view.node;
+    view.layout = Layout::kChannelsLast;
+    std::vector<bool> is_placed;
+    Step step{.kernel = "concat-codes", .op = node.op->name, .node = node.name};
+    for (const ValueId id : node.inputs) {
+      is_placed.push_back(std::ranges::count(joined.placed, id) > 0);
+      step.inputs.push_back(is_placed.back() ? -1 : SlotOf(id, view.layout));
+    }
+    step.results = step.watched = {joined.slot};
+    if (std::ranges::count(is_placed, false) > 0) {
+      OCTAVO_TRY(step.prepared, JoinOthers(view, is_placed));
+    }
+    program_.steps.push_back(std::move(step));
     return {};
   }
 
@@ -213,8 +266,13 @@ class Builder {
     Step step = StepOf(*fused.kernel, view);
     step.op = fused.kernel->added_op;
     step.inputs.push_back(SlotOf(fused.add.addend, view.layout));
+    const Node& add = graph_.node(fused.add.node);
+    if (const auto part = PartOf(*fused.kernel, view, add)) {
+      OCTAVO_TRY(step.prepared, fused.kernel->prepare_part(view, &fused.add, *part));
+      return FinishPart(std::move(step), *part, add);
+    }
     OCTAVO_TRY(step.prepared, fused.kernel->prepare_added(view, fused.add));
-    Finish(std::move(step), graph_.node(fused.add.node), view.layout);
+    Finish(std::move(step), add, view.layout);
     return {};
   }
 
@@ -274,7 +332,9 @@ class Builder {
     for (size_t s = 0; s < program_.steps.size(); ++s) {
       const Step& step = program_.steps[s];
       for (const int slot : step.results) {
-        program_.slots[slot].first = program_.slots[slot].last = static_cast<int>(s);
+        Slot& written = program_.slots[slot];
+        if (written.first < 0) written.first = static_cast<int>(s);
+        written.last = static_cast<int>(s);
       }
       for (const int slot : step.inputs) {
         if (slot >= 0) program_.slots[slot].last = static_cast<int>(s);
@@ -304,6 +364,7 @@ class Builder {
   ThreadPool& pool_;
   FixedValues fixed_;
   std::map<NodeId, Fused> claimed_;  // by the Add
+  std::map<NodeId, Joined> joined_;  // by the Concat
   std::map<ValueId, Moved> moved_;
   std::map<std::pair<ValueId, Layout>, int> slots_;
   Program program_;

@@ -18,9 +18,9 @@ struct Slot {
   Kind kind = Kind::kBuffer;
   ir::DType dtype = ir::DType::kF32;
   ir::Shape shape = {};
-  ir::Tensor fixed = {};    // kFixed
-  int64_t offset = 0;       // kBuffer: in the workspace
-  int first = 0, last = 0;  // steps during which it is alive
+  ir::Tensor fixed = {};      // kFixed
+  int64_t offset = 0;         // kBuffer: in the workspace
+  int first = -1, last = -1;  // steps during which it is alive
 };
 
 struct Step {

@@ -20,7 +20,7 @@ struct ConvPlan::State {
   ConvShape shape;
   Storage storage = Storage::kU8;
   Output output = Output::kU8;
-  int64_t out_height = 0, out_width = 0;
+  int64_t out_height = 0, out_width = 0, out_stride = 0;
   std::vector<DenseWeights> groups;  // empty: depthwise
   bool is_product = false;           // the image is the matrix of rows
   Taps taps;
@@ -94,6 +94,14 @@ DenseWeights PackGroup(const ConvSpec& spec, const ConvPlan::State& plan, int64_
                              spec.input, finish);
 }
 
+Status CheckStride(const ConvSpec& spec) {
+  const bool codes = OutputSize(spec.finish.output) == 1;
+  const bool is_wider = codes && spec.out_stride > spec.shape.out_channels && CanAdd(spec.shape);
+  if (spec.out_stride == 0 || spec.out_stride == spec.shape.out_channels || is_wider) return {};
+  return Fail(Code::kInvalidArgument, "integer Conv: {} channels cannot lie {} codes apart",
+              spec.shape.out_channels, spec.out_stride);
+}
+
 Status CheckAddition(const ConvSpec& spec) {
   if (!spec.addition) return {};
   const bool codes = OutputSize(spec.finish.output) == 1 && OutputSize(spec.addition->output) == 1;
@@ -117,7 +125,7 @@ void RunImage(const ConvPlan::State& plan, const uint8_t* image, const uint8_t* 
        .find = [&](int64_t begin, int64_t end, std::vector<uint8_t>& bytes,
                    const uint8_t** rows) { plan.taps.Find(image, begin, end, bytes, rows); },
        .out = output,
-       .out_stride = s.out_channels,
+       .out_stride = plan.out_stride,
        .addend = addend,
        .addend_stride = s.out_channels,
        .addition = AdditionOf(plan)},
@@ -129,7 +137,7 @@ void RunProduct(const ConvPlan::State& plan, const uint8_t* input, const uint8_t
   DenseRun run{.groups = plan.groups,
                .rows = plan.shape.batch * plan.pixels(),
                .out = output,
-               .out_stride = plan.shape.out_channels,
+               .out_stride = plan.out_stride,
                .addend = addend,
                .addend_stride = plan.shape.out_channels,
                .addition = AdditionOf(plan)};
@@ -146,6 +154,7 @@ Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
   OCTAVO_CHECK(internal::CheckOperands("integer Conv", spec.input, spec.weights, spec.bias,
                                        spec.finish, spec.shape.out_channels));
   OCTAVO_CHECK(CheckAddition(spec));
+  OCTAVO_CHECK(CheckStride(spec));
   auto state = std::make_shared<State>();
   if (spec.addition) state->addition = internal::EndingOf(*spec.addition, spec.finish);
   state->shape = spec.shape;
@@ -153,6 +162,7 @@ Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
   state->output = spec.finish.output;
   state->out_height = reference::ConvOutHeight(spec.shape);
   state->out_width = reference::ConvOutWidth(spec.shape);
+  state->out_stride = spec.out_stride == 0 ? spec.shape.out_channels : spec.out_stride;
   if (IsDepthwise(spec.shape)) {
     state->depthwise =
         internal::PackDepthwise(spec.shape, spec.weights, spec.bias, spec.input, spec.finish);
@@ -178,12 +188,14 @@ void ConvPlan::Run(const void* input, const void* addend, void* output, ThreadPo
   const auto* codes = static_cast<const uint8_t*>(input);
   const auto* added = plan.addition ? static_cast<const uint8_t*>(addend) : nullptr;
   if (plan.is_product) return RunProduct(plan, codes, added, output, pool);
-  const int64_t out_bytes = plan.pixels() * s.out_channels * OutputSize(plan.output);
+  const int64_t out_bytes = plan.pixels() * plan.out_stride * OutputSize(plan.output);
+  const int64_t addend_bytes = plan.pixels() * s.out_channels;
   for (int64_t n = 0; n < s.batch; ++n) {
     const uint8_t* image = codes + n * s.in_height * s.in_width * s.in_channels;
     uint8_t* to = static_cast<uint8_t*>(output) + n * out_bytes;
-    plan.groups.empty() ? internal::RunDepthwise(plan.depthwise, image, to, pool)
-                        : RunImage(plan, image, added ? added + n * out_bytes : nullptr, to, pool);
+    plan.groups.empty()
+        ? internal::RunDepthwise(plan.depthwise, image, to, pool)
+        : RunImage(plan, image, added ? added + n * addend_bytes : nullptr, to, pool);
   }
 }
 

@@ -29,9 +29,12 @@ struct ConvSpec {
   Finish finish = {};
   // To a result of codes, and not of a depthwise convolution: see CanAdd.
   std::optional<Addition> addition = {};
+  // Codes between neighbouring pixels of the output, if there is more than its channels in it:
+  // pixels may be parts of wider ones.  Not of a depthwise convolution.
+  int64_t out_stride = 0;
 };
 
-// Whether a convolution of that shape can end in an addition.
+// Whether a convolution of that shape can end in an addition, or in parts of wider pixels.
 bool CanAdd(const ConvShape& shape);
 
 class ConvPlan {

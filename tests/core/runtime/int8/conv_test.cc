@@ -256,6 +256,24 @@ TEST(Int8Conv, AnAdditionHasTheRightBitsForEveryPairOfCodes) {
   }
 }
 
+TEST(Int8Conv, PixelsMayLieApart) {
+  const int8_t weight = 1;
+  const float one[] = {1};
+  ConvSpec spec{.shape = {.in_channels = 1, .out_channels = 1},
+                .weights = {&weight},
+                .finish = {Output::kU8, one},
+                .out_stride = 3};
+  spec.shape.in_width = 4;
+  const std::vector<uint8_t> input = {5, 6, 7, 8};
+  std::vector<uint8_t> output(12, 0xee);
+  ThreadPool pool(1);
+  ConvPlan::Prepare(spec)->Run(input.data(), output.data() + 1, pool);
+  EXPECT_EQ(output,
+            (std::vector<uint8_t>{0xee, 5, 0xee, 0xee, 6, 0xee, 0xee, 7, 0xee, 0xee, 8, 0xee}));
+  spec.shape.out_channels = 4;
+  EXPECT_FALSE(ConvPlan::Prepare(spec));
+}
+
 TEST(Int8Conv, PanelsOfAnyWidthAndTilesOfAnyHeightGiveTheSameBits) {
   for (const int64_t outs : {7, 16, 24, 33, 48, 80, 96, 144}) {
     for (const int64_t size : {1, 2, 3, 5}) {
