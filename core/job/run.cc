@@ -25,6 +25,14 @@ using ir::Graph;
 constexpr std::string_view kFirstIntegerPass = "quantize";
 constexpr int64_t kSyntheticSamples = 8;
 
+// A result that nobody reads before the job ends: out of memory if it is large.
+Blob Aside(std::string bytes) {
+  if (bytes.size() < kWorthReleasing) return Blob(std::move(bytes));
+  Blob copy = CopyToFile(std::as_bytes(std::span(bytes)));
+  ReleasePages(copy.bytes());
+  return copy;
+}
+
 class Job {
  public:
   Job(const Request& request, const StopToken& stop, const Observer& observer)
@@ -165,11 +173,10 @@ class Job {
     return CheckMatches();
   }
 
-  // Values that the profile's float run leaves to the report's: as many bytes as the report's run
-  // then saves of weights.
+  // Values that the profile's float run leaves to the report's, which packs fewer weights for them.
   reference::KeptValues* KeepValues() {
     const int64_t count = static_cast<int64_t>(samples_.batches.size());
-    kept_.values = reference::CostlyValues(graph_, count, reference::ConstantBytes(graph_) * 3 / 4);
+    kept_.values = reference::CostlyValues(graph_, count, reference::ConstantBytes(graph_) / 2);
     return &kept_;
   }
 
@@ -240,7 +247,7 @@ class Job {
           }};
       outcome_.model = {"model.graph", Blob(text::Print(graph_, print))};
     } else if (options_.emit == "native") {
-      outcome_.model = {"model.octavo", Blob(native::Write(graph_))};
+      outcome_.model = {"model.octavo", Aside(native::Write(graph_))};
     } else {
       OCTAVO_TRY(
           onnx::Exported exported,
@@ -249,9 +256,9 @@ class Job {
                        .opset = options_.opset,
                        .external_name = ExternalName(),
                        .external_limit = options_.external_over}));
-      outcome_.model = {"model.onnx", Blob(std::move(exported.model))};
+      outcome_.model = {"model.onnx", Aside(std::move(exported.model))};
       if (!exported.external.empty()) {
-        outcome_.external.push_back({ExternalName(), Blob(std::move(exported.external))});
+        outcome_.external.push_back({ExternalName(), Aside(std::move(exported.external))});
         names_output_ = true;
       }
     }

@@ -58,6 +58,10 @@ void CountInto(std::span<const float> values, const BinGrid& grid, ThreadPool* p
   const double scale = std::ldexp(1.0, -grid.exponent);
   const auto first = static_cast<double>(grid.first);
   const size_t bins = counts.size();
+  constexpr int64_t kNear = int64_t{1} << 22;
+  const bool near = grid.exponent <= 0 && grid.exponent > -126 && grid.first > -kNear &&
+                    grid.first + static_cast<int64_t>(bins) < kNear;
+  const auto find = near ? CurrentLoops().near_bins : CurrentLoops().bins;
   std::mutex mutex;
   ForParts(static_cast<int64_t>(values.size()), pool, [&](int64_t begin, int64_t end) {
     std::vector<int32_t> sets[kSets];
@@ -65,12 +69,12 @@ void CountInto(std::span<const float> values, const BinGrid& grid, ThreadPool* p
     int32_t at[kBlock];
     for (int64_t from = begin; from < end; from += kBlock) {
       const int64_t count = std::min(kBlock, end - from);
-      CurrentLoops().bins({.values = values.data() + from,
-                           .count = count,
-                           .scale = scale,
-                           .first = first,
-                           .none = static_cast<int32_t>(bins),
-                           .bins = at});
+      find({.values = values.data() + from,
+            .count = count,
+            .scale = scale,
+            .first = first,
+            .none = static_cast<int32_t>(bins),
+            .bins = at});
       CountBlock(at, count, sets);
     }
     const std::lock_guard lock(mutex);

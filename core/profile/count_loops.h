@@ -24,6 +24,8 @@ struct BinCall {
 struct CountLoops {
   Extent (*extent)(const float* values, int64_t count) = nullptr;
   void (*bins)(const BinCall& call) = nullptr;
+  // The same where `scale` is at least 1 and no finite value * scale exceeds 2^22.
+  void (*near_bins)(const BinCall& call) = nullptr;
 };
 
 extern const CountLoops kPortableCountLoops;

@@ -59,7 +59,26 @@ void FindBins(const BinCall& call) {
   }
 }
 
-constexpr CountLoops MakeCountLoops() { return {.extent = &ExtentOfPart, .bins = &FindBins}; }
+// Products with a power of two that is not less than 1 are exact, and so are integers up to 2^24.
+void FindNearBins(const BinCall& call) {
+  const auto scale = static_cast<float>(call.scale);
+  const auto first = static_cast<int32_t>(call.first);
+  const auto nowhere = static_cast<float>(call.none + first);
+  const float* __restrict values = call.values;
+  int32_t* __restrict bins = call.bins;
+  const int64_t count = call.count;
+  for (int64_t i = 0; i < count; ++i) {
+    const float value = values[i], scaled = value * scale;
+    const float x = __builtin_fabsf(value) <= __FLT_MAX__ ? scaled : nowhere;  // NaN too
+    const auto toward_zero = static_cast<int32_t>(x);
+    const int32_t floor = toward_zero - (static_cast<float>(toward_zero) > x ? 1 : 0);
+    bins[i] = floor - first;
+  }
+}
+
+constexpr CountLoops MakeCountLoops() {
+  return {.extent = &ExtentOfPart, .bins = &FindBins, .near_bins = &FindNearBins};
+}
 
 }  // namespace
 }  // namespace octavo::profile

@@ -54,8 +54,7 @@ struct StepCall {
   int32_t most_steps = 0;
   int32_t* at = nullptr;
   double greatest = 0, saturated = 0;  // results
-  // How many are off by 0, 1 and 2 steps, by `narrow_steps` alone; where these are all, it leaves
-  // `at` as it is.
+  // How many are off by 0, 1 and 2 steps, by `narrow_steps` alone.
   int32_t few[3] = {};
 };
 
@@ -71,7 +70,7 @@ struct PairLoops {
                   PairLanes& lanes) = nullptr;
   void (*bins)(const BinCall& call) = nullptr;
   void (*steps)(StepCall& call) = nullptr;
-  // The same for codes of at most 16 bits.
+  // The same for codes of at most 16 bits and finite references.
   void (*narrow_steps)(StepCall& call) = nullptr;
 };
 

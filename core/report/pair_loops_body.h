@@ -194,9 +194,10 @@ void FindNarrowSteps(StepCall& call) {
   const int32_t offset = call.zero - __builtin_bit_cast(int32_t, kShift);
   const float* __restrict reference = call.reference;
   const int32_t* __restrict codes = call.codes;
+  int32_t* __restrict at = call.at;
   const float scale = call.scale;
   const int64_t count = call.count;
-  int32_t offs[kPairBlock], clipped[kPairBlock];
+  int32_t greatest = 0, saturated = 0, one = 0, two = 0, three = 0;  // sums up to 1, 2, 3 each
   for (int64_t i = 0; i < count; ++i) {
     const float steps = reference[i] / scale;
     float real = steps > low ? steps : low;
@@ -207,29 +208,20 @@ void FindNarrowSteps(StepCall& call) {
     const int32_t code = codes[i];
     const int32_t away = nearest - code;
     const int32_t off = away < 0 ? -away : away;
-    // At a bound and beyond it.
-    const int32_t real_number = steps == steps ? 1 : 0;
-    const int32_t bound = (code <= least ? 1 : 0) | (code >= most ? 1 : 0);
-    clipped[i] = (nearest != ideal ? 1 : 0) & bound & real_number;
-    offs[i] = real_number != 0 ? off : -1;
+    greatest = off > greatest ? off : greatest;
+    one += off < 1 ? off : 1;
+    two += off < 2 ? off : 2;
+    three += off < 3 ? off : 3;
+    at[i] = off < most_steps ? off : most_steps;
+    // At a bound and beyond it: there `ideal` is one further than `nearest`.
+    const int32_t beyond = ideal - nearest, inside = (code - least) * (most - code);
+    saturated += inside < 1 ? beyond * beyond : 0;
   }
-  int32_t greatest = 0, saturated = 0, rest = static_cast<int32_t>(count);
-  for (int64_t i = 0; i < count; ++i) greatest = offs[i] > greatest ? offs[i] : greatest;
-  for (int64_t i = 0; i < count; ++i) saturated += clipped[i];
-  for (int32_t few = 0; few < 3; ++few) {
-    int32_t found = 0;
-    for (int64_t i = 0; i < count; ++i) found += offs[i] == few ? 1 : 0;
-    call.few[few] = found;
-    rest -= found;
-  }
+  call.few[0] = static_cast<int32_t>(count) - one;
+  call.few[1] = one - (two - one);
+  call.few[2] = (two - one) - (three - two);
   call.greatest = greatest;
   call.saturated = saturated;
-  if (rest == 0) return;
-  int32_t* __restrict at = call.at;
-  for (int64_t i = 0; i < count; ++i) {
-    const int32_t kept = offs[i] < most_steps ? offs[i] : most_steps;
-    at[i] = kept < 0 ? most_steps + 1 : kept;
-  }
 }
 
 constexpr PairLoops MakePairLoops() {

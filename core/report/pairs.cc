@@ -1,6 +1,7 @@
 #include "core/report/pairs.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/base/cpu.h"
 #include "core/ops/data_op.h"
@@ -86,8 +87,19 @@ PairSums Join(const PairLanes& lanes, int64_t count) {
           .count = count};
 }
 
-template <class T, int kSize>
-void Count(const T* at, int64_t count, Counter<kSize>& counter) {
+// Eight at a time: a store to counts might change bytes, for all that the compiler knows.
+void Count(const uint8_t* at, int64_t count, Counter<256>& counter) {
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, at + i, sizeof(eight));
+    for (int k = 0; k < 8; ++k) ++counter.sets[k % 4][(eight >> (8 * k)) & 0xff];
+  }
+  for (; i < count; ++i) ++counter.sets[0][at[i]];
+}
+
+template <int kSize>
+void Count(const int32_t* at, int64_t count, Counter<kSize>& counter) {
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) {
     for (int set = 0; set < 4; ++set) ++counter.sets[set][at[i + set]];
@@ -113,26 +125,6 @@ void CountBins(const PairLoops& loops, const float* values, const uint8_t* bad, 
   Count(at, count, counter);
 }
 
-void CountSteps(const PairLoops& loops, const float* reference, const int32_t* codes, int64_t count,
-                float scale, int32_t zero, ir::CodeRange range, PairCounts& counts) {
-  int32_t at[kPairBlock];
-  StepCall call{.reference = reference,
-                .codes = codes,
-                .count = count,
-                .scale = scale,
-                .zero = zero,
-                .least = static_cast<double>(range.min),
-                .most = static_cast<double>(range.max),
-                .most_steps = kStepBins - 1,
-                .at = at};
-  const bool narrow = range.max - range.min < 1 << 16;
-  narrow ? loops.narrow_steps(call) : loops.steps(call);
-  counts.saturated += static_cast<int64_t>(call.saturated);
-  counts.max_steps = std::max(counts.max_steps, static_cast<int64_t>(call.greatest));
-  if (call.few[0] + call.few[1] + call.few[2] < count) return Count(at, count, counts.steps);
-  for (int steps = 0; steps < 3; ++steps) counts.steps.sets[0][steps] += call.few[steps];
-}
-
 // ------------------------------------------------------------ stretches
 
 // A block of pairs, added to the sums and, where there are counts, counted; returns how many of
@@ -150,13 +142,18 @@ struct Runner {
   int64_t Add(const Stretch& part) {
     const float* expected = reference.values<float>().data() + part.begin;
     const float* found = ReadActual(loops, actual, type, part, block);
+    const bool all_finite = loops.finite(expected, found, part.count);
     if (counts != nullptr && type.quant) {
-      CountSteps(loops, expected, block.codes, part.count, type.quant->scale(part.channel),
-                 type.quant->zero_point(part.channel), ir::CodesOf(type.dtype), *counts);
+      CountSteps({.reference = expected,
+                  .codes = block.codes,
+                  .count = part.count,
+                  .scale = type.quant->scale(part.channel),
+                  .zero = type.quant->zero_point(part.channel)},
+                 all_finite);
     }
     int64_t finite = part.count;
     const uint8_t* bad = nullptr;
-    if (!loops.finite(expected, found, part.count)) {
+    if (!all_finite) {
       std::copy_n(expected, part.count, block.reference);
       if (found != block.actual) std::copy_n(found, part.count, block.actual);
       finite = loops.clean(part.count, block);
@@ -176,6 +173,22 @@ struct Runner {
       CountBins(loops, found, bad, part.count, bins, counts->actual);
     }
     return finite;
+  }
+
+  void CountSteps(StepCall call, bool all_finite) const {
+    const ir::CodeRange range = ir::CodesOf(type.dtype);
+    int32_t at[kPairBlock];
+    call.least = static_cast<double>(range.min);
+    call.most = static_cast<double>(range.max);
+    call.most_steps = kStepBins - 1;
+    call.at = at;
+    const bool is_narrow = all_finite && range.max - range.min < 1 << 16;
+    is_narrow ? loops.narrow_steps(call) : loops.steps(call);
+    counts->saturated += static_cast<int64_t>(call.saturated);
+    counts->max_steps = std::max(counts->max_steps, static_cast<int64_t>(call.greatest));
+    const bool are_few = call.few[0] + call.few[1] + call.few[2] == call.count;
+    if (!are_few) return Count(at, call.count, counts->steps);
+    for (int steps = 0; steps < 3; ++steps) counts->steps.sets[0][steps] += call.few[steps];
   }
 };
 

@@ -71,6 +71,28 @@ TEST(Histogram, EqualOnAnyInstructionSetAndForAnyNumberOfThreads) {
   EXPECT_EQ(first.non_finite(), 2);
 }
 
+// Bins near 0 are found in float, others in double.
+TEST(Histogram, EveryValueIsCountedInItsBin) {
+  std::mt19937 random(4);
+  std::uniform_real_distribution<float> draw(-1, 1);
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  for (const float center : {0.0f, 3.0f, 1e7f, -1e30f}) {
+    for (const float span : {1e-38f, 0.01f, 1.0f, 900.0f, 1e6f, 1e33f}) {
+      std::vector<float> values = {-0.0f, kNaN, -std::numeric_limits<float>::infinity(), -1e-40f};
+      for (int i = 0; i < 1000; ++i) values.push_back(center + span * draw(random));
+      const Histogram histogram = Of(values);
+      std::vector<int64_t> counts(histogram.counts().size());
+      for (const float value : values) {
+        if (!std::isfinite(value)) continue;
+        const double bin = std::floor(double{value} / histogram.width());
+        ++counts.at(static_cast<size_t>(bin - histogram.low() / histogram.width()));
+      }
+      EXPECT_EQ(histogram.counts(), counts) << center << " +- " << span;
+      EXPECT_EQ(histogram.non_finite(), 2);
+    }
+  }
+}
+
 TEST(Histogram, BinsAreTheFinestPowerOfTwoThatFits) {
   const std::vector<float> values = {0, 1};
   const Histogram histogram = Of(values);
