@@ -242,7 +242,7 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input, const
                  .quads = DivideUp(source.segment, 4),
                  .input_zero = ZeroAsU8(input)};
   const int64_t vectors = std::max<int64_t>(1, DivideUp(w.n, kVector));
-  w.panel = DivideUp(vectors, DivideUp(vectors, w.tiles->vectors)) * kVector;
+  w.panel = std::min<int64_t>(vectors, w.tiles->vectors) * kVector;
   w.tiles->wide ? PackWide(source, w) : PackNarrow(source, w);
   const auto padded = static_cast<size_t>(RoundUp(w.n, kVector));
   const std::vector<int32_t> sums = ChannelSums(source, w.k);

@@ -37,7 +37,7 @@ struct DenseWeights {
   int32_t input_zero = 0;                  // of the activations as u8
   Ending ending = {};
 
-  // Channels of a panel: as many panels as needed, of nearly equal width.
+  // Channels of a panel; the last one may have fewer.  Full ones pack their codes without loss.
   int64_t panel = 0;
 };
 
