@@ -27,7 +27,8 @@ struct CodePacker {
         lowest(_mm512_set1_epi8(static_cast<int8_t>(ending.lowest))),
         highest(_mm512_set1_epi8(static_cast<int8_t>(ending.highest))),
         order(_mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0)),
-        is_unsigned(ending.output == Output::kU8) {}
+        is_unsigned(ending.output == Output::kU8),
+        has_zero(ending.zero_point != 0) {}
 
   // rne(acc * multiplier) in int32.  A product below the int32 range converts to INT32_MIN, which
   // has the right sign; one above would not, so that products which may be are bounded first.
@@ -41,8 +42,11 @@ struct CodePacker {
   // bounds need no care.
   template <bool kWhole>
   __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
-    const __m512i a = _mm512_adds_epi16(_mm512_packs_epi32(v0, v1), zero);
-    const __m512i b = _mm512_adds_epi16(_mm512_packs_epi32(v2, v3), zero);
+    __m512i a = _mm512_packs_epi32(v0, v1), b = _mm512_packs_epi32(v2, v3);
+    if (has_zero) {
+      a = _mm512_adds_epi16(a, zero);
+      b = _mm512_adds_epi16(b, zero);
+    }
     if constexpr (kWhole) return _mm512_permutexvar_epi32(order, _mm512_packus_epi16(a, b));
     const __m512i codes =
         is_unsigned ? _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(a, b), lowest), highest)
@@ -52,7 +56,7 @@ struct CodePacker {
 
   __m512 high;
   __m512i zero, lowest, highest, order;
-  bool is_unsigned;
+  bool is_unsigned, has_zero;
 };
 
 // Stores the `part`-th 16 * kVectors bytes of `codes`, of which the mask has what is wanted.
