@@ -131,8 +131,8 @@ std::optional<ir::Range> UsefulRange(const Node& node) {
   const float beta = node.attributes.Float("beta", 0.5f);
   if (!(std::fabs(alpha) > 1e-6f)) return std::nullopt;
   const float at_zero = -beta / alpha, at_one = (1 - beta) / alpha;
-  // A zero point is a whole number, which shifts the ends by up to half a step unless one of them is
-  // 0; beyond them is a step of 8 bits more, so that both are reached.
+  // A zero point is a whole number, which shifts the ends by up to half a step unless one of them
+  // is 0; beyond them is a step of 8 bits more, so that both are reached.
   const float step = beta == 0 || beta == 1 ? 0 : std::fabs(at_one - at_zero) / 250;
   return ir::Range{std::min(at_zero, at_one) - step, std::max(at_zero, at_one) + step};
 }
