@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/runtime/int8/layout.h"
 #include "core/runtime/move_codes.h"
 #include "core/runtime/row_codes.h"
 
@@ -105,7 +106,34 @@ int64_t Movement::Cost() const {
   return count / length * kRowCost + (is_even ? count / kAdjacent : count);
 }
 
+// Whether the innermost two extents are a matrix and its transpose.
+bool Movement::IsTurn() const {
+  const size_t rank = copy_.extents.size();
+  return rank >= 2 && copy_.from_strides[rank - 2] == 1 && copy_.to_strides[rank - 1] == 1;
+}
+
+void Movement::Turn(const uint8_t* from, uint8_t* to, ThreadPool& pool) const {
+  const auto outer = static_cast<int64_t>(copy_.extents.size()) - 2;
+  const int64_t rows = copy_.extents[outer + 1], columns = copy_.extents[outer];
+  const int64_t count = ir::NumElements(copy_.extents) / (rows * columns);
+  pool.For(count, kRowGrain / (rows * columns) + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t rest = i, source = 0, target = 0;
+      for (int64_t axis = outer; axis-- > 0; rest /= copy_.extents[axis]) {
+        source += rest % copy_.extents[axis] * copy_.from_strides[axis];
+        target += rest % copy_.extents[axis] * copy_.to_strides[axis];
+      }
+      int8::TransposeBytes(from + source, copy_.from_strides[outer + 1], to + target,
+                           copy_.to_strides[outer], rows, columns);
+    }
+  });
+}
+
 void Movement::Run(const std::byte* from, std::byte* to, ThreadPool& pool) const {
+  if (IsTurn()) {
+    return Turn(reinterpret_cast<const uint8_t*>(from) + first_, reinterpret_cast<uint8_t*>(to),
+                pool);
+  }
   if (places_.empty()) return ops::Copy(copy_, 1, from + first_, to, &pool);
   pool.For(std::ssize(places_), kRowGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) to[i] = from[places_[i]];

@@ -31,6 +31,9 @@ class Movement {
   int64_t Cost() const;
 
  private:
+  bool IsTurn() const;
+  void Turn(const uint8_t* from, uint8_t* to, ThreadPool& pool) const;
+
   ops::StridedCopy copy_ = {};
   int64_t first_ = 0;                 // that the copy begins with
   std::vector<int32_t> places_ = {};  // or, where no strides say it, of each byte

@@ -153,6 +153,23 @@ void Transpose(const void* from, void* to, int64_t batch, int64_t rows, int64_t 
 
 }  // namespace
 
+void TransposeBytes(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
+                    int64_t rows, int64_t columns) {
+  for (int64_t r = 0; r < rows; r += kSide) {
+    const int64_t height = std::min(kSide, rows - r);
+    for (int64_t c = 0; c < columns; c += kSide) {
+      const int64_t width = std::min(kSide, columns - c);
+      const uint8_t* source = from + r * from_stride + c;
+      uint8_t* target = to + c * to_stride + r;
+      if (height == kSide && width == kSide) {
+        TransposeSquare(source, from_stride, target, to_stride);
+      } else {
+        TransposeAny(source, from_stride, target, to_stride, height, width);
+      }
+    }
+  }
+}
+
 void NchwToNhwc(const ImageShape& shape, const void* from, void* to, ThreadPool& pool) {
   Transpose(from, to, shape.batch, shape.channels, shape.pixels, pool);
 }

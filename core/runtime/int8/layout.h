@@ -16,4 +16,8 @@ struct ImageShape {
 void NchwToNhwc(const ImageShape& shape, const void* from, void* to, ThreadPool& pool);
 void NhwcToNchw(const ImageShape& shape, const void* from, void* to, ThreadPool& pool);
 
+// to[c * to_stride + r] = from[r * from_stride + c], for rows r and columns c of bytes.
+void TransposeBytes(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
+                    int64_t rows, int64_t columns);
+
 }  // namespace octavo::runtime::int8

@@ -113,6 +113,17 @@ TEST(Moved, HeadsOfAttention) {
   EXPECT_EQ(net.Copies(), 2);
 }
 
+// Whole squares of 16 bytes and what is beside them.
+TEST(Moved, MatricesAreTurned) {
+  Network net;
+  const ValueId rows = net.Reshape(net.x(), {2, 3, 35, 4});
+  net.Output(net.Transpose(net.Reshape(rows, {4, 35, 6}), {0, 2, 1}));
+  net.Output(net.Transpose(net.Reshape(rows, {2, 20, 21}), {2, 0, 1}));
+  net.Output(net.Transpose(net.Reshape(rows, {2, 5, 42, 2}), {0, 2, 3, 1}));
+  net.Output(net.Transpose(net.Reshape(rows, {24, 35}), {1, 0}));
+  EXPECT_EQ(net.Copies(), 4);
+}
+
 TEST(Moved, PartsByStepsBackwardAndByIndicesOfNoOrder) {
   Network net;
   const ValueId from = net.Pool(net.x());
