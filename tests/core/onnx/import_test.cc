@@ -144,6 +144,22 @@ TEST(Import, OpsetsOutsideOfOneToTwentyFourAreUnimplemented) {
   }
 }
 
+// Opset 23 lets a model choose the float type in which it quantizes.
+TEST(Import, QuantizingInAnotherFloatTypeIsUnimplemented) {
+  for (const int64_t type : {0, 1, 10}) {
+    ModelBuilder builder(23);
+    builder.Input("x", {2}).Constant("s", ir::Tensor::Scalar(0.5f));
+    builder.Node("QuantizeLinear", {"x", "s"}, {"q"}).Int("precision", type);
+    builder.Node("DequantizeLinear", {"q", "s"}, {"y"}).Output("y");
+    const auto imported = ImportModel(builder.Build());
+    EXPECT_EQ(imported.has_value(), type != 10);
+    if (type == 10) {
+      EXPECT_EQ(imported.error().code, Code::kUnimplemented);
+      EXPECT_THAT(imported.error().message, HasSubstr("precision"));
+    }
+  }
+}
+
 TEST(Import, BroadcastingBeforeOpset7AlignsWhereItsAxisSays) {
   ModelBuilder builder(6);
   builder.Input("x", {1, 3, 2, 2}).Constant("b", ir::Tensor(ir::DType::kF32, {3}));
