@@ -24,7 +24,7 @@ ordered_json TypeJson(const std::string& name, const ir::Type& type) {
 Result<std::string> InspectModel(const ModelInput& input) {
   OCTAVO_TRY(const Loaded loaded, Load(RequestOf(input, input)));
   const ir::Graph& graph = loaded.model.graph;
-  ordered_json json = {{"digest", "sha256:" + loaded.model.digest},
+  ordered_json json = {{"digest", "sha256:" + loaded.digest.get()},
                        {"bytes", loaded.model.bytes},
                        {"opset", loaded.model.opset},
                        {"ir_version", loaded.model.ir_version},

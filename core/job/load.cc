@@ -1,6 +1,6 @@
 #include "core/job/load.h"
 
-#include "core/base/sha256.h"
+#include "core/base/mapped_pages.h"
 #include "core/job/model_form.h"
 #include "core/native/native.h"
 #include "core/onnx/list_inputs.h"
@@ -28,7 +28,6 @@ Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   onnx::Imported imported;
   imported.graph = std::move(graph);
   OCTAVO_CHECK(onnx::CheckNodeCount(imported.graph.node_count(), request.limits.nodes));
-  imported.digest = Sha256Of(request.model.bytes.bytes());
   imported.bytes = static_cast<int64_t>(request.model.bytes.size());
   for (const NamedBlob& blob : request.external_data) {
     imported.bytes += static_cast<int64_t>(blob.bytes.size());
@@ -127,6 +126,9 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input) {
 
 Result<Loaded> Load(const LoadRequest& request) {
   Loaded loaded;
+  loaded.digest = std::async(std::launch::async, [bytes = request.model.bytes] {
+                    return Sha256OfMapped(bytes.bytes());
+                  }).share();
   std::optional<data::SampleSource> source;
   if (!request.samples.empty()) {
     auto opened = OpenSamples(request.samples);

@@ -1,6 +1,7 @@
 // A model and its samples, read: shared by the job and by the commands that only look or run.
 #pragma once
 
+#include <future>
 #include <map>
 #include <optional>
 #include <string>
@@ -34,6 +35,8 @@ struct LoadRequest {
 struct Loaded {
   onnx::Imported model = {};  // of a text graph: what of it applies
   data::Samples samples = {};
+  // SHA-256 of the model's bytes, which another thread computes beside what follows.
+  std::shared_future<std::string> digest = {};
 };
 
 // `model` with the samples, extents and limits of `input`, which is often the same.

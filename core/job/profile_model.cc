@@ -13,7 +13,7 @@ Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
   OCTAVO_CHECK(PrepareFloat(loaded.model.graph, pool, stop));
   OCTAVO_TRY(const profile::Profile profile,
              profile::Collect(loaded.model.graph, loaded.samples.batches,
-                              {.model_digest = "sha256:" + loaded.model.digest,
+                              {.model_digest = "sha256:" + loaded.digest.get(),
                                .samples = loaded.samples.count,
                                .progress =
                                    [&](int64_t done, int64_t total) {

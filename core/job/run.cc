@@ -79,7 +79,7 @@ class Job {
                                     .limits = request_.limits}));
     graph_ = std::move(loaded.model.graph);
     samples_ = std::move(loaded.samples);
-    digest_ = loaded.model.digest;
+    digest_ = loaded.digest;
     findings_.before = {
         .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
     RecordImport(loaded.model, findings_.rewrites);
@@ -158,14 +158,14 @@ class Job {
           profile_,
           profile::Collect(
               graph_, samples_.batches,
-              {.model_digest = "sha256:" + digest_,
-               .samples = samples_.count,
+              {.samples = samples_.count,
                .progress = [&](int64_t done, int64_t total) { Report("profile", done, total); },
                .kept = KeepValues()},
               pool_, stop_));
     } else {
       return {};
     }
+    if (!request_.profile) profile_->model_digest = "sha256:" + digest_.get();
     settings_.profile = &*profile_;
     findings_.profile = MatchProfile(graph_, *profile_);
     auto& entries = findings_.profile.unmatched_entries;
@@ -176,12 +176,12 @@ class Job {
   // Values that the profile's float run leaves to the report's, which packs fewer weights for them.
   reference::KeptValues* KeepValues() {
     const int64_t count = static_cast<int64_t>(samples_.batches.size());
-    kept_.values = reference::CostlyValues(graph_, count, reference::ConstantBytes(graph_) / 2);
+    kept_.values = reference::CostlyValues(graph_, count, reference::ConstantBytes(graph_) * 2 / 5);
     return &kept_;
   }
 
   Status CheckProfile() {
-    const std::string own = "sha256:" + digest_;
+    const std::string own = "sha256:" + digest_.get();
     if (profile_->model_digest.empty() || profile_->model_digest == own) return {};
     std::string message =
         fmt::format("the profile is of model {}, but the model is {}", profile_->model_digest, own);
@@ -332,7 +332,7 @@ class Job {
     };
     hash.Update(std::string_view("octavo " OCTAVO_VERSION " "));
     hash.Update(OptionsJson(options_, settings_).dump());
-    add_digest("model", digest_);
+    add_digest("model", digest_.get());
     for (const NamedBlob& blob : request_.external_data) add(blob.name, blob.bytes);
     if (request_.profile) add("profile", request_.profile->bytes);
     for (const NamedBlob& blob : request_.samples) add(blob.name, blob.bytes);
@@ -348,7 +348,7 @@ class Job {
   passes::Settings settings_;
   Graph graph_, float_graph_;
   data::Samples samples_;
-  std::string digest_;
+  std::shared_future<std::string> digest_;
   std::optional<profile::NameIndex> names_;  // as imported
   std::optional<profile::Profile> profile_;
   bool quantized_model_ = false;

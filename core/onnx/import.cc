@@ -371,7 +371,6 @@ Result<Imported> ImportModel(const Blob& model, const ImportOptions& options) {
   OCTAVO_TRY(const ModelProto proto, ParseModel(model));
   OCTAVO_CHECK(CheckNodeCount(proto.model.graph().node_size(), options.max_nodes));
   OCTAVO_TRY(Imported imported, ImportParsed(proto, options));
-  imported.digest = Sha256OfMapped(model.bytes());
   imported.bytes = static_cast<int64_t>(model.size());
   for (const auto& [name, blob] : options.external) {
     imported.bytes += static_cast<int64_t>(blob.size());

@@ -71,7 +71,6 @@ struct ImportWarning {
 struct Imported {
   ir::Graph graph = {};
   std::vector<std::string> fixed_inputs = {};  // those that became constants by `value_of`
-  std::string digest = {};                     // SHA-256 of the model's bytes
   int64_t bytes = 0;                           // of the model and its external data
   int64_t opset = 0;
   int64_t ir_version = 0;
