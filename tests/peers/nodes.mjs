@@ -1,6 +1,7 @@
 // Runs every operator of an exported QDQ model alone, on the integers that ONNX Runtime computes
 // before it, in both runtimes.  Conv, Gemm, MatMul, Concat, MaxPool and what only moves elements
-// must give equal integers, any other single operator may be one step off.  What stayed in float
+// must give equal integers, any other single operator may be one step off, and so may one that is
+// written out in several (submodels.py).  What stayed in float
 // between integers is a cut of several operators: its differences are counted only.
 import {execFileSync} from 'node:child_process';
 import {mkdirSync, writeFileSync} from 'node:fs';

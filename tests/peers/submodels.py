@@ -32,6 +32,15 @@ DEFINED_ALIKE = {
     "SpaceToDepth", "Flatten", "Squeeze", "Unsqueeze", "Identity",
 }
 
+# What an operator is written as where the opset lacks it, and comes back as one operator on codes.
+WRITTEN_OUT = {
+    ("Sigmoid", "Mul"): "Swish",
+    ("Mul", "Sigmoid", "Mul"): "Swish",
+    ("ReduceL2", "Max", "Div"): "LpNormalization",
+    ("ReduceL2", "Add", "Div"): "LpNormalization",
+    ("ReduceSumSquare", "Add", "Sqrt", "Div"): "LpNormalization",
+}
+
 
 class Model:
     def __init__(self, path):
@@ -114,6 +123,8 @@ class Cut:
 
     def describe(self):
         kinds = [node.op_type for node in self.operators]
+        if len(self.inputs) == 1 and tuple(kinds) in WRITTEN_OUT:
+            kinds = [WRITTEN_OUT[tuple(kinds)]]
         kind = "+".join(kinds[:4]) + ("+.." if len(kinds) > 4 else "") if kinds else "Rescale"
         last = self.operators[-1] if self.operators else self.quantize
         return {"node": last.name or last.output[0], "kind": kind, "operators": len(kinds),

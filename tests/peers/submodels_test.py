@@ -55,6 +55,12 @@ class Cuts(unittest.TestCase):
         self.assertEqual("Conv+Sigmoid", cut.describe()["kind"])
         self.assertFalse(cut.demanded())
 
+    def test_an_operator_that_is_written_out_is_one(self):
+        cut = only_cut(helper.make_node("Sigmoid", ["x.dq"], ["gate"]),
+                       helper.make_node("Mul", ["x.dq", "gate"], ["last"], name="silu"))
+        told = cut.describe()
+        self.assertEqual(("Swish", 1, False), (told["kind"], told["operators"], told["demanded"]))
+
     def test_an_operator_of_two_values_takes_both(self):
         cut = only_cut(helper.make_node("Concat", ["x.dq", "y.dq"], ["last"], axis=1))
         self.assertEqual(["x", "y"], cut.inputs)
