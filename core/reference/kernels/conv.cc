@@ -17,6 +17,14 @@ constexpr int64_t kFewGroups = 8;
 // Pointwise convolutions of more pixels are products with vectors of pixels.
 constexpr int64_t kDirectPixels = 512;
 
+// Rows begin at cache lines where that widens them by a third at most; those of a 1x1 kernel are
+// adjacent.
+int64_t LineWidth(int64_t width, const ConvShape& s) {
+  const int64_t lines = internal::RoundUp(width, 16);
+  const bool widens = s.kernel_height > 1 || s.kernel_width > 1;
+  return widens && 3 * lines <= 4 * width ? lines : width;
+}
+
 int64_t OutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int64_t stride) {
   const int64_t room = in + pads - dilation * (kernel - 1) - 1;
   return room < 0 ? 0 : room / stride + 1;
@@ -118,7 +126,7 @@ Field ConvDriver::FieldOf(const PackedConv& conv) {
   return {
       .rows = (conv.out_height_ - 1) * step_height + (s.kernel_height - 1) * s.dilation_height + 1,
       .phases = phases,
-      .width = conv.out_width_ + (s.kernel_width - 1) * s.dilation_width / phases,
+      .width = LineWidth(conv.out_width_ + (s.kernel_width - 1) * s.dilation_width / phases, s),
       .step_height = step_height,
       .out_height = conv.out_height_,
       .out_width = conv.out_width_};

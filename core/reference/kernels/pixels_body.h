@@ -5,7 +5,14 @@
 
 #include "core/reference/kernels/tiles.h"
 
-#if defined(__clang__)
+// A sanitizer checks each load of what is unrolled, which takes the compiler minutes.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define OCTAVO_UNROLL
+#endif
+#endif
+#if defined(OCTAVO_UNROLL)
+#elif defined(__clang__)
 #define OCTAVO_UNROLL _Pragma("unroll")
 #else
 #define OCTAVO_UNROLL _Pragma("GCC unroll 16")
@@ -68,7 +75,7 @@ inline void TurnChannels(const TurnCall& call, int64_t pixel, int64_t channel, i
   float* y = call.y + channel * call.y_stride + pixel;
   const int64_t room = call.pixels - pixel;
   OCTAVO_UNROLL for (int c = 0; c < 4; ++c) {
-    if (c >= count) return;
+    if (c >= count) continue;
     if (call.bias != nullptr) {
       fours[c] = V::Add(fours[c], V::Broadcast(call.bias[channel + c]));
     }

@@ -62,12 +62,10 @@ void SquarePart(const RowCall& call, int64_t row, int64_t begin) {
   }
   const float* from = call.x + row * call.x_stride + begin;
   const int64_t pitch = call.pitch;
-  int64_t columns[kKernel];
-  OCTAVO_UNROLL for (int j = 0; j < kKernel; ++j) columns[j] = call.offsets[j];
   const float* weights = call.weights;
   OCTAVO_UNROLL for (int q = 0; q < (kRows - 1) * kStride + kKernel; ++q) {
-    OCTAVO_UNROLL for (int j = 0; j < kKernel; ++j) {
-      const float* x = from + q * pitch + columns[j];
+    for (int j = 0; j < kKernel; ++j) {
+      const float* x = from + q * pitch + call.offsets[j];
       OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
         const typename V::Reg value = V::Load(x + v * V::kLanes);
         OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -102,7 +100,7 @@ void SquareColumns(const RowCall& call, int64_t begin) {
 
 template <class V, int kChannels, int kVectors>
 void RowColumns(const RowCall& call, int64_t begin) {
-  if constexpr (kChannels == 1) {
+  if constexpr (kChannels == 1 && V::kSquares) {
     const int64_t step = call.pitch == 0 ? 0 : call.x_stride / call.pitch;
     if (call.taps == 9 && step == 1) return SquareColumns<V, 3, 1, kVectors>(call, begin);
     if (call.taps == 9 && step == 2) return SquareColumns<V, 3, 2, kVectors>(call, begin);

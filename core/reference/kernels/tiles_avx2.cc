@@ -12,6 +12,7 @@ struct Avx2 {
   static constexpr int kLanes = 8;
   static constexpr int kRows = 4;
   static constexpr int kPixels = 6;
+  static constexpr bool kSquares = true;
   static constexpr bool kPicks = false;
   static Reg Zero() { return _mm256_setzero_ps(); }
   static Reg Load(const float* p) { return _mm256_loadu_ps(p); }

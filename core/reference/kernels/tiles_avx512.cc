@@ -12,6 +12,7 @@ struct Avx512 {
   static constexpr int kLanes = 16;
   static constexpr int kRows = 8;
   static constexpr int kPixels = 14;
+  static constexpr bool kSquares = true;
   static constexpr bool kPicks = true;
   static Reg Zero() { return _mm512_setzero_ps(); }
   static Reg Load(const float* p) { return _mm512_loadu_ps(p); }

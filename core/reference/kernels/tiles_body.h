@@ -1,7 +1,8 @@
-// The body of tiles.h for any vector type V: Reg, kLanes, kRows, kPixels, Zero, Load, Store,
-// LoadFirst, StoreFirst, LoadFours, TurnFours, Broadcast, Add, Fma, Even and Odd; where kPicks,
-// also Picker, PickerOf, Pick, Halves and StoreHalves.  Included by the tiles_*.cc files alone; all
-// of it has internal linkage, because each of them is compiled for another instruction set.
+// The body of tiles.h for any vector type V: Reg, kLanes, kRows, kPixels, kSquares, Zero, Load,
+// Store, LoadFirst, StoreFirst, LoadFours, TurnFours, Broadcast, Add, Fma, Even and Odd; where
+// kPicks, also Picker, PickerOf, Pick, Halves and StoreHalves.  Included by the tiles_*.cc files
+// alone; all of it has internal linkage, because each of them is compiled for another instruction
+// set.
 #pragma once
 
 #include "core/reference/kernels/pixels_body.h"
@@ -224,26 +225,36 @@ void Gather(const GatherCall& given) {
   }
 }
 
+template <class V, bool kBoth>
+inline void SplitRow(const float* x, int64_t count, float* even, float* odd) {
+  int64_t i = 0;
+  for (; i + 2 * V::kLanes <= count; i += 2 * V::kLanes) {
+    const typename V::Reg a = V::Load(x + i), b = V::Load(x + i + V::kLanes);
+    V::Store(even, V::Even(a, b));
+    even += V::kLanes;
+    if constexpr (kBoth) V::Store(odd, V::Odd(a, b)), odd += V::kLanes;
+  }
+  const auto rest = static_cast<int>(count - i);
+  if (rest == 0) return;
+  const int first = rest < V::kLanes ? rest : V::kLanes;
+  const typename V::Reg a = V::LoadFirst(x + i, first);
+  const typename V::Reg b =
+      rest > first ? V::LoadFirst(x + i + V::kLanes, rest - first) : V::Zero();
+  V::StoreFirst(even, V::Even(a, b), (rest + 1) / 2);
+  if constexpr (kBoth) V::StoreFirst(odd, V::Odd(a, b), rest / 2);
+}
+
 template <class V>
-void Split(const CopyCall& call) {
+void Split(const CopyCall& given) {
+  const CopyCall call = given;  // for all the compiler knows, the stores change `given`
   for (int64_t r = 0; r < call.rows; ++r) {
     const float* x = call.x + r * call.x_stride;
     float* even = call.even + r * call.to_stride;
-    float* odd = call.odd == nullptr ? nullptr : call.odd + r * call.to_stride;
-    int64_t i = 0;
-    for (; i + 2 * V::kLanes <= call.count; i += 2 * V::kLanes) {
-      const typename V::Reg a = V::Load(x + i), b = V::Load(x + i + V::kLanes);
-      V::Store(even + i / 2, V::Even(a, b));
-      if (call.odd != nullptr) V::Store(odd + i / 2, V::Odd(a, b));
+    if (call.odd == nullptr) {
+      SplitRow<V, false>(x, call.count, even, nullptr);
+    } else {
+      SplitRow<V, true>(x, call.count, even, call.odd + r * call.to_stride);
     }
-    const auto rest = static_cast<int>(call.count - i);
-    if (rest == 0) continue;
-    const int first = rest < V::kLanes ? rest : V::kLanes;
-    const typename V::Reg a = V::LoadFirst(x + i, first);
-    const typename V::Reg b =
-        rest > first ? V::LoadFirst(x + i + V::kLanes, rest - first) : V::Zero();
-    V::StoreFirst(even + i / 2, V::Even(a, b), (rest + 1) / 2);
-    if (call.odd != nullptr) V::StoreFirst(odd + i / 2, V::Odd(a, b), rest / 2);
   }
 }
 

@@ -12,6 +12,7 @@ struct Portable {
   static constexpr int kLanes = 4;
   static constexpr int kRows = 2;
   static constexpr int kPixels = 2;
+  static constexpr bool kSquares = false;
   static constexpr bool kPicks = false;
   struct Reg {
     float x[kLanes];
