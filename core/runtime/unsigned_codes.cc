@@ -51,12 +51,24 @@ void Join(const Graph& graph, const Node& node, Classes& classes) {
   }
 }
 
+// A constant that is only added to activations; products want their weights as they are.
+bool IsAddend(const Graph& graph, const ir::Value& value) {
+  return value.constant != nullptr && std::ranges::all_of(value.uses, [&](const ir::Use& use) {
+           return graph.node(use.node).op->name == "Add";
+         });
+}
+
 // Whether the node's operands or results are read as plain integers as well.
 bool SeesPlainIntegers(const Graph& graph, const Node& node) {
   const auto is_plain = [&](ValueId id) {
     return id && graph.type(id).dtype == ir::DType::kI8 && !graph.type(id).quantized();
   };
   return std::ranges::any_of(node.inputs, is_plain) || std::ranges::any_of(node.results, is_plain);
+}
+
+void Flip(const ir::Tensor& from, ir::Tensor& to) {
+  std::ranges::transform(from.values<uint8_t>(), to.mutable_values<uint8_t>().begin(),
+                         [](uint8_t code) { return static_cast<uint8_t>(code ^ 0x80); });
 }
 
 }  // namespace
@@ -79,7 +91,12 @@ std::vector<ValueId> SignedActivations(const Graph& graph) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ValueId id{static_cast<int32_t>(i)};
     const ir::Value& value = graph.value(id);
-    const bool is_outside = value.is_input || value.output_uses > 0 || value.constant != nullptr;
+    if (!value.erased && IsAddend(graph, value) && IsSigned(value.type)) {
+      found.push_back(id);
+    } else if (value.constant != nullptr) {
+      classes.Keep(id);
+    }
+    const bool is_outside = value.is_input || value.output_uses > 0;
     if (!value.erased && (is_outside || !IsSigned(value.type))) classes.Keep(id);
   }
   std::erase_if(found, [&](ValueId id) { return classes.IsKept(id); });
@@ -91,14 +108,19 @@ void MakeUnsigned(std::span<const ValueId> values, Graph& graph) {
     ir::Type type = graph.type(id);
     type.dtype = ir::DType::kU8;
     type.quant->zero_points[0] += 128;
-    graph.SetType(id, std::move(type));
+    if (const ir::PayloadPtr constant = graph.value(id).constant) {
+      ir::Tensor codes(ir::DType::kU8, type.shape);
+      Flip(constant->tensor, codes);
+      graph.SetPayload(id, ir::MakePayload(std::move(codes)), std::move(type));
+    } else {
+      graph.SetType(id, std::move(type));
+    }
   }
 }
 
 ir::Tensor SignedCodes(const ir::Tensor& codes) {
   ir::Tensor result(ir::DType::kI8, codes.shape());
-  std::ranges::transform(codes.values<uint8_t>(), result.mutable_values<uint8_t>().begin(),
-                         [](uint8_t code) { return static_cast<uint8_t>(code ^ 0x80); });
+  Flip(codes, result);
   return result;
 }
 

@@ -8,7 +8,8 @@ namespace octavo::runtime {
 
 // Mode `onnx` rounds before it adds a zero point, so a graph's results have the same bits when the
 // values listed, all with one scale and zero point, hold codes that are 128 higher.  They are the
-// computed i8 values whose codes nobody outside sees; ops that move codes keep one type.
+// computed i8 values whose codes nobody outside sees, and constants that are added to such; ops
+// that move codes keep one type.
 std::vector<ir::ValueId> SignedActivations(const ir::Graph& graph);
 
 // Gives those values the type u8.

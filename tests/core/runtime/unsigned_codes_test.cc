@@ -60,7 +60,9 @@ Network MixedNetwork() {
   const ValueId joined =
       net.Node("Concat", {a, moved}, "joined", Image(10, 6, 0.05f, 11), {{"axis", int64_t{1}}});
   const ValueId relu = net.Node("Relu", {joined}, "relu", Image(10, 6, 0.03f, -128));
-  const ValueId sum = net.Node("Add", {joined, relu}, "sum", Image(10, 6, 0.07f, 127));
+  const ValueId row = net.Constant("row", CodesType(DType::kI8, {10, 1, 1}, 0.02f, -3));
+  const ValueId more = net.Node("Add", {relu, row}, "more", Image(10, 6, 0.04f, -9));
+  const ValueId sum = net.Node("Add", {joined, more}, "sum", Image(10, 6, 0.07f, 127));
   const ValueId soft = net.Node("Softmax", {sum}, "soft", Image(10, 6, 1.0f / 256, -128));
   const ValueId p = net.Node("MatMul", {soft, sum}, "p", Image(10, 6, 0.02f, 1));
   net.graph.AddOutput(net.Node("Dequantize", {p}, "y", {DType::kF32, {1, 10, 6, 6}, {}, {}}));
@@ -69,13 +71,15 @@ Network MixedNetwork() {
 
 TEST(UnsignedCodes, EveryActivationThatNobodySeesIsRaised) {
   EXPECT_EQ(MixedNetwork().Raised(),
-            (std::vector<std::string>{"x.q", "a", "moved", "joined", "relu", "sum", "soft", "p"}));
+            (std::vector<std::string>{"x.q", "a", "moved", "joined", "relu", "more", "sum", "soft",
+                                      "p", "row"}));
 }
 
 TEST(UnsignedCodes, WhatMovesIntoAResultOfTheGraphStays) {
   Network net = MixedNetwork();
   net.graph.AddOutput(net.graph.Find("moved"));
-  EXPECT_EQ(net.Raised(), (std::vector<std::string>{"x.q", "relu", "sum", "soft", "p"}));
+  EXPECT_EQ(net.Raised(),
+            (std::vector<std::string>{"x.q", "relu", "more", "sum", "soft", "p", "row"}));
 }
 
 TEST(UnsignedCodes, InputsConstantsAndPlainIntegersStay) {
