@@ -1,11 +1,10 @@
 // Integer convolutions: packed 8-bit kernels, and the definition for any storage up to 16 bits
 // with sums in int64.
 #include "core/reference/conv_shape.h"
-#include "core/runtime/addition.h"
 #include "core/runtime/int8/conv.h"
-#include "core/runtime/joined.h"
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
+#include "core/runtime/tail.h"
 #include "core/runtime/wide_conv.h"
 
 namespace octavo::runtime {
@@ -35,7 +34,7 @@ bool MatchInt8(const NodeView& view) {
                          ActivationOf(view.in(0)), ConstantBias(view));
 }
 
-Result<Prepared> PrepareAs(const NodeView& view, const FollowingAdd* add, const JoinedPart* part) {
+Result<Prepared> PrepareTailInt8(const NodeView& view, const Tail& tail) {
   const auto shape = ShapeOf(view);
   const std::vector<float> multipliers =
       Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, shape->out_channels);
@@ -43,33 +42,26 @@ Result<Prepared> PrepareAs(const NodeView& view, const FollowingAdd* add, const 
                       .input = ActivationOf(view.in(0)),
                       .weights = WeightsOf(view.in(1), *view.constant(1)),
                       .bias = ConstantBias(view),
-                      .finish = FinishOf(view.out(), multipliers)};
-  if (add != nullptr) spec.addition = add->addition;
-  if (part != nullptr) spec.out_stride = part->channels;
+                      .finish = FinishOf(view.out(), multipliers),
+                      .addition = tail.addition(),
+                      .map = tail.map()};
+  if (tail.part) spec.out_stride = tail.part->channels;
   OCTAVO_TRY(const int8::ConvPlan plan, int8::ConvPlan::Prepare(spec));
-  return Prepared{.run = [plan, adds = add != nullptr, first = part != nullptr ? part->first : 0](
-                             const StepContext& context) -> Status {
-                    plan.Run(context.in(0).raw(), adds ? context.inputs.back()->raw() : nullptr,
-                             context.out().mutable_raw() + first, *context.pool);
-                    return {};
-                  },
-                  .operations = OperationsOf(view)};
+  return Prepared{
+      .run = [plan, adds = tail.add.has_value(),
+              first = tail.part ? tail.part->first : 0](const StepContext& context) -> Status {
+        plan.Run(context.in(0).raw(), adds ? context.inputs.back()->raw() : nullptr,
+                 context.out().mutable_raw() + first, *context.pool);
+        return {};
+      },
+      .operations = OperationsOf(view)};
 }
 
 Result<Prepared> PrepareInt8(const NodeView& view, ThreadPool&) {
-  return PrepareAs(view, nullptr, nullptr);
+  return PrepareTailInt8(view, {});
 }
 
 bool CanAddInt8(const NodeView& view) { return int8::CanAdd(*ShapeOf(view)); }
-
-Result<Prepared> PrepareAddedInt8(const NodeView& view, const FollowingAdd& add) {
-  return PrepareAs(view, &add, nullptr);
-}
-
-Result<Prepared> PreparePartInt8(const NodeView& view, const FollowingAdd* add,
-                                 const JoinedPart& part) {
-  return PrepareAs(view, add, &part);
-}
 
 std::optional<ConvAxes> AxesOf(const NodeView& view) {
   return reference::ConvAxesOf(view.node, view.in(0).shape, view.in(1).shape);
@@ -107,10 +99,10 @@ extern constexpr Kernel kInt8Conv{.name = "int8-conv",
                                   .images = 1,
                                   .match = &MatchInt8,
                                   .prepare = &PrepareInt8,
+                                  .prepare_tail = &PrepareTailInt8,
+                                  .adds = true,
+                                  .joins = true,
                                   .can_add = &CanAddInt8,
-                                  .prepare_added = &PrepareAddedInt8,
-                                  .prepare_part = &PreparePartInt8,
-                                  .added_op = "Conv+Add",
                                   .isa = &CurrentIsaName};
 
 extern constexpr Kernel kIntegerConv{.name = "integer-conv",

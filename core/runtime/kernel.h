@@ -61,8 +61,7 @@ enum class LayoutRule {
   kEither,        // whichever the operands are in, the same for all
 };
 
-struct FollowingAdd;
-struct JoinedPart;
+struct Tail;
 
 struct Kernel {
   std::string_view name = {};
@@ -76,16 +75,12 @@ struct Kernel {
   // Whether it can compute this node of one of its ops.
   bool (*match)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare)(const NodeView& view, ThreadPool& pool) = nullptr;
-  // Null, or for a node whose result an Add alone reads: whether it can end in that Add (null:
-  // always), and the step that does.  It takes the addend behind the node's own operands.
+  // Null, or the step that ends in what follows the node: see tail.h.
+  Result<Prepared> (*prepare_tail)(const NodeView& view, const Tail& tail) = nullptr;
+  // Of that, an Add; also one whose addend is one row for all; a part of a joined image.
+  bool adds = false, adds_rows = false, joins = false;
+  // Null, or whether this node can do the first and the last of these.
   bool (*can_add)(const NodeView& view) = nullptr;
-  Result<Prepared> (*prepare_added)(const NodeView& view, const FollowingAdd& add) = nullptr;
-  // Null, or the step that writes its result, after an Add or not (null), as part of a joined
-  // image. It serves the nodes that can_add says.
-  Result<Prepared> (*prepare_part)(const NodeView& view, const FollowingAdd* add,
-                                   const JoinedPart& part) = nullptr;
-  bool adds_rows = false;          // also where the addend is one row for all
-  std::string_view added_op = {};  // what such a step is called
   // The instruction set that it uses on this machine; null: whatever the compiler made.
   std::string_view (*isa)() = nullptr;
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "core/ops/data_op.h"
-#include "core/runtime/addition.h"
 #include "core/runtime/int8/gemm.h"
 #include "core/runtime/product.h"
 #include "core/runtime/requantize.h"
+#include "core/runtime/tail.h"
 #include "core/runtime/wide_product.h"
 
 namespace octavo::runtime {
@@ -111,8 +111,7 @@ bool FitsPacked(const NodeView& view, const Sizes& sizes) {
   return int8::FitsInt32(weights, sizes.n, sizes.k, ActivationOf(view.in(0)), ConstantBias(view));
 }
 
-Result<int8::GemmPlan> PlanPacked(const NodeView& view, const Sizes& sizes,
-                                  std::optional<int8::Addition> addition) {
+Result<int8::GemmPlan> PlanPacked(const NodeView& view, const Sizes& sizes, const Tail& tail) {
   const std::vector<float> multipliers =
       Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, sizes.n);
   return int8::GemmPlan::Prepare({.n = sizes.n,
@@ -122,23 +121,21 @@ Result<int8::GemmPlan> PlanPacked(const NodeView& view, const Sizes& sizes,
                                   .layout = sizes.trans_b ? int8::Layout::kNk : int8::Layout::kKn,
                                   .bias = ConstantBias(view),
                                   .finish = FinishOf(view.out(), multipliers),
-                                  .addition = addition});
+                                  .addition = tail.addition(),
+                                  .map = tail.map()});
 }
 
-Result<Prepared> PreparePacked(const NodeView& view, const Sizes& sizes) {
-  OCTAVO_TRY(const int8::GemmPlan plan, PlanPacked(view, sizes, std::nullopt));
-  return Prepared{.run = [plan, m = sizes.m](const StepContext& context) -> Status {
-                    plan.Run(context.in(0).raw(), m, context.out().mutable_raw(), *context.pool);
-                    return {};
-                  },
-                  .operations = sizes.operations()};
-}
-
-Result<Prepared> PrepareAddedMatMul(const NodeView& view, const FollowingAdd& add) {
-  const Sizes sizes = MatMulSizes(view);
-  OCTAVO_TRY(const int8::GemmPlan plan, PlanPacked(view, sizes, add.addition));
+Result<Prepared> PreparePacked(const NodeView& view, const Sizes& sizes, const Tail& tail) {
+  OCTAVO_TRY(const int8::GemmPlan plan, PlanPacked(view, sizes, tail));
+  if (!tail.add) {
+    return Prepared{.run = [plan, m = sizes.m](const StepContext& context) -> Status {
+                      plan.Run(context.in(0).raw(), m, context.out().mutable_raw(), *context.pool);
+                      return {};
+                    },
+                    .operations = sizes.operations()};
+  }
   return Prepared{
-      .run = [plan, m = sizes.m, is_row = add.is_row](const StepContext& context) -> Status {
+      .run = [plan, m = sizes.m, is_row = tail.add->is_row](const StepContext& context) -> Status {
         plan.Run(context.in(0).raw(), m, {context.inputs.back()->raw(), is_row},
                  context.out().mutable_raw(), *context.pool);
         return {};
@@ -151,7 +148,10 @@ bool MatchInt8Gemm(const NodeView& view) {
          FitsPacked(view, GemmSizes(view));
 }
 Result<Prepared> PrepareInt8Gemm(const NodeView& view, ThreadPool&) {
-  return PreparePacked(view, GemmSizes(view));
+  return PreparePacked(view, GemmSizes(view), {});
+}
+Result<Prepared> PrepareTailGemm(const NodeView& view, const Tail& tail) {
+  return PreparePacked(view, GemmSizes(view), tail);
 }
 
 bool MatchInt8MatMul(const NodeView& view) {
@@ -159,7 +159,10 @@ bool MatchInt8MatMul(const NodeView& view) {
          IsInt8Product(view, MatMulWeightAxis(view)) && FitsPacked(view, MatMulSizes(view));
 }
 Result<Prepared> PrepareInt8MatMul(const NodeView& view, ThreadPool&) {
-  return PreparePacked(view, MatMulSizes(view));
+  return PreparePacked(view, MatMulSizes(view), {});
+}
+Result<Prepared> PrepareTailMatMul(const NodeView& view, const Tail& tail) {
+  return PreparePacked(view, MatMulSizes(view), tail);
 }
 
 // ---------------------------------------------------------------- two activations
@@ -278,15 +281,16 @@ extern constexpr Kernel kInt8Gemm{.name = "int8-gemm",
                                   .ops = kGemmOps,
                                   .match = &MatchInt8Gemm,
                                   .prepare = &PrepareInt8Gemm,
+                                  .prepare_tail = &PrepareTailGemm,
                                   .isa = &CurrentIsaName};
 
 extern constexpr Kernel kInt8MatMul{.name = "int8-matmul",
                                     .ops = kMatMulOps,
                                     .match = &MatchInt8MatMul,
                                     .prepare = &PrepareInt8MatMul,
-                                    .prepare_added = &PrepareAddedMatMul,
+                                    .prepare_tail = &PrepareTailMatMul,
+                                    .adds = true,
                                     .adds_rows = true,
-                                    .added_op = "MatMul+Add",
                                     .isa = &CurrentIsaName};
 
 extern constexpr Kernel kInt8MatMulPair{.name = "int8-matmul-pair",

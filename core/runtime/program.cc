@@ -1,12 +1,12 @@
 #include "core/runtime/program.h"
 
 #include <map>
+#include <set>
 
-#include "core/runtime/addition.h"
-#include "core/runtime/joined.h"
 #include "core/runtime/kernel_table.h"
 #include "core/runtime/memory_plan.h"
 #include "core/runtime/moved.h"
+#include "core/runtime/tail.h"
 #include "core/runtime/unsigned_codes.h"
 
 namespace octavo::runtime {
@@ -180,19 +180,21 @@ class Builder {
     if (AllFixed(node)) return Fold(node);
     const auto claim = claimed_.find(id);
     if (claim != claimed_.end()) return AddFused(claim->second);
+    if (absorbed_.count(id)) return {};
     NodeView view = ViewOf(node);
     const Kernel* chosen = ChooseKernel(view);
     if (chosen == nullptr) return Undefined(node);
     if (const auto joined = joined_.find(id); joined != joined_.end()) {
       return AddJoined(view, joined->second);
     }
-    if (Claims(*chosen, view)) return {};
+    OCTAVO_TRY(const bool is_claimed, Claims(*chosen, view));
+    if (is_claimed) return {};
     if (options_.fuses && OnlyMoves(view)) return Move(view);
     view.layout = LayoutFor(*chosen, node);
     Step step = StepOf(*chosen, view);
-    if (const auto part = PartOf(*chosen, view, node)) {
-      OCTAVO_TRY(step.prepared, chosen->prepare_part(view, nullptr, *part));
-      return FinishPart(std::move(step), *part, node);
+    if (Tail tail{.part = PartOf(*chosen, view, node)}; tail.part) {
+      OCTAVO_TRY(step.prepared, chosen->prepare_tail(view, tail));
+      return FinishPart(std::move(step), *tail.part, node);
     }
     OCTAVO_TRY(step.prepared, chosen->prepare(view, pool_));
     Finish(std::move(step), node, view.layout);
@@ -208,7 +210,7 @@ class Builder {
   // The part of a Concat's result that the step of `last`, which begins with the kernel's node,
   // can write at once.
   std::optional<JoinedPart> PartOf(const Kernel& kernel, const NodeView& view, const Node& last) {
-    if (!options_.fuses || kernel.prepare_part == nullptr) return std::nullopt;
+    if (!options_.fuses || !kernel.joins) return std::nullopt;
     if (kernel.can_add != nullptr && !kernel.can_add(view)) return std::nullopt;
     const Layout layout = CanonicalLayout(view.layout, graph_.type(last.result()).shape);
     const auto part = PartOfConcat(graph_, last.result(), fixed_);
@@ -244,35 +246,44 @@ class Builder {
     return {};
   }
 
-  // A node that waits for the Add behind it, to be computed together with it.
+  // A node that waits for what is behind it, to be computed together with it.
   struct Fused {
     const Node* node = nullptr;
     const Kernel* kernel = nullptr;
-    FollowingAdd add = {};
+    Tail tail = {};
   };
 
-  // Whether the node's step is left to the Add that follows.
-  bool Claims(const Kernel& kernel, const NodeView& view) {
-    if (!options_.fuses || kernel.prepare_added == nullptr) return false;
-    if (kernel.can_add != nullptr && !kernel.can_add(view)) return false;
-    const std::optional<FollowingAdd> add = AddAfter(view);
-    if (add && add->is_row && !kernel.adds_rows) return false;
-    return add && claimed_.emplace(add->node, Fused{&view.node, &kernel, *add}).second;
+  std::optional<FollowingAdd> AddFor(const Kernel& kernel, const NodeView& view) const {
+    if (!kernel.adds || (kernel.can_add != nullptr && !kernel.can_add(view))) return std::nullopt;
+    auto add = AddAfter(view);
+    const bool is_free = add && !claimed_.count(add->node) && !absorbed_.count(add->node);
+    return is_free && (!add->is_row || kernel.adds_rows) ? add : std::nullopt;
+  }
+
+  // Whether the node's step is left to the last of the nodes that follow.
+  Result<bool> Claims(const Kernel& kernel, const NodeView& view) {
+    if (!options_.fuses || kernel.prepare_tail == nullptr || !IsPlain8(view.out())) return false;
+    Tail tail{.add = AddFor(kernel, view)};
+    const ValueId result = tail.add ? graph_.node(tail.add->node).result() : view.node.result();
+    OCTAVO_TRY(tail.table, TableAfter(view, result, pool_));
+    if (!tail.last()) return false;
+    if (tail.add && tail.table) absorbed_.insert(tail.add->node);
+    claimed_.emplace(tail.last(), Fused{&view.node, &kernel, tail});
+    return true;
   }
 
   Status AddFused(const Fused& fused) {
     NodeView view = ViewOf(*fused.node);
     view.layout = LayoutFor(*fused.kernel, *fused.node);
     Step step = StepOf(*fused.kernel, view);
-    step.op = fused.kernel->added_op;
-    step.inputs.push_back(SlotOf(fused.add.addend, view.layout));
-    const Node& add = graph_.node(fused.add.node);
-    if (const auto part = PartOf(*fused.kernel, view, add)) {
-      OCTAVO_TRY(step.prepared, fused.kernel->prepare_part(view, &fused.add, *part));
-      return FinishPart(std::move(step), *part, add);
-    }
-    OCTAVO_TRY(step.prepared, fused.kernel->prepare_added(view, fused.add));
-    Finish(std::move(step), add, view.layout);
+    Tail tail = fused.tail;
+    step.op = NameWithTail(step.op, tail);
+    if (tail.add) step.inputs.push_back(SlotOf(tail.add->addend, view.layout));
+    const Node& last = graph_.node(tail.last());
+    tail.part = PartOf(*fused.kernel, view, last);
+    OCTAVO_TRY(step.prepared, fused.kernel->prepare_tail(view, tail));
+    if (tail.part) return FinishPart(std::move(step), *tail.part, last);
+    Finish(std::move(step), last, view.layout);
     return {};
   }
 
@@ -363,7 +374,8 @@ class Builder {
   const ProgramOptions options_;
   ThreadPool& pool_;
   FixedValues fixed_;
-  std::map<NodeId, Fused> claimed_;  // by the Add
+  std::map<NodeId, Fused> claimed_;
+  std::set<NodeId> absorbed_;        // done by a step of a node behind them  // by the Add
   std::map<NodeId, Joined> joined_;  // by the Concat
   std::map<ValueId, Moved> moved_;
   std::map<std::pair<ValueId, Layout>, int> slots_;

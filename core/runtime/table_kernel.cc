@@ -31,12 +31,9 @@ Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& reals, Threa
   return std::move(results[0]);
 }
 
-namespace {
-
 using Table = std::array<uint8_t, 256>;
 
-// table[byte] for all bytes that a code is stored as.
-Result<Table> MakeTable(const NodeView& view, ThreadPool& pool) {
+Result<Table> TableOf(const NodeView& view, ThreadPool& pool) {
   const ir::Type& from = view.in(0);
   ir::Tensor bytes(from.dtype, {256});
   for (int i = 0; i < 256; ++i) bytes.mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i);
@@ -50,8 +47,10 @@ Result<Table> MakeTable(const NodeView& view, ThreadPool& pool) {
   return table;
 }
 
+namespace {
+
 Result<Prepared> Prepare(const NodeView& view, ThreadPool& pool) {
-  OCTAVO_TRY(const Table table, MakeTable(view, pool));
+  OCTAVO_TRY(const Table table, TableOf(view, pool));
   return Prepared{
       .run = [table, loops = &rows::CurrentRows()](const StepContext& context) -> Status {
         const uint8_t* x = context.in(0).values<uint8_t>().data();

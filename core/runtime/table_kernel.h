@@ -22,6 +22,8 @@ inline constexpr std::span<const std::string_view> kCurves =
 
 // Whether the operand and the result are plain 8-bit codes and all else is a constant.
 bool IsTabled(const NodeView& view);
+// table[byte] for all bytes that a code of the operand is stored as.
+Result<std::array<uint8_t, 256>> TableOf(const NodeView& view, ThreadPool& pool);
 // The op's float results at these reals.
 Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& reals, ThreadPool& pool);
 

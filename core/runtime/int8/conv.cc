@@ -26,6 +26,7 @@ struct ConvPlan::State {
   Taps taps;
   DepthwiseWeights depthwise;
   std::optional<AdditionEnding> addition;
+  std::optional<CodeMap> map;
 
   int64_t pixels() const { return out_height * out_width; }
 };
@@ -109,6 +110,14 @@ Status CheckAddition(const ConvSpec& spec) {
   return Fail(Code::kInvalidArgument, "integer Conv: this convolution cannot end in an addition");
 }
 
+Status CheckMap(const ConvSpec& spec) {
+  const Output output = spec.addition ? spec.addition->output : spec.finish.output;
+  if (!spec.map || OutputSize(output) == 1) return {};
+  return Fail(Code::kInvalidArgument, "integer Conv: only codes of 8 bits can be looked up");
+}
+
+const CodeMap* MapOf(const ConvPlan::State& plan) { return plan.map ? &*plan.map : nullptr; }
+
 const AdditionEnding* AdditionOf(const ConvPlan::State& plan) {
   return plan.addition ? &*plan.addition : nullptr;
 }
@@ -128,7 +137,8 @@ void RunImage(const ConvPlan::State& plan, const uint8_t* image, const uint8_t* 
        .out_stride = plan.out_stride,
        .addend = addend,
        .addend_stride = s.out_channels,
-       .addition = AdditionOf(plan)},
+       .addition = AdditionOf(plan),
+       .map = MapOf(plan)},
       pool);
 }
 
@@ -140,7 +150,8 @@ void RunProduct(const ConvPlan::State& plan, const uint8_t* input, const uint8_t
                .out_stride = plan.out_stride,
                .addend = addend,
                .addend_stride = plan.shape.out_channels,
-               .addition = AdditionOf(plan)};
+               .addition = AdditionOf(plan),
+               .map = MapOf(plan)};
   internal::SetRows(run, input, plan.shape.in_channels, plan.storage);
   internal::RunDense(run, pool);
 }
@@ -155,8 +166,10 @@ Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
                                        spec.finish, spec.shape.out_channels));
   OCTAVO_CHECK(CheckAddition(spec));
   OCTAVO_CHECK(CheckStride(spec));
+  OCTAVO_CHECK(CheckMap(spec));
   auto state = std::make_shared<State>();
   if (spec.addition) state->addition = internal::EndingOf(*spec.addition, spec.finish);
+  state->map = spec.map;
   state->shape = spec.shape;
   state->storage = spec.input.storage;
   state->output = spec.finish.output;
@@ -194,7 +207,7 @@ void ConvPlan::Run(const void* input, const void* addend, void* output, ThreadPo
     const uint8_t* image = codes + n * s.in_height * s.in_width * s.in_channels;
     uint8_t* to = static_cast<uint8_t*>(output) + n * out_bytes;
     plan.groups.empty()
-        ? internal::RunDepthwise(plan.depthwise, image, to, pool)
+        ? internal::RunDepthwise(plan.depthwise, image, MapOf(plan), to, pool)
         : RunImage(plan, image, added ? added + n * addend_bytes : nullptr, to, pool);
   }
 }

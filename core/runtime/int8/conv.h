@@ -29,6 +29,8 @@ struct ConvSpec {
   Finish finish = {};
   // To a result of codes, and not of a depthwise convolution: see CanAdd.
   std::optional<Addition> addition = {};
+  // Of a result of codes, after the addition if there is one.
+  std::optional<CodeMap> map = {};
   // Codes between neighbouring pixels of the output, if there is more than its channels in it:
   // pixels may be parts of wider ones.  Not of a depthwise convolution.
   int64_t out_stride = 0;

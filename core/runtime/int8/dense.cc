@@ -107,6 +107,23 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
   });
 }
 
+// The first channel of a panel, of all groups' channels.
+int64_t ChannelOf(const DenseRun& run, int64_t panel) {
+  const DenseWeights& w = run.groups[0];
+  const int64_t panels = DivideUp(w.n, w.panel);
+  return panel / panels * w.n + panel % panels * w.panel;
+}
+
+void MapChunk(const DenseRun& run, const Chunk& chunk) {
+  const int64_t first = ChannelOf(run, chunk.first_panel);
+  const int64_t channels = ChannelOf(run, chunk.last_panel) - first;
+  uint8_t* codes = static_cast<uint8_t*>(run.out) + chunk.begin * run.out_stride + first;
+  if (channels == run.out_stride) return run.map->Apply(codes, chunk.rows() * channels);
+  for (int64_t row = 0; row < chunk.rows(); ++row) {
+    run.map->Apply(codes + row * run.out_stride, channels);
+  }
+}
+
 void RunChunk(const DenseRun& run, const Chunk& chunk) {
   Scratch& scratch = ThreadScratch();
   const auto grow = [&](auto& memory) {
@@ -119,6 +136,7 @@ void RunChunk(const DenseRun& run, const Chunk& chunk) {
   for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel) {
     RunPanel(run, chunk, panel, scratch);
   }
+  if (run.map != nullptr) MapChunk(run, chunk);
 }
 
 // The source's byte (k, n) as s8.

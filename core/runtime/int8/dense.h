@@ -83,6 +83,7 @@ struct DenseRun {
   const uint8_t* addend = nullptr;
   int64_t addend_stride = 0;
   const AdditionEnding* addition = nullptr;
+  const CodeMap* map = nullptr;  // or null: what each code becomes at last
 };
 void RunDense(const DenseRun& run, ThreadPool& pool);
 

@@ -195,8 +195,18 @@ void RunStrip(const DepthwiseWeights& w, const uint8_t* image, Part part, uint8_
   }
 }
 
-void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, uint8_t* output,
-                    ThreadPool& pool) {
+void MapPart(const DepthwiseWeights& w, const Part& part, const CodeMap& map, uint8_t* output) {
+  const ConvShape& s = w.shape;
+  const int64_t width = reference::ConvOutWidth(s);
+  uint8_t* codes = output + part.row * width * s.out_channels + part.channel;
+  if (part.channels == s.out_channels) return map.Apply(codes, part.rows * width * part.channels);
+  for (int64_t pixel = 0; pixel < part.rows * width; ++pixel) {
+    map.Apply(codes + pixel * s.out_channels, part.channels);
+  }
+}
+
+void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, const CodeMap* map,
+                    uint8_t* output, ThreadPool& pool) {
   const ConvShape& s = w.shape;
   const int64_t height = reference::ConvOutHeight(s), strips = DivideUp(height, w.strip_rows);
   const int64_t block = s.in_channels <= kFlatChannels ? s.in_channels : kBlock;
@@ -206,12 +216,12 @@ void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, uint8_t* ou
   pool.For(strips * blocks, DivideUp(kInlineOperations, work), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t row = task / blocks * w.strip_rows, channel = task % blocks * block;
-      RunStrip(w, image,
-               {.row = row,
-                .rows = std::min(w.strip_rows, height - row),
-                .channel = channel,
-                .channels = std::min(block, s.in_channels - channel)},
-               output);
+      const Part part{.row = row,
+                      .rows = std::min(w.strip_rows, height - row),
+                      .channel = channel,
+                      .channels = std::min(block, s.in_channels - channel)};
+      RunStrip(w, image, part, output);
+      if (map != nullptr) MapPart(w, part, *map, output);
     }
   });
 }
@@ -234,7 +244,8 @@ void FindTaps(const DepthwiseWeights& w, const uint8_t* image, int64_t row, int6
 }
 
 // One pixel at a time.
-void RunWide(const DepthwiseWeights& w, const uint8_t* image, uint8_t* output, ThreadPool& pool) {
+void RunWide(const DepthwiseWeights& w, const uint8_t* image, const CodeMap* map, uint8_t* output,
+             ThreadPool& pool) {
   const ConvShape& s = w.shape;
   const int64_t width = reference::ConvOutWidth(s), taps = s.kernel_height * s.kernel_width;
   const int64_t pixel_bytes = s.out_channels * OutputSize(w.ending.output);
@@ -252,6 +263,9 @@ void RunWide(const DepthwiseWeights& w, const uint8_t* image, uint8_t* output, T
                           .multipliers = w.multipliers.data(),
                           .out = output + index * pixel_bytes,
                           .ending = w.ending});
+    }
+    if (map != nullptr) {
+      map->Apply(output + begin * width * pixel_bytes, (end - begin) * width * pixel_bytes);
     }
   });
 }
@@ -286,10 +300,10 @@ DepthwiseWeights PackDepthwise(const ConvShape& shape, const Weights& weights,
   return out;
 }
 
-void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, uint8_t* output,
-                  ThreadPool& pool) {
-  weights.wide.empty() ? RunInterleaved(weights, image, output, pool)
-                       : RunWide(weights, image, output, pool);
+void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, const CodeMap* map,
+                  uint8_t* output, ThreadPool& pool) {
+  weights.wide.empty() ? RunInterleaved(weights, image, map, output, pool)
+                       : RunWide(weights, image, map, output, pool);
 }
 
 }  // namespace octavo::runtime::int8::internal

@@ -33,8 +33,8 @@ DepthwiseWeights PackDepthwise(const reference::ConvShape& shape, const Weights&
                                std::span<const int32_t> bias, const Activation& input,
                                const Finish& finish);
 
-// One image.
-void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, uint8_t* output,
-                  ThreadPool& pool);
+// One image, whose codes `map` changes at last; null: they stay.
+void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, const CodeMap* map,
+                  uint8_t* output, ThreadPool& pool);
 
 }  // namespace octavo::runtime::int8::internal

@@ -43,29 +43,40 @@ struct GemmPlan::State {
   Storage storage = Storage::kU8;
   DenseWeights weights;
   std::optional<internal::AdditionEnding> addition = {};
+  std::optional<CodeMap> map = {};
+
+  DenseRun RunOf(int64_t m, void* out) const {
+    DenseRun run = int8::RunOf(weights, m, out);
+    if (map) run.map = &*map;
+    return run;
+  }
 };
 
 Result<GemmPlan> GemmPlan::Prepare(const GemmSpec& spec) {
   OCTAVO_CHECK(CheckSizes("integer Gemm", 0, spec.n, spec.k));
   OCTAVO_CHECK(internal::CheckOperands("integer Gemm", spec.input, spec.weights, spec.bias,
                                        spec.finish, spec.n));
+  if (spec.map && OutputSize(spec.finish.output) != 1) {
+    return Fail(Code::kInvalidArgument, "integer Gemm: only codes of 8 bits can be looked up");
+  }
   DenseSource source = SourceOf(spec.weights, spec.layout, spec.n, spec.k);
   source.bias = spec.bias;
   GemmPlan plan;
   auto state = std::make_shared<State>(
       State{spec.input.storage, internal::PackDense(source, spec.input, spec.finish)});
   if (spec.addition) state->addition = internal::EndingOf(*spec.addition, spec.finish);
+  state->map = spec.map;
   plan.state_ = std::move(state);
   return plan;
 }
 
 void GemmPlan::Run(const void* a, int64_t m, void* out, ThreadPool& pool) const {
-  RunProduct(RunOf(state_->weights, m, out), a, state_->storage, pool);
+  RunProduct(state_->RunOf(m, out), a, state_->storage, pool);
 }
 
 void GemmPlan::Run(const void* a, int64_t m, const Addend& addend, void* out,
                    ThreadPool& pool) const {
-  DenseRun run = RunOf(state_->weights, m, out);
+  DenseRun run = state_->RunOf(m, out);
   run.addend = static_cast<const uint8_t*>(addend.codes);
   run.addend_stride = addend.is_one_row ? 0 : state_->weights.n;
   run.addition = &*state_->addition;

@@ -25,6 +25,7 @@ struct GemmSpec {
   std::span<const int32_t> bias = {};  // empty or n
   Finish finish = {};
   std::optional<Addition> addition = {};
+  std::optional<CodeMap> map = {};  // of a result of codes, after the addition
 };
 
 class GemmPlan {

@@ -1,6 +1,7 @@
 // What every int8 kernel is told about its operands and about what becomes of its sums.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -53,6 +54,15 @@ struct Addition {
     return is_tame(own_scale) && is_tame(scale) && is_tame(result_scale) &&
            (own_scale + scale) / result_scale < 0x1p20f;
   }
+};
+
+// A function of each code of a result, looked up while the codes are still in a cache.
+struct CodeMap {
+  std::array<uint8_t, 256> table = {};  // by the byte that a code is stored as
+  // y[i] = table[x[i]]; y may be x.
+  void (*look_up)(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) = nullptr;
+
+  void Apply(uint8_t* codes, int64_t count) const { look_up(codes, count, table.data(), codes); }
 };
 
 // Bytes of one element.
