@@ -21,8 +21,9 @@ class Least {
   void Time(F&& call) {
     const double before = ThreadSeconds();
     call();
-    seconds_ = std::min(seconds_, ThreadSeconds() - before);
+    Take(ThreadSeconds() - before);
   }
+  void Take(double seconds) { seconds_ = std::min(seconds_, seconds); }
   double seconds() const { return seconds_; }
 
  private:
