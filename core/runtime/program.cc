@@ -374,8 +374,8 @@ class Builder {
   const ProgramOptions options_;
   ThreadPool& pool_;
   FixedValues fixed_;
-  std::map<NodeId, Fused> claimed_;
-  std::set<NodeId> absorbed_;        // done by a step of a node behind them  // by the Add
+  std::map<NodeId, Fused> claimed_;  // by the last of the nodes that follow
+  std::set<NodeId> absorbed_;        // those between, which have no step of their own
   std::map<NodeId, Joined> joined_;  // by the Concat
   std::map<ValueId, Moved> moved_;
   std::map<std::pair<ValueId, Layout>, int> slots_;

@@ -39,7 +39,7 @@ Result<std::optional<FollowingTable>> TableAfter(const NodeView& view, ir::Value
                        .fixed = view.fixed,
                        .numerics = view.numerics};
   const bool has_table = std::ranges::count(kTabledOps, after.node.op->name) > 0;
-  if (!has_table || !after.node.op->domain.empty() || !IsTabled(after)) return none;
+  if (!has_table || !IsTabled(after)) return none;
   OCTAVO_TRY(const auto table, TableOf(after, pool));
   return std::optional(FollowingTable{id, {table, rows::CurrentRows().look_up}});
 }

@@ -42,6 +42,14 @@ class ImageNetwork {
     for (const ir::ValueId part : parts) channels += graph_.type(part).shape[1];
     return Add("Concat", parts, channels, {{"axis", axis}});
   }
+  // To signed codes of twice the scale.
+  ir::ValueId Rescale(ir::ValueId x) {
+    const ir::NodeId id = graph_.AddNode(
+        {.op = ops::FindOp("Rescale", "octavo"),
+         .inputs = {x},
+         .results = {{NewName(), CodesType(ir::DType::kI8, graph_.type(x).shape, 0.2f, -5)}}});
+    return graph_.node(id).result();
+  }
   void Output(ir::ValueId id) { graph_.AddOutput(id); }
 
   // The ops of a run's steps; the results are those of the ops apart, on every instruction set.

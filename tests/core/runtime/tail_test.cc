@@ -32,6 +32,12 @@ TEST(Tail, SoDoConvolutionsInGroupsAndDepthwiseOnes) {
   EXPECT_THAT(net.Steps(), ElementsAre(kEnd, "Conv+Table", "Conv+Table", kEnd));
 }
 
+TEST(Tail, ARescaleIsOneToo) {
+  ImageNetwork net;
+  net.Output(net.Rescale(net.Conv(net.x(), 70, 3)));
+  EXPECT_THAT(net.Steps(), ElementsAre(kEnd, "Conv+Table", kEnd));
+}
+
 TEST(Tail, AnAddComesBeforeTheFunction) {
   ImageNetwork net;
   const ValueId a = net.Conv(net.x(), 70, 1);
