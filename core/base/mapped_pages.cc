@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <system_error>
 
 #include "core/base/descriptor.h"
 #include "core/base/sha256.h"
@@ -100,9 +102,11 @@ Blob CopyToMemory(std::span<const std::byte> bytes) {
 
 Blob CopyToFile(std::span<const std::byte> bytes) {
   if (bytes.empty()) return {};
-  const char* folder = std::getenv("TMPDIR");
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+  if (error) return CopyToMemory(bytes);
   // mkostemp wants a name that ends in six X and writes others in their place.
-  std::string name = std::string(folder && *folder ? folder : "/tmp") + "/octavo-XXXXXX";
+  std::string name = folder / "octavo-XXXXXX";
   const Descriptor file(mkostemp(name.data(), O_CLOEXEC));
   if (file.fd < 0) return CopyToMemory(bytes);
   unlink(name.c_str());

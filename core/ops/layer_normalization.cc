@@ -6,25 +6,9 @@
 namespace octavo::ops {
 namespace {
 
-constexpr ir::AttrSpec kAttributes[] = {
-    {"axis", ir::AttrKind::kInt},
-    {"epsilon", ir::AttrKind::kFloat},
-    {"stash_type", ir::AttrKind::kInt},
-};
-
 Status Infer(ir::InferContext& context) {
-  OCTAVO_CHECK(InferFloatUnary(context));
-  const ir::Shape& x = context.shape(0);
-  const auto rank = static_cast<int>(x.size());
-  OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", -1), rank));
-  const ir::Shape row(x.begin() + axis, x.end());
-  for (size_t i = 1; i < 3; ++i) {
-    if (context.Has(i) && Broadcast(context.shape(i), row) != row) {
-      return context.Invalid("input {} of shape {} does not broadcast to {}", i,
-                             ir::ToString(context.shape(i)), ir::ToString(row));
-    }
-  }
-  ir::Shape moments = x;
+  OCTAVO_TRY(const int axis, InferTrailing(context));
+  ir::Shape moments = context.shape(0);
   std::fill(moments.begin() + axis, moments.end(), 1);
   for (size_t i = 1; i < context.result_count(); ++i) {
     // stash_type says that moments of half-width floats are f32.
@@ -72,7 +56,7 @@ extern constexpr ir::OpDef kLayerNormalization{
     .name = "LayerNormalization",
     .inputs = {2, 3},
     .results = {1, 3},
-    .attributes = kAttributes,
+    .attributes = kTrailingAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
     .rescale = kScalesItself,

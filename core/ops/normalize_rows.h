@@ -8,6 +8,29 @@
 
 namespace octavo::ops {
 
+// Attributes of the normalizations of the axes from `axis` on.
+inline constexpr ir::AttrSpec kTrailingAttributes[] = {
+    {"axis", ir::AttrKind::kInt},
+    {"epsilon", ir::AttrKind::kFloat},
+    {"stash_type", ir::AttrKind::kInt},
+};
+
+// The first normalized axis; the operands behind x must broadcast to the axes from it on.
+inline Result<int> InferTrailing(ir::InferContext& context) {
+  OCTAVO_CHECK(InferFloatUnary(context));
+  const ir::Shape& x = context.shape(0);
+  const auto rank = static_cast<int>(x.size());
+  OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", -1), rank));
+  const ir::Shape row(x.begin() + axis, x.end());
+  for (size_t i = 1; i < context.node().inputs.size(); ++i) {
+    if (context.Has(i) && Broadcast(context.shape(i), row) != row) {
+      return context.Invalid("input {} of shape {} does not broadcast to {}", i,
+                             ir::ToString(context.shape(i)), ir::ToString(row));
+    }
+  }
+  return axis;
+}
+
 struct Moments {
   double mean = 0;
   double inverse_deviation = 0;  // 1 / sqrt(variance + epsilon)

@@ -1,29 +1,13 @@
 // RMSNormalization(x, scale) {axis, epsilon}: the elements from `axis` on divided by the root of
 // the mean of their squares, then scaled; in double, rounded once.
-#include <cmath>
-
 #include "core/ops/normalize_rows.h"
 #include "core/ops/real_type.h"
 
 namespace octavo::ops {
 namespace {
 
-constexpr ir::AttrSpec kAttributes[] = {
-    {"axis", ir::AttrKind::kInt},
-    {"epsilon", ir::AttrKind::kFloat},
-    {"stash_type", ir::AttrKind::kInt},
-};
-
 Status Infer(ir::InferContext& context) {
-  OCTAVO_CHECK(InferFloatUnary(context));
-  const ir::Shape& x = context.shape(0);
-  const auto rank = static_cast<int>(x.size());
-  OCTAVO_TRY(const int axis, CheckedAxis(context, context.node().attributes.Int("axis", -1), rank));
-  const ir::Shape row(x.begin() + axis, x.end());
-  if (Broadcast(context.shape(1), row) != row) {
-    return context.Invalid("input 1 of shape {} does not broadcast to {}",
-                           ir::ToString(context.shape(1)), ir::ToString(row));
-  }
+  OCTAVO_CHECK(InferTrailing(context));
   return {};
 }
 
@@ -54,7 +38,7 @@ Status Reference(const ir::EvalContext& context) {
 extern constexpr ir::OpDef kRMSNormalization{
     .name = "RMSNormalization",
     .inputs = {2, 2},
-    .attributes = kAttributes,
+    .attributes = kTrailingAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
     .rescale = kScalesItself,

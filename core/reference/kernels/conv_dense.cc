@@ -58,13 +58,23 @@ bool ConvDriver::IsStrided(const PackedConv& conv) {
          (conv.out_width_ - 1) * 2 < s.in_width;
 }
 
+Product ConvDriver::ProductOf(const PackedConv& conv, const Product& shape, int64_t i,
+                              const float* bias) {
+  Product product = shape;
+  const int64_t group = i % conv.shape_.groups;
+  product.packed_a =
+      conv.weights_.get() + group * internal::PackedRowsSize(*shape.tiles, shape.m, shape.k);
+  product.c += i * shape.m * shape.n;
+  if (bias != nullptr) product.bias.per_row = bias + group * shape.m;
+  return product;
+}
+
 void ConvDriver::RunStrided(const PackedConv& conv, const float* x, const float* bias, float* y,
                             ThreadPool& pool) {
   const ConvShape& s = conv.shape_;
   const Tiles& tiles = *conv.tiles_;
   const int64_t pixels = conv.out_height_ * conv.out_width_, rows = s.out_channels / s.groups;
   const int64_t taps = Taps(s), plane = s.in_height * s.in_width;
-  const int64_t packed = internal::PackedRowsSize(tiles, rows, taps);
   std::vector<ColumnPacker> packers;
   for (int64_t i = 0; i < s.batch * s.groups; ++i) {
     packers.push_back([&, i](Range k, Range columns, float* out) {
@@ -78,13 +88,9 @@ void ConvDriver::RunStrided(const PackedConv& conv, const float* x, const float*
   const Product shape{
       .tiles = &tiles, .m = rows, .n = pixels, .k = taps, .c = y, .c_stride = pixels};
   const auto make = [&](int64_t i) {
-    Product product = shape;
-    const int64_t group = i % s.groups;
-    product.packed_a = conv.weights_.get() + group * packed;
+    Product product = ProductOf(conv, shape, i, bias);
     product.pack_b = &packers[static_cast<size_t>(i)];
     product.source = {x + i * taps * plane, plane, panels};
-    product.c = y + i * rows * pixels;
-    if (bias != nullptr) product.bias.per_row = bias + group * rows;
     return product;
   };
   internal::RunProducts(s.batch * s.groups, shape, make, pool);
@@ -103,7 +109,6 @@ void ConvDriver::RunDense(const PackedConv& conv, const float* x, const float* b
   if (!in_place) offsets = TapOffsets(conv, field);
   const int64_t pixels = conv.out_height_ * conv.out_width_, taps = Taps(s);
   const int64_t rows = s.out_channels / s.groups;
-  const int64_t packed = internal::PackedRowsSize(tiles, rows, taps);
   const int64_t plane = in_place ? pixels : field.plane();
   const float* planes = laid_out ? data.get() : x;
   std::vector<ColumnPacker> packers;
@@ -120,17 +125,13 @@ void ConvDriver::RunDense(const PackedConv& conv, const float* x, const float* b
   const Product shape{
       .tiles = &tiles, .m = rows, .n = pixels, .k = taps, .c = y, .c_stride = pixels};
   const auto make = [&](int64_t i) {
-    Product product = shape;
-    const int64_t group = i % s.groups;
-    product.packed_a = conv.weights_.get() + group * packed;
+    Product product = ProductOf(conv, shape, i, bias);
     if (in_place && rows <= kRowsInPlace) {
       product.direct_b = planes + i * (s.in_channels / s.groups) * pixels;
       product.b_stride = pixels;
     } else {
       product.pack_b = &packers[static_cast<size_t>(i)];
     }
-    product.c = y + i * rows * pixels;
-    if (bias != nullptr) product.bias.per_row = bias + group * rows;
     return product;
   };
   internal::RunProducts(s.batch * s.groups, shape, make, pool);

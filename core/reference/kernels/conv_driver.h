@@ -36,6 +36,9 @@ struct ConvDriver {
                          ThreadPool& pool);
   static void RunDirect(const PackedConv& conv, const float* x, const float* bias, float* y,
                         ThreadPool& pool);
+  // Of `shape`, the product of all groups of all images, the i-th: its weights, result and bias.
+  static internal::Product ProductOf(const PackedConv& conv, const internal::Product& shape,
+                                     int64_t i, const float* bias);
   // A 1x1 kernel that skips every other column, without padding, packs its panels from the input.
   static bool IsStrided(const PackedConv& conv);
   static void RunStrided(const PackedConv& conv, const float* x, const float* bias, float* y,
