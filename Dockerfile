@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The service as an image.  `BINARIES=build` (the default) compiles from the source tree;
 # `BINARIES=prebuilt` takes build/release/server/octavod and build/release/client/octavo.
 #
@@ -11,7 +12,8 @@ WORKDIR /src
 COPY deploy/packages.txt deploy/install_packages.sh deploy/
 RUN sh deploy/install_packages.sh build && rm -rf /var/lib/apt/lists/*
 COPY . .
-RUN cmake --preset release -DOCTAVO_TESTS=OFF \
+ARG REVISION=
+RUN cmake --preset release -DOCTAVO_TESTS=OFF -DOCTAVO_REVISION="${REVISION}" \
     && cmake --build --preset release --target octavod octavo
 
 FROM scratch AS prebuilt
@@ -30,10 +32,10 @@ RUN sh /tmp/deploy/install_packages.sh run \
 COPY --from=binaries /src/build/release/server/octavod /src/build/release/client/octavo \
      /usr/local/bin/
 
-ARG VERSION=0.1.0
+ARG VERSION=unknown
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="octavo" \
-      org.opencontainers.image.description="Folds neural-network graphs to int8 over gRPC" \
+      org.opencontainers.image.description="Quantizes ONNX models to int8, over gRPC" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"
 

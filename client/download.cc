@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/download.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 namespace octavo::client {
 namespace {
 
-// A stranger's number: what is reserved at once is bounded, the rest grows as it comes.
+// Announced sizes are untrusted: at most this much is reserved before the bytes arrive.
 constexpr uint64_t kMostReserved = 64u << 20;
 
 template <class... Args>

@@ -1,4 +1,5 @@
-// The results of a call on their way in: every byte in its place, every digest checked.
+// SPDX-License-Identifier: Apache-2.0
+// Receives the results of a call and checks their sizes, offsets and digests.
 #pragma once
 
 #include <cstdint>

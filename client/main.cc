@@ -1,16 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 // octavo: the command line.  Binds the core to the program.
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "client/cli/external_files.h"
 #include "client/cli/program.h"
+#include "core/base/revision.h"
+#include "core/base/version.h"
 #include "core/job/execute.h"
 #include "core/job/model_form.h"
-#include "core/onnx/external_data.h"
+#include "core/onnx/wire/external_data.h"
+#include "core/report/json/parse.h"
 #include "core/report/render_html.h"
 
 namespace {
@@ -42,8 +45,8 @@ Result<std::vector<cli::ExternalFile>> ListExternal(const job::NamedBlob& model)
 }
 
 Result<std::string> RenderHtml(std::string_view report_json) {
-  const auto report = nlohmann::json::parse(report_json, nullptr, /*allow_exceptions=*/false);
-  if (!report.is_object()) return Fail(Code::kInternal, "the report is not a JSON object");
+  OCTAVO_TRY(const v1::Report report,
+             report::ParseReport(report_json, report::UnknownKeys::kIgnore));
   return report::RenderHtml(report);
 }
 
@@ -58,7 +61,7 @@ int main(int argc, char** argv) {
                                                    .err_is_terminal = isatty(STDERR_FILENO) == 1,
                                                    .environment = &Environment,
                                                    .stop = Stop(),
-                                                   .version = OCTAVO_VERSION,
+                                                   .version = VersionText(Revision()),
                                                    .run_job = &job::Run,
                                                    .add_by_rule = &job::AddByRule,
                                                    .list_external = &ListExternal,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/remote.h"
 
 #include <grpcpp/channel.h>
@@ -32,10 +33,10 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-// Cancels a call when its stop token says so.
-class Watchman {
+// Cancels a call when its stop token is set.
+class CancelOnStop {
  public:
-  Watchman(grpc::ClientContext& context, const StopToken& stop)
+  CancelOnStop(grpc::ClientContext& context, const StopToken& stop)
       : thread_([&context, &stop](const std::stop_token& done) {
           while (!done.stop_requested()) {
             if (stop.StopRequested()) return context.TryCancel();
@@ -47,12 +48,12 @@ class Watchman {
   std::jthread thread_;
 };
 
-bool SendBlobs(Stream& stream, const Parcel& parcel, const job::Observer& observer) {
+bool SendBlobs(Stream& stream, const Submission& submission, const job::Observer& observer) {
   uint64_t sent = 0;
   v1::OptimizeRequest request;
   v1::Chunk& chunk = *request.mutable_chunk();
-  for (size_t i = 0; i < parcel.blobs.size(); ++i) {
-    const std::string_view bytes = parcel.blobs[i].text();
+  for (size_t i = 0; i < submission.blobs.size(); ++i) {
+    const std::string_view bytes = submission.blobs[i].text();
     chunk.set_blob(static_cast<uint32_t>(i));
     for (uint64_t offset = 0; offset < bytes.size(); offset += kChunkBytes) {
       const std::string_view piece = bytes.substr(offset, kChunkBytes);
@@ -62,19 +63,19 @@ bool SendBlobs(Stream& stream, const Parcel& parcel, const job::Observer& observ
       sent += piece.size();
       observer({.stage = "upload",
                 .done = static_cast<int64_t>(sent),
-                .total = static_cast<int64_t>(parcel.total_bytes)});
+                .total = static_cast<int64_t>(submission.total_bytes)});
     }
   }
   return stream.WritesDone();
 }
 
-// Takes events until the stream ends; the outcome if all of it came.
+// Reads events until the stream ends; the outcome if it is complete.
 Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Observer& observer) {
   Download download;
   std::optional<job::Outcome> outcome;
   v1::OptimizeEvent event;
   while (stream.Read(&event)) {
-    if (outcome) continue;  // nothing that follows the end is a part of it
+    if (outcome) continue;  // ignore what follows Finished
     switch (event.event_case()) {
       case v1::OptimizeEvent::kProgress: {
         const v1::Progress& progress = event.progress();
@@ -99,7 +100,7 @@ Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Obs
       }
       case v1::OptimizeEvent::kAccepted:
       case v1::OptimizeEvent::EVENT_NOT_SET:
-        break;  // a later version may say more
+        break;  // later versions may add events
     }
   }
   return outcome;
@@ -107,18 +108,19 @@ Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Obs
 
 CallFailure Failed(Error error) { return {.error = std::move(error)}; }
 
-Attempt RunOnce(v1::Optimizer::Stub& stub, const RemoteOptions& options, const Parcel& parcel,
-                const StopToken& stop, const job::Observer& observer) {
+Attempt RunOnce(v1::Optimizer::Stub& stub, const RemoteOptions& options,
+                const Submission& submission, const StopToken& stop,
+                const job::Observer& observer) {
   grpc::ClientContext context;
   if (options.deadline) context.set_deadline(*options.deadline);
   const auto stream = stub.Optimize(&context);
-  const Watchman watchman(context, stop);
+  const CancelOnStop cancel_on_stop(context, stop);
   v1::OptimizeRequest first;
-  *first.mutable_spec() = parcel.spec;
+  *first.mutable_spec() = submission.spec;
   v1::OptimizeEvent accepted;
-  // Nothing is sent before the service has a place for it.
+  // Nothing is uploaded before the service has admitted the job.
   const bool started = stream->Write(first) && stream->Read(&accepted) && accepted.has_accepted();
-  if (started) SendBlobs(*stream, parcel, observer);
+  if (started) SendBlobs(*stream, submission, observer);
   auto outcome = ReceiveEvents(*stream, observer);
   if (!outcome) context.TryCancel();
   const grpc::Status status = stream->Finish();
@@ -136,7 +138,7 @@ bool MayTryAgain(const Error& error) {
   return error.code == Code::kUnavailable || error.code == Code::kResourceExhausted;
 }
 
-// Half of the pause is chance, so that clients refused together do not return together.
+// A random part of the pause, so that clients refused together do not return together.
 std::chrono::milliseconds Jittered(std::chrono::milliseconds pause) {
   static thread_local std::minstd_rand random(std::random_device{}());
   std::uniform_int_distribution<int64_t> extra(0, pause.count() / 2);
@@ -157,11 +159,11 @@ Status Sleep(std::chrono::milliseconds pause, const StopToken& stop) {
 Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request& request,
                                const StopToken& stop, const job::Observer& observer) {
   const auto stub = v1::Optimizer::NewStub(Connect(options.address));
-  const Parcel parcel = Pack(request);
+  const Submission submission = Pack(request);
   auto pause = options.first_pause;
   for (int attempt = 1;; ++attempt) {
     OCTAVO_CHECK(stop.Check());
-    auto outcome = RunOnce(*stub, options, parcel, stop, observer);
+    auto outcome = RunOnce(*stub, options, submission, stop, observer);
     if (outcome) return std::move(*outcome);
     CallFailure failure = std::move(outcome).error();
     if (attempt >= options.attempts || !MayTryAgain(failure.error)) {

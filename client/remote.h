@@ -1,5 +1,7 @@
-// The job of the core, run by a service: same request, same bytes.  Retries while the service is
-// out of reach or overloaded, as a job is a pure function; stops within 100 ms of its stop token.
+// SPDX-License-Identifier: Apache-2.0
+// Runs a job on a service: equal requests give equal bytes.  Retries while the service cannot be
+// reached or is overloaded, which is safe as a job is a pure function.  Stops within 100 ms of its
+// stop token.
 #pragma once
 
 #include <chrono>
@@ -13,14 +15,14 @@ namespace octavo::client {
 struct RemoteOptions {
   std::string address = {};  // HOST:PORT
   int attempts = 6;
-  // Between attempts, doubling; the service's own advice goes before it.
+  // Pauses between attempts double; the service's RetryInfo takes precedence.
   std::chrono::milliseconds first_pause = std::chrono::milliseconds(200);
   std::chrono::milliseconds longest_pause = std::chrono::seconds(10);
   std::optional<std::chrono::system_clock::time_point> deadline = {};
 };
 
-// Beside the stages of job::Progress the observer sees `upload` and `download` (bytes) and `queue`.
-// Outcome::facts stays empty: it is what the service counts.
+// The observer also gets the stages `upload` and `download` (in bytes) and `queue`.  Outcome::facts
+// stays empty: the service has counted them.
 Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request& request,
                                const StopToken& stop, const job::Observer& observer);
 

@@ -1,4 +1,5 @@
-// Between the job's terms and the wire's.
+// SPDX-License-Identifier: Apache-2.0
+// Requests and errors as messages of the wire.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -12,17 +13,15 @@
 
 namespace octavo::client {
 
-v1::Options OptionsToWire(const job::Options& options);
-
 // The spec of a request, and the bytes of its blobs in the spec's order.
-struct Parcel {
+struct Submission {
   v1::Spec spec = {};
   std::vector<Blob> blobs = {};
   uint64_t total_bytes = 0;
 };
-Parcel Pack(const job::Request& request);
+Submission Pack(const job::Request& request);
 
-// A call that failed, and when the service would like to be asked again.
+// A failed call, and the pause that the service asks for before a retry.
 struct CallFailure {
   Error error = {};
   std::optional<std::chrono::milliseconds> retry_after = {};

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiler settings that every target shares.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -12,6 +13,8 @@ if(OCTAVO_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${OCTAVO_CCACHE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  else()
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
   endif()
 endif()
 find_program(OCTAVO_MOLD mold)
@@ -33,7 +36,7 @@ if(OCTAVO_SANITIZE)
   add_compile_options(-fsanitize=${OCTAVO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O0)
   add_link_options(-fsanitize=${OCTAVO_SANITIZE})
   # Optimizing instrumented code takes longer than running it, but where the loops over elements are.
-  set(OCTAVO_OPTIMIZED base data float_kernels reference profile int8 rows runtime report)
+  set(OCTAVO_OPTIMIZED base data float_kernels float_exec profile int8 simd runtime report)
   # Lines are enough for a report; whole debug information takes a third of the time to build.
   string(REPLACE "-O2 -g" "-gline-tables-only" CMAKE_CXX_FLAGS_RELWITHDEBINFO
          "${CMAKE_CXX_FLAGS_RELWITHDEBINFO}")
@@ -43,6 +46,10 @@ endif()
 if(OCTAVO_FUZZ)
   # libFuzzer is led by what the code under test covers, not the target alone.
   add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+if(OCTAVO_COVERAGE)
+  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_link_options(-fprofile-instr-generate)
 endif()
 # ccache and reproducible builds: no absolute path in an object file.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)

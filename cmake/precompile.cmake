@@ -1,21 +1,37 @@
-# Precompiled headers for the sanitized builds: of a small file's time there, half is the standard
-# library's headers.  GCC gains less, and warns falsely of the standard library's own code when that
-# does not come from a system header's text; its builds also show an #include that is missing.
-set(OCTAVO_PCH OFF)
-if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-  set(OCTAVO_PCH ON)
-endif()
+# SPDX-License-Identifier: Apache-2.0
+# Precompiled headers: half of a small file's build time is the standard library's headers and fmt.
+# OCTAVO_PCH=OFF builds without them, which shows an #include that is missing.
+option(OCTAVO_PCH "precompile the standard library's headers" ON)
 
-# octavo_precompile(TARGET FROM): at the end of the folder, lets TARGET reuse the header of FROM.
+# octavo_links_grpc(TARGET RESULT): whether TARGET links gRPC, directly or not.
+function(octavo_links_grpc target result)
+  set(found OFF)
+  get_target_property(libraries ${target} LINK_LIBRARIES)
+  foreach(library ${libraries})
+    if(library MATCHES "^gRPC::" OR library STREQUAL "octavo_grpc")
+      set(found ON)
+    elseif(library MATCHES "^octavo_" AND NOT found)
+      octavo_links_grpc(${library} found)
+    endif()
+  endforeach()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
+# octavo_precompile(TARGET FROM): once all targets are known, lets TARGET reuse the header of FROM, or
+# of FROM_grpc if it links gRPC, whose -pthread is part of a precompiled header.
 # A precompiled header serves only files built with its own options, so others do without.
 function(octavo_precompile target from)
   if(OCTAVO_PCH)
     # A deferred call's arguments are read when it runs, unless they are part of the code.
-    cmake_language(EVAL CODE "cmake_language(DEFER CALL octavo_precompile_now ${target} ${from})")
+    cmake_language(EVAL CODE "cmake_language(DEFER DIRECTORY ${CMAKE_SOURCE_DIR} CALL octavo_precompile_now ${target} ${from})")
   endif()
 endfunction()
 
 function(octavo_precompile_now target from)
+  octavo_links_grpc(${target} grpc)
+  if(grpc)
+    set(from ${from}_grpc)
+  endif()
   get_target_property(options ${target} COMPILE_OPTIONS)
   get_target_property(shared_options ${from} COMPILE_OPTIONS)
   if(NOT "${options}" STREQUAL "${shared_options}")
@@ -23,9 +39,9 @@ function(octavo_precompile_now target from)
   endif()
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
-    get_source_file_property(special ${source} COMPILE_OPTIONS)
+    get_source_file_property(special ${source} TARGET_DIRECTORY ${target} COMPILE_OPTIONS)
     if(special)
-      set_source_files_properties(${source} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+      set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
     endif()
   endforeach()
   target_precompile_headers(${target} REUSE_FROM ${from})

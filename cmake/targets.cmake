@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # octavo_library(NAME DEPS ...): the static library octavo_NAME from all *.cc of this folder.
 function(octavo_library name)
   cmake_parse_arguments(arg "" "" "DEPS;EXCLUDE" ${ARGN})
@@ -38,16 +39,36 @@ function(octavo_test name)
     PROPERTIES LABELS "${name};${arg_LABELS}" TIMEOUT 300)
 endfunction()
 
-# octavo_vector_loops(NAME DRIVER FLAGS..): NAME_portable.cc, NAME_avx2.cc and NAME_avx512.cc of this
-# folder hold the same plain loops, which the compiler turns into vectors of each instruction set;
-# DRIVER chooses among them.  FLAGS are for AVX-512 besides.
-function(octavo_vector_loops name driver)
-  set(vectors -O3 -fno-trapping-math)
-  set_source_files_properties(${driver} ${name}_portable.cc PROPERTIES COMPILE_OPTIONS "${vectors}")
+# octavo_vector_loops(LIBRARY NAME [OPTIONS ..] [AVX2 ..] [AVX512 ..]): compiles NAME.cc of this folder,
+# which octavo_LIBRARY would hold once, three times into it: for any processor, for AVX2 and for
+# AVX-512.  The macro OCTAVO_ISA is portable, avx2 or avx512, the namespace of what the file defines;
+# ForIsa of core/base/cpu.h chooses among the three.  OPTIONS are for all of them, AVX2 and AVX512
+# for one, after the instruction set.
+#
+# Only these objects may hold such instructions: a function of theirs with external linkage could
+# stand in for another file's, on a processor that has them not.  So NAME.cc and what it includes
+# have internal linkage and call no inline function of other files.  Where the processor is no x86,
+# all three are compiled alike.
+function(octavo_vector_loops library name)
+  cmake_parse_arguments(arg "" "" "OPTIONS;AVX2;AVX512" ${ARGN})
+  set(portable_options "")
+  set(avx2_options "")
+  set(avx512_options "")
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-    # Only these files may hold such instructions, so they include nothing that other files share.
-    set_source_files_properties(${name}_avx2.cc PROPERTIES COMPILE_OPTIONS "${vectors};-mavx2")
-    set_source_files_properties(${name}_avx512.cc PROPERTIES COMPILE_OPTIONS
-      "${vectors};-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;${ARGN}")
+    set(avx2_options -mavx2 ${arg_AVX2})
+    set(avx512_options -mavx512f -mavx512bw -mavx512dq -mavx512vl ${arg_AVX512})
   endif()
+  get_target_property(sources octavo_${library} SOURCES)
+  list(REMOVE_ITEM sources "${CMAKE_CURRENT_SOURCE_DIR}/${name}.cc")
+  set_target_properties(octavo_${library} PROPERTIES SOURCES "${sources}")
+  foreach(isa portable avx2 avx512)
+    get_filename_component(stem ${name} NAME)
+    set(object octavo_${library}_${stem}_${isa})
+    add_library(${object} OBJECT ${name}.cc)
+    target_include_directories(${object} PRIVATE ${CMAKE_SOURCE_DIR})
+    target_compile_definitions(${object} PRIVATE OCTAVO_ISA=${isa})
+    target_compile_options(${object} PRIVATE $<TARGET_PROPERTY:octavo_${library},COMPILE_OPTIONS>
+                                             ${arg_OPTIONS} ${${isa}_options})
+    target_sources(octavo_${library} PRIVATE $<TARGET_OBJECTS:${object}>)
+  endforeach()
 endfunction()

@@ -1,9 +1,10 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs the Debian packages of the given sections of packages.txt: build, run, test.
-# Says nothing to apt when all of them are there, so it is cheap to call before every step.
+# Does not call apt if all of them are installed, so it is cheap to call before every step.
 #
 #   sh deploy/install_packages.sh build test
-#   sh deploy/install_packages.sh --list build      # prints the names, installs nothing
+#   sh deploy/install_packages.sh --list build      # only prints the names
 set -eu
 
 list=$(dirname "$0")/packages.txt
@@ -17,7 +18,7 @@ sections() {
   sed -n 's/^# \([a-z]*\)$/\1/p' "$list" | tr '\n' ' '
 }
 
-# The lines of section $1, comments left out: "PACKAGE" or "PACKAGE unless COMMAND".
+# The lines of section $1 without comments: "PACKAGE" or "PACKAGE unless COMMAND".
 section() {
   awk -v wanted="$1" '
     /^# [a-z]+$/ { inside = ($2 == wanted); next }
@@ -36,7 +37,7 @@ packages() {
 }
 
 missing() {
-  # dpkg-query fails on a name it never heard of, and prints the others all the same.
+  # dpkg-query fails on an unknown name, but prints the others.
   present=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
     sed -n 's/^installed //p') || true
   for package in "$@"; do
@@ -70,7 +71,7 @@ if [ $only_list = yes ]; then
   echo "$wanted"
   exit 0
 fi
-# The names hold no blanks: splitting them is meant.
+# Names have no blanks: word splitting is intended.
 absent=$(missing $wanted)
 if [ -z "$absent" ]; then
   echo "packages: all $(echo "$wanted" | wc -l) of $* are installed"

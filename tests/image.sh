@@ -1,5 +1,6 @@
 #!/bin/sh
-# Builds the image for real, without Docker, and holds it to what it promises: it runs as 65532 on
+# SPDX-License-Identifier: Apache-2.0
+# Builds the image for real, without Docker, and checks its properties: it runs as 65532 on
 # a read-only root with no capabilities, its own HEALTHCHECK passes, it answers a job, and its
 # STOPSIGNAL ends it with status 0.
 #
@@ -117,7 +118,7 @@ free_port() {
 }
 
 # Runs "$@" in the image as the image's user, with the image's environment and OCTAVO_* of this
-# test over it: the whole root read-only, /proc and four devices beside it, no capabilities.
+# test over it: the whole root read-only, /proc and four devices mounted, no capabilities.
 # It replaces the calling shell, so a signal to that one reaches the program.
 enter() {
   exec unshare --mount --propagation private sh -eu -c '
@@ -187,7 +188,7 @@ make_context
 note "build: started"
 build_image
 check_config
-note "build: done, configuration as promised"
+note "build: done, configuration as specified"
 
 container=$(storage from --pull=never localhost/octavo-test)
 rootfs=$(storage mount "$container")

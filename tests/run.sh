@@ -1,24 +1,27 @@
 #!/bin/sh
-# Everything that must hold before a change is good: from bare Debian 12 to the built image.
+# SPDX-License-Identifier: Apache-2.0
+# Builds and tests everything, starting from bare Debian 12.
 #
-#   sh tests/run.sh                          install, release, quickstart, peers, tidy, sanitize, tsan, fuzz
-#   sh tests/run.sh --only release           one, or several as release,tidy
-#   sh tests/run.sh --list                   their names
+#   sh tests/run.sh                          install, release, quickstart, tidy, sanitize, tsan, fuzz,
+#                                            contract, peers
+#   sh tests/run.sh --only release           one stage, or several: release,tidy
+#   sh tests/run.sh --list                   names of the stages
 #
-# A stage is tests/stages/NAME.sh: exit 0 is good, 77 skipped (its last line says why), else failed.
-# Counts come from the JUnit files that ctest leaves in $OCTAVO_RESULTS; a failed stage that counted
-# no failed test counts as one.  The last line is the sum.
+# A stage is tests/stages/NAME.sh: exit 0 means passed, 77 skipped (its last line says why), any other
+# failed.  Counts come from the JUnit files that ctest writes to $OCTAVO_RESULTS; a failed stage
+# without a failed test counts as one.  The last line is the sum.
 #
-# OCTAVO_MINUTES is the most that all of it may take (default: no limit).  A stage that needs more
-# than is left is not begun, counts as skipped, and that is said; one that was begun and does not end
-# in time has failed.
-# OCTAVO_JOBS sets how many processes build and test at once (default: one per core).
+# OCTAVO_MINUTES limits the time of all stages together (default: no limit).  A stage that needs more
+# than the remaining minutes is not started and counts as skipped; one that exceeds them is killed and
+# counts as failed.
+# OCTAVO_JOBS is the number of build and test processes (default: one per core).
 set -u
 exec </dev/null
 
-all="install release quickstart peers tidy sanitize tsan fuzz image"
+all="install release quickstart tidy sanitize tsan fuzz contract peers image"
 # The image is run by name: ctest of the stage release already builds and runs it.
-stages="install release quickstart peers tidy sanitize tsan fuzz"
+# contract and peers come last, as they download from npm: where that fails, the others have run.
+stages="install release quickstart tidy sanitize tsan fuzz contract peers"
 no_time=78
 passed=0
 failed=0
@@ -72,12 +75,12 @@ add_counts() {
   esac
 }
 
-# Minutes that stage $1 takes on two cores with nothing built.
+# Prints the minutes that stage $1 takes on two cores with nothing built.
 minutes_of() {
   case $1 in release) echo 13 ;; sanitize) echo 13 ;; tsan) echo 8 ;; tidy | peers | fuzz) echo 3 ;; *) echo 1 ;; esac
 }
 
-# Stage $1 within what is left of the time; $no_time where that is too little to begin.
+# Runs stage $1 within the remaining time; returns $no_time if that is too short for it.
 run_stage() {
   if [ -z "${OCTAVO_MINUTES-}" ]; then
     sh -eu "tests/stages/$1.sh"
@@ -102,8 +105,8 @@ run_stages() {
     case $status in
       0) word=passed ;;
       77) word=skipped ;;
-      $no_time) word="skipped: of $OCTAVO_MINUTES minutes fewer than $(minutes_of "$stage") are left" ;;
-      124 | 137) word="FAILED: not done within the $OCTAVO_MINUTES minutes" ;;
+      $no_time) word="skipped: needs $(minutes_of "$stage") minutes, fewer of $OCTAVO_MINUTES are left" ;;
+      124 | 137) word="FAILED: killed after the $OCTAVO_MINUTES minutes of OCTAVO_MINUTES" ;;
       *) word="FAILED (exit $status)" ;;
     esac
     seconds=$(($(date +%s) - start))
@@ -111,7 +114,7 @@ run_stages() {
     summary="$summary$(printf '\n  %-10s %4d s  %s' "$stage" "$seconds" "$word")"
     if [ "$stage" = install ] && [ $status -ne 0 ]; then
       failed=$((failed + (failed == 0)))
-      echo "nothing can be built without the packages"
+      echo "the other stages need these packages: not run"
       break
     fi
   done

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octavo bench: latency of the built-in runtime.
 #include <fmt/format.h>
 
@@ -46,15 +47,20 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 }  // namespace
 
 void AddBench(CLI::App& program, Invocation& invocation) {
-  CLI::App& command = *program.add_subcommand("bench", "measure the latency of the runtime");
+  CLI::App& command =
+      *program.add_subcommand("bench", "measure the latency of a model in the built-in runtime");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kOptional);
-  command.add_option("--runs", arguments->options.runs, "20 by default")
-      ->check(CLI::PositiveNumber);
-  command.add_flag("--profile-ops", arguments->options.profile_ops, "time of each node and kernel");
-  command.add_option("--trace", arguments->trace,
-                     "file for a few runs in Chrome's trace event format");
+  command.add_option("--runs", arguments->options.runs, "number of runs (default: 20)")
+      ->type_name("N")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  command.add_flag("--profile-ops", arguments->options.profile_ops,
+                   "also print the time of every node and its kernel");
+  command
+      .add_option("--trace", arguments->trace,
+                  "write a few runs to FILE in Chrome's trace event format")
+      ->type_name("FILE");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

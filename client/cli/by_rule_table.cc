@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/by_rule_table.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ using Cells = std::vector<std::string>;
 
 constexpr size_t kOutput = 3;  // the first column of what was measured
 
-// Columns are as wide as their widest cell; figures stand to the right.
+// Columns are as wide as their widest cell; figures are aligned to the right.
 class Columns {
  public:
   explicit Columns(Cells head) : rows_{std::move(head)} {}
@@ -52,8 +53,8 @@ std::string Decibels(const ordered_json& figure) {
   return figure.is_null() ? "-" : fmt::format("{:.2f}", figure.get<double>());
 }
 
-// Steps of the output's codes, or reals where it has none.
-std::string Most(const ordered_json& output) {
+// The largest error in LSB, or as a real number if the output is float.
+std::string MaxError(const ordered_json& output) {
   if (output["max_steps"].is_null()) return fmt::format("{:.3g}", output["max_abs"].get<double>());
   return fmt::format("{}", output["max_steps"].get<int64_t>());
 }
@@ -63,7 +64,7 @@ Cells FiguresOf(const ordered_json& output) {
   const auto elements = output["elements"].get<int64_t>();
   return {output["name"].get<std::string>(),
           fmt::format("{} of {}", changed, elements),
-          Most(output),
+          MaxError(output),
           Decibels(output["sqnr_db_before"]),
           Decibels(output["sqnr_db_after"]),
           output["violates_exact"].get<bool>() ? "NOT EXACT" : ""};
@@ -82,29 +83,31 @@ std::vector<Cells> MeasuredRows(const ordered_json& run) {
   return {{fmt::format("all {}", outputs.size()), "0", "0"}};
 }
 
+// The id, and the pass that applied the rule where another one defines it.
 std::string RuleName(const ordered_json& part) {
-  return part["pass"].get<std::string>() + "/" + part["rule"].get<std::string>();
+  const auto rule = part["rule"].get<std::string>(), pass = part["pass"].get<std::string>();
+  return rule.starts_with(pass + "/") ? rule : fmt::format("{} (by {})", rule, pass);
 }
 
-// The laws of a run: "6 fuse-activations/identity exact", and which node where each application is
-// by itself.
-std::vector<Cells> LawRows(const ordered_json& run) {
+// The rules of a run, as in "6 fuse-activations/remove-identity exact"; with the node where
+// applications are measured one by one.
+std::vector<Cells> RuleRows(const ordered_json& run) {
   std::vector<Cells> rows;
   const bool each = run.contains("applications") && run["measured"].get<bool>();
-  for (const ordered_json& law : run[each ? "applications" : "parts"]) {
-    const int64_t count = each ? 1 : law["count"].get<int64_t>();
-    std::string name = RuleName(law);
-    if (each) name += " " + law["node"].get<std::string>();
-    rows.push_back({std::to_string(count), std::move(name), law["effect"].get<std::string>()});
+  for (const ordered_json& rule : run[each ? "applications" : "parts"]) {
+    const int64_t count = each ? 1 : rule["count"].get<int64_t>();
+    std::string name = RuleName(rule);
+    if (each) name += " " + rule["node"].get<std::string>();
+    rows.push_back({std::to_string(count), std::move(name), rule["effect"].get<std::string>()});
   }
   return rows;
 }
 
-// What was measured of a run stands beside its last law.
+// The figures of a run are in the row of its last rule.
 void AddRun(const ordered_json& run, Columns& table) {
-  std::vector<Cells> laws = LawRows(run);
-  for (size_t i = 0; i + 1 < laws.size(); ++i) table.Add(laws[i]);
-  Cells row = laws.back();
+  std::vector<Cells> rules = RuleRows(run);
+  for (size_t i = 0; i + 1 < rules.size(); ++i) table.Add(rules[i]);
+  Cells row = rules.back();
   for (const Cells& figures : MeasuredRows(run)) {
     row.insert(row.end(), figures.begin(), figures.end());
     table.Add(std::move(row));
@@ -117,7 +120,7 @@ void AddRun(const ordered_json& run, Columns& table) {
 std::string ByRuleTable(std::string_view report_json) {
   const ordered_json report = ordered_json::parse(report_json);
   Columns table(
-      {"times", "law", "effect", "output", "changed", "most steps", "dB before", "dB after", ""});
+      {"times", "rule", "effect", "output", "changed", "max LSB", "dB before", "dB after", ""});
   std::vector<std::pair<std::string, std::pair<std::string, std::string>>> ends;
   for (const ordered_json& run : report["by_rule"]) {
     AddRun(run, table);
@@ -130,10 +133,10 @@ std::string ByRuleTable(std::string_view report_json) {
       ends[i].second.second = Decibels(output["sqnr_db_after"]);
     }
   }
-  if (report["by_rule"].empty()) return "no law was applied after quantization\n";
+  if (report["by_rule"].empty()) return "no rule was applied after quantization\n";
   std::string text = table.Text();
   for (const auto& [name, figures] : ends) {
-    text += fmt::format("{}: {} dB before the first law, {} dB after the last\n", name,
+    text += fmt::format("{}: {} dB before the first rule, {} dB after the last\n", name,
                         figures.first, figures.second);
   }
   return text;

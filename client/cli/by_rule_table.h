@@ -1,4 +1,5 @@
-// What each law did to the outputs, as a table that a person reads.
+// SPDX-License-Identifier: Apache-2.0
+// The `by_rule` part of a report as a table: the effect of each rewrite rule on the outputs.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace octavo::cli {
 
-// `report_json` is a report with `by_rule`.  One line for each law and each output that it changed,
-// in the order of application; ends with where each output began and where it ended.
+// One line for each rule and each output that it changed, in the order of application; then the
+// SQNR of each output before the first rule and after the last.
 std::string ByRuleTable(std::string_view report_json);
 
 }  // namespace octavo::cli

@@ -1,5 +1,6 @@
-// What a command file gives to the program: one function that adds its subcommand, and the flags
-// that all commands share.
+// SPDX-License-Identifier: Apache-2.0
+// The interface of a command's file: one function that adds its subcommand, and the flags that all
+// commands share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -15,7 +16,7 @@ struct Invocation {
   const Host& host;
   bool json = false;
   bool quiet = false;
-  std::string server = {};  // HOST:PORT; empty: in this process
+  std::string server = {};  // HOST:PORT; empty: run in this process
   std::function<Result<int>()> action = {};
 };
 

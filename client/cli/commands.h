@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of commands: adding one is its file and one line here and in commands.cc.
 #pragma once
 

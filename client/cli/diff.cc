@@ -1,4 +1,5 @@
-// octavo diff: the numerics report of a quantized model against a float one.
+// SPDX-License-Identifier: Apache-2.0
+// octavo diff: compares a quantized model with a float one.
 #include "client/cli/by_rule_table.h"
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
@@ -9,11 +10,11 @@ namespace octavo::cli {
 namespace {
 
 struct Arguments {
-  std::string reference = {};
+  std::string baseline = {};
   ModelArguments input = {};
   std::string report = {};
   std::string html = {};
-  std::string numerics = {}, against = {};
+  std::string against = {};
   bool by_rule = false;
   bool each = false;
   std::string options_from = {};
@@ -22,7 +23,7 @@ struct Arguments {
   std::string from = {};
 };
 
-// The model at `path`, its extents bound as the arguments say.
+// The model at `path`, with the shapes and the batch of the command line.
 Result<job::ModelInput> ReadOther(const Invocation& invocation, const Arguments& arguments,
                                   const std::string& path) {
   ModelArguments named = arguments.input;
@@ -48,19 +49,19 @@ Result<job::ByRule> ReadByRule(const Invocation& invocation, const Arguments& ar
   return by_rule;
 }
 
-// What the command line leaves open is as in the job whose report was named.
+// Settings that the command line does not give are those of the job whose report was named.
 Status TakeOptions(const job::ByRule& by_rule, const Arguments& arguments,
-                   job::ModelInput& reference, job::ModelInput& input) {
+                   job::ModelInput& baseline, job::ModelInput& input) {
   if (by_rule.options_from) {
-    OCTAVO_TRY(const job::Options options,
-               job::OptionsOfReport(by_rule.options_from->bytes.text()));
-    for (job::ModelInput* model : {&reference, &input}) {
+    OCTAVO_TRY(const Options options, job::OptionsOfReport(by_rule.options_from->bytes.text()));
+    for (job::ModelInput* model : {&baseline, &input}) {
       if (model->shape.empty()) model->shape = options.shape;
       if (model->batch == 0) model->batch = options.batch;
     }
-    input.numerics = options.numerics;
+    if (!arguments.input.options.Given("numerics")) {
+      input.numerics = options.numerics.value_or(&numerics::kOnnx);
+    }
   }
-  if (!arguments.numerics.empty()) input.numerics = arguments.numerics;
   return {};
 }
 
@@ -83,18 +84,23 @@ Status WriteReport(const Invocation& invocation, const Arguments& arguments,
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(job::ModelInput input, ReadInput(invocation, arguments.input));
-  OCTAVO_TRY(job::ModelInput reference, ReadOther(invocation, arguments, arguments.reference));
+  OCTAVO_TRY(job::ModelInput baseline, ReadOther(invocation, arguments, arguments.baseline));
   OCTAVO_TRY(const job::ByRule by_rule, ReadByRule(invocation, arguments));
-  OCTAVO_CHECK(TakeOptions(by_rule, arguments, reference, input));
+  OCTAVO_CHECK(TakeOptions(by_rule, arguments, baseline, input));
+  std::optional<const numerics::Mode*> against;
+  if (!arguments.against.empty()) {
+    OCTAVO_TRY(const Options other, ReadAs("against", arguments.against, "numerics"));
+    against = other.numerics;
+  }
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   const auto show = [&](const job::Progress& progress) { printer.Show(progress); };
   OCTAVO_TRY(std::string report,
-             job::DiffModels(reference, input, arguments.against, invocation.host.stop, show));
+             job::DiffModels(baseline, input, against, invocation.host.stop, show));
   std::string violation;
   if (arguments.by_rule) {
     OCTAVO_TRY(
         job::RuleReport measured,
-        invocation.host.add_by_rule(report, by_rule, reference, input, invocation.host.stop, show));
+        invocation.host.add_by_rule(report, by_rule, baseline, input, invocation.host.stop, show));
     report = std::move(measured.report_json);
     violation = std::move(measured.violation);
   }
@@ -106,36 +112,45 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 void AddByRuleFlags(CLI::App& command, Arguments& arguments) {
   CLI::Option* by_rule =
       command.add_flag("--by-rule", arguments.by_rule,
-                       "run the job again from REF and measure what each law did to the outputs: "
-                       "a table, or with --json or --report by_rule of the report");
+                       "run the job again from REF and measure the effect of each rewrite rule on "
+                       "the outputs; prints a table, and adds by_rule to the report");
   const auto add = [&](const char* name, std::string& value, const char* help) {
-    command.add_option(name, value, std::string("with --by-rule: ") + help)->needs(by_rule);
+    command.add_option(name, value, std::string("with --by-rule: ") + help)
+        ->type_name("FILE")
+        ->needs(by_rule);
   };
   command
       .add_flag("--each", arguments.each,
-                "with --by-rule: each application by itself, not each rule")
+                "with --by-rule: measure each application of a rule by itself")
       ->needs(by_rule);
-  add("--options-from", arguments.options_from, "the report of the job that made MODEL");
-  add("--profile", arguments.profile, "the profile that it used");
-  add("--target", arguments.target, "the target file that it used");
-  add("--from", arguments.from, "the model that it was given, where that is not REF");
+  add("--options-from", arguments.options_from, "report of the job that made MODEL");
+  add("--profile", arguments.profile, "profile of that job");
+  add("--target", arguments.target, "target file of that job");
+  add("--from", arguments.from, "input model of that job, if it is not REF");
 }
 
 }  // namespace
 
 void AddDiff(CLI::App& program, Invocation& invocation) {
-  CLI::App& command =
-      *program.add_subcommand("diff", "compare a quantized model with a float one, value by value");
+  CLI::App& command = *program.add_subcommand(
+      "diff", "compare a quantized model with a float model on samples, value by value");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
-  command.add_option("REF", arguments->reference, "the float model")->required();
+  command.add_option("REF", arguments->baseline, "the float model to compare with (the baseline)")
+      ->required();
   AddModelFlags(command, arguments->input, Data::kRequired);
-  command.add_option("--report", arguments->report, "report as JSON; else it goes to stdout");
-  command.add_option("--html", arguments->html, "report to look at");
-  command.add_option("--numerics", arguments->numerics,
-                     "numerics mode of the quantized model; onnx by default");
-  command.add_option("--against", arguments->against,
-                     "a second mode: the steps by which it differs, value by value");
+  command
+      .add_option("--report", arguments->report,
+                  "write the report as JSON to FILE instead of stdout")
+      ->type_name("FILE");
+  command.add_option("--html", arguments->html, "write the report as an HTML page")
+      ->type_name("FILE");
+  arguments->input.options.Add(command, "numerics");
+  command
+      .add_option(
+          "--against", arguments->against,
+          "also run the quantized model in this second numerics mode and report the differences")
+      ->type_name("MODE");
   AddByRuleFlags(command, *arguments);
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/exit_code.h"
 
 namespace octavo::cli {

@@ -1,4 +1,5 @@
-// The payload files of a text graph: GRAPH.data/DIGEST.
+// SPDX-License-Identifier: Apache-2.0
+// The constant data files of a text graph: GRAPH.data/DIGEST.
 #pragma once
 
 #include <vector>

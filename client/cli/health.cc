@@ -1,4 +1,5 @@
-// octavo health: whether a service serves.
+// SPDX-License-Identifier: Apache-2.0
+// octavo health: asks a service for its health.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/remote.h"
@@ -27,12 +28,15 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 }  // namespace
 
 void AddHealth(CLI::App& program, Invocation& invocation) {
-  CLI::App& command = *program.add_subcommand("health", "ask a service whether it serves");
+  CLI::App& command = *program.add_subcommand("health", "check whether a service accepts jobs");
   AddCommonFlags(command, invocation);
   AddServerFlag(command, invocation);
   auto arguments = std::make_shared<Arguments>();
-  command.add_option("--timeout", arguments->timeout, "seconds to wait for the answer")
-      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--timeout", arguments->timeout,
+                  "seconds to wait, for the connection too (default: 5)")
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

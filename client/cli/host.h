@@ -1,4 +1,5 @@
-// What the command line needs of its surroundings, so that tests can be them.
+// SPDX-License-Identifier: Apache-2.0
+// The environment of the command line, which tests replace.
 #pragma once
 
 #include <functional>
@@ -16,10 +17,10 @@ using JobRunner = std::function<Result<job::Outcome>(const job::Request&, const 
                                                      const job::Observer&)>;
 
 using RuleMeasurer = std::function<Result<job::RuleReport>(
-    const std::string& report_json, const job::ByRule&, const job::ModelInput& reference,
+    const std::string& report_json, const job::ByRule&, const job::ModelInput& baseline,
     const job::ModelInput& input, const StopToken&, const job::Observer&)>;
 
-// A file that a model needs: its name in the model, and where it lies, relative to the model.
+// A file that a model refers to: its name in the model and its path relative to the model.
 struct ExternalFile {
   std::string name = {};
   std::string path = {};

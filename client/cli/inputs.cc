@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/inputs.h"
 
 #include <algorithm>
@@ -11,12 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file that `location` means beside the model.  A model is a stranger's program: what it
-// names must not reach other files of its reader.
+// The file of external data that `location` names.  A model is untrusted: it must not read files
+// outside its own folder.
 Result<fs::path> Locate(const fs::path& folder, const std::string& location) {
   const fs::path relative(location);
   const auto outside = [&] {
-    return Fail(Code::kInvalidArgument, "external data '{}' is not in the model's folder", location)
+    return Fail(Code::kInvalidArgument, "external data '{}' must be inside the model's folder",
+                location)
         .Field(location)
         .Reason("EXTERNAL_DATA");
   };
@@ -28,7 +30,7 @@ Result<fs::path> Locate(const fs::path& folder, const std::string& location) {
   const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
   const fs::path path = error ? fs::path() : fs::canonical(root / relative, error);
   if (error) {
-    return Fail(Code::kUsage, "external data '{}' is not there: {}", location, error.message())
+    return Fail(Code::kUsage, "external data '{}' cannot be found: {}", location, error.message())
         .Field(location);
   }
   const auto [end, unused] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
@@ -55,7 +57,7 @@ Result<SampleFiles> ReadFolder(const fs::path& root) {
     const auto number = NumberOf(entry.path().filename().string());
     if (!number || !entry.is_directory()) continue;
     if (!folders.emplace(*number, entry.path()).second) {
-      return Fail(Code::kUsage, "'{}' holds two folders for sample {}", root.string(), *number)
+      return Fail(Code::kUsage, "'{}' has two folders for sample {}", root.string(), *number)
           .Field("--data");
     }
   }
@@ -75,8 +77,8 @@ Result<SampleFiles> ReadFolder(const fs::path& root) {
   }
   if (files.samples.empty()) {
     return Fail(Code::kUsage,
-                "'{}' holds no samples: folders '0', '1', .. or 'test_data_set_0', .. with "
-                "input_K.pb or .npy are expected",
+                "'{}' has no samples; it must have folders '0', '1', .. or 'test_data_set_0', .. "
+                "with input_K.pb or .npy",
                 root.string())
         .Field("--data");
   }
@@ -109,7 +111,7 @@ Result<SampleFiles> ReadSamples(const std::string& data) {
   static const std::regex random("random:[0-9]{1,18}(:[1-9][0-9]{0,8})?");
   if (data.starts_with("random:")) {
     if (!std::regex_match(data, random)) {
-      return Fail(Code::kUsage, "--data '{}' is not random:SEED[:N]", data).Field("--data");
+      return Fail(Code::kUsage, "--data '{}' must be random:SEED[:N]", data).Field("--data");
     }
     return SampleFiles{.samples = {{.name = data}}};
   }
@@ -117,7 +119,7 @@ Result<SampleFiles> ReadSamples(const std::string& data) {
   if (fs::is_directory(data, error)) return ReadFolder(data);
   OCTAVO_TRY(job::NamedBlob blob, ReadNamed(data));
   if (!blob.name.ends_with(".npz") && !blob.name.ends_with(".npy")) {
-    return Fail(Code::kUsage, "--data '{}' is neither .npz, .npy, a directory nor random:SEED",
+    return Fail(Code::kUsage, "--data '{}' must be a .npz, a .npy, a directory or random:SEED[:N]",
                 data)
         .Field("--data");
   }

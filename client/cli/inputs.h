@@ -1,4 +1,5 @@
-// Reads what a command names: a model with the files beside it, samples, any file.
+// SPDX-License-Identifier: Apache-2.0
+// Reads the files of a command: a model with its external data, samples, any other file.
 #pragma once
 
 #include <string>
@@ -16,16 +17,16 @@ struct ModelFiles {
   std::vector<job::NamedBlob> external = {};
   std::vector<std::string> paths = {};  // of all of them
 };
-// A file beside the model must lie in the model's folder, and no link may lead out of it:
-// kInvalidArgument; one that is not there is kUsage.
+// External data must be inside the model's folder, symbolic links resolved: else kInvalidArgument.
+// A missing file is kUsage.
 Result<ModelFiles> ReadModel(const Host& host, const std::string& path);
 
 struct SampleFiles {
   std::vector<job::NamedBlob> samples = {};
   std::vector<std::string> paths = {};
 };
-// A .npz, a .npy, a directory of samples in numbered folders, or "random:SEED[:N]", in the form
-// that job::Request::samples takes.
+// A .npz, a .npy, a directory of samples in numbered folders, or "random:SEED[:N]", as
+// job::Request::samples expects them.
 Result<SampleFiles> ReadSamples(const std::string& data);
 
 }  // namespace octavo::cli

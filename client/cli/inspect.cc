@@ -1,4 +1,5 @@
-// octavo inspect: what a model holds.
+// SPDX-License-Identifier: Apache-2.0
+// octavo inspect: prints the contents of a model.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
@@ -22,12 +23,12 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 }  // namespace
 
 void AddInspect(CLI::App& program, Invocation& invocation) {
-  CLI::App& command =
-      *program.add_subcommand("inspect", "signature, operators and quantization of a model");
+  CLI::App& command = *program.add_subcommand(
+      "inspect", "print the signature, operators and quantization of a model");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kOptional);
-  command.add_flag("--text", arguments->text, "print the graph as text");
+  command.add_flag("--text", arguments->text, "print the graph as text instead of JSON");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

@@ -1,5 +1,5 @@
-// octavo jobs, watch, cancel: jobs that outlive their call.  The service of this version keeps
-// none, and these commands say so.
+// SPDX-License-Identifier: Apache-2.0
+// octavo jobs, watch, cancel: jobs that outlive their call.  This version has none: exit 4.
 #include "client/cli/commands.h"
 
 namespace octavo::cli {
@@ -13,8 +13,7 @@ CLI::App& Add(CLI::App& program, Invocation& invocation, const std::string& name
   command.callback([&invocation, name] {
     invocation.action = [name]() -> Result<int> {
       return Fail(Code::kUnimplemented,
-                  "'{}' needs a service that keeps jobs; this version's jobs live as long as "
-                  "their `octavo optimize`",
+                  "'{}' is not supported: in this version a job ends with its `octavo optimize`",
                   name);
     };
   });
@@ -24,10 +23,12 @@ CLI::App& Add(CLI::App& program, Invocation& invocation, const std::string& name
 }  // namespace
 
 void AddJobs(CLI::App& program, Invocation& invocation) {
-  Add(program, invocation, "jobs", "list the jobs of a service");
+  Add(program, invocation, "jobs", "list the jobs of a service (not supported in this version)");
   for (const char* name : {"watch", "cancel"}) {
     auto id = std::make_shared<std::string>();
-    CLI::App& command = Add(program, invocation, name, std::string(name) + " a job");
+    CLI::App& command =
+        Add(program, invocation, name,
+            std::string(name) + " a job of a service (not supported in this version)");
     command.add_option_function<std::string>("ID", [id](const std::string& given) { *id = given; })
         ->required();
   }

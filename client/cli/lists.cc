@@ -1,4 +1,5 @@
-// octavo passes, ops, targets: the tables that the code itself goes by.
+// SPDX-License-Identifier: Apache-2.0
+// octavo passes, ops, targets, options: prints tables of the core.
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -9,7 +10,7 @@
 namespace octavo::cli {
 namespace {
 
-// One object a line as it is, or its values in columns.
+// JSON lines, or their values in columns.
 void Print(const Invocation& invocation, const std::string& table) {
   if (invocation.json) {
     invocation.host.out << table;
@@ -29,13 +30,43 @@ void Print(const Invocation& invocation, const std::string& table) {
   }
 }
 
+// Each pass with what holds after it, then its rules.
+void PrintPasses(const Invocation& invocation, const std::string& table) {
+  if (invocation.json) {
+    invocation.host.out << table;
+    return;
+  }
+  std::istringstream lines(table);
+  std::string pass;
+  for (std::string line; std::getline(lines, line);) {
+    const auto rule = nlohmann::json::parse(line);
+    const auto text = [&](const char* key) { return rule.at(key).get<std::string>(); };
+    if (text("pass") != pass) {
+      invocation.host.out << fmt::format("{}{}: {}\n", pass.empty() ? "" : "\n", text("pass"),
+                                         text("postcondition"));
+      pass = text("pass");
+    }
+    std::string remarks = text("effect");
+    for (const auto& other : rule.at("also_applied_by")) {
+      remarks += ", also applied by " + other.get<std::string>();
+    }
+    invocation.host.out << fmt::format("  {} ({})\n    {}  ->  {}\n", text("rule"), remarks,
+                                       text("pattern"), text("replacement"));
+    if (!text("condition").empty()) {
+      invocation.host.out << fmt::format("    condition: {}\n", text("condition"));
+    }
+  }
+}
+
+using Printer = void (*)(const Invocation& invocation, const std::string& table);
+
 void AddList(CLI::App& program, Invocation& invocation, const char* name, const char* help,
-             std::string (*table)()) {
+             std::string (*table)(), Printer print = &Print) {
   CLI::App& command = *program.add_subcommand(name, help);
   AddLocalFlags(command, invocation);
-  command.callback([&invocation, table] {
-    invocation.action = [&invocation, table]() -> Result<int> {
-      Print(invocation, table());
+  command.callback([&invocation, table, print] {
+    invocation.action = [&invocation, table, print]() -> Result<int> {
+      print(invocation, table());
       return kExitDone;
     };
   });
@@ -44,11 +75,14 @@ void AddList(CLI::App& program, Invocation& invocation, const char* name, const 
 }  // namespace
 
 void AddLists(CLI::App& program, Invocation& invocation) {
-  AddList(program, invocation, "passes", "the laws of rewriting and what each does to the numbers",
-          &job::PassesTable);
-  AddList(program, invocation, "ops", "the operators and how they take part in quantization",
-          &job::OpsTable);
-  AddList(program, invocation, "targets", "the built-in targets", &job::TargetsTable);
+  AddList(program, invocation, "passes",
+          "list the passes and their rewrite rules with numeric effects", &job::PassesTable,
+          &PrintPasses);
+  AddList(program, invocation, "ops",
+          "list the operators with their quantization and Rescale rules", &job::OpsTable);
+  AddList(program, invocation, "targets", "list the built-in targets", &job::TargetsTable);
+  AddList(program, invocation, "options",
+          "list the options of a job with types, defaults and choices", &job::OptionsTable);
 }
 
 }  // namespace octavo::cli

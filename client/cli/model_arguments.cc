@@ -1,39 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/model_arguments.h"
 
 #include "client/cli/inputs.h"
-#include "client/cli/optimize_options.h"
 
 namespace octavo::cli {
+
+namespace {
+
+// Without the description that CLI11 would add to the placeholder.
+CLI::Validator NotNegative() { return CLI::Validator(CLI::NonNegativeNumber).description(""); }
+
+}  // namespace
 
 void AddLimitFlags(CLI::App& command, job::ModelLimits& limits) {
   command
       .add_option("--max-nodes", limits.nodes,
-                  "most nodes of a model that is read here; 0: any number")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+                  fmt::format("maximum nodes of a model that is read in this process; 0: no "
+                              "limit (default: {})",
+                              limits.nodes))
+      ->check(NotNegative())
+      ->type_name("N");
   command
       .add_option("--max-value-bytes", limits.value_bytes,
-                  "most bytes of one value that is computed here; 0: any number")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+                  fmt::format("maximum size of a tensor that is computed in this process; 0: no "
+                              "limit (default: {})",
+                              limits.value_bytes))
+      ->check(NotNegative())
+      ->type_name("BYTES");
 }
 
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data) {
-  command.add_option("MODEL", arguments.model, ".onnx, .octavo or .graph")->required();
-  CLI::Option* option = command.add_option("--data", arguments.data,
-                                           "samples: .npz, .npy, folder or random:SEED[:N]");
+  command.add_option("MODEL", arguments.model, "the model: .onnx, .octavo or .graph")->required();
+  CLI::Option* option =
+      command.add_option("--data", arguments.data,
+                         "samples: .npz, .npy, a folder of numbered samples, or random:SEED[:N]");
+  option->type_name("DATA");
   if (data == Data::kRequired) option->required();
-  command.add_option("--shape", arguments.shape, "NAME=1,3,224,224 binds dynamic extents");
-  command.add_option("--batch", arguments.batch, "extent of a dynamic batch; 1 by default")
-      ->check(CLI::PositiveNumber);
-  command.add_option("--threads", arguments.threads, "one per core by default")
-      ->check(CLI::PositiveNumber);
+  for (const char* option : {"shape", "batch", "threads"}) arguments.options.Add(command, option);
   AddLimitFlags(command, arguments.limits);
 }
 
 Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArguments& arguments) {
-  job::ModelInput input{
-      .batch = arguments.batch, .threads = arguments.threads, .limits = arguments.limits};
+  OCTAVO_TRY(const Options options, arguments.options.Read());
+  job::ModelInput input{.shape = options.shape,
+                        .batch = options.batch,
+                        .threads = options.threads,
+                        .limits = arguments.limits,
+                        .numerics = options.numerics.value_or(&numerics::kOnnx)};
   OCTAVO_TRY(ModelFiles files, ReadModel(invocation.host, arguments.model));
   input.model = std::move(files.model);
   input.external_data = std::move(files.external);
@@ -41,9 +54,6 @@ Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArgum
     OCTAVO_TRY(SampleFiles samples, ReadSamples(arguments.data));
     input.samples = std::move(samples.samples);
   }
-  job::Options options;
-  for (const std::string& shape : arguments.shape) OCTAVO_CHECK(ParseShape(shape, options));
-  input.shape = std::move(options.shape);
   return input;
 }
 
@@ -54,7 +64,7 @@ void AddLocalFlags(CLI::App& command, Invocation& invocation) {
       [](const std::string&) {
         throw CLI::ValidationError("--server", "this command runs locally only");
       },
-      "not for this command");
+      "not supported by this command");
 }
 
 ProgressPrinter::Style ProgressStyle(const Invocation& invocation) {

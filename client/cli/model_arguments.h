@@ -1,8 +1,9 @@
-// What the commands that look at or run one model share: the model, its samples, how to bind
-// dynamic extents.
+// SPDX-License-Identifier: Apache-2.0
+// Arguments of the commands that read one model: the model, its samples, its dynamic dimensions.
 #pragma once
 
 #include "client/cli/command.h"
+#include "client/cli/option_flags.h"
 #include "client/cli/progress_printer.h"
 #include "core/job/execute.h"
 
@@ -11,9 +12,7 @@ namespace octavo::cli {
 struct ModelArguments {
   std::string model = {};
   std::string data = {};
-  std::vector<std::string> shape = {};
-  int64_t batch = 0;
-  int threads = 0;
+  OptionFlags options = {};  // shape, batch, threads and what the command adds
   job::ModelLimits limits = {};
 };
 
@@ -24,7 +23,7 @@ enum class Data { kOptional, kRequired };
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data);
 // Reads the files that the arguments name.
 Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArguments& arguments);
-// --server on the command line is a mistake for a command that runs here.
+// The common flags, and a --server that is a usage error: the command runs in this process only.
 void AddLocalFlags(CLI::App& command, Invocation& invocation);
 
 ProgressPrinter::Style ProgressStyle(const Invocation& invocation);

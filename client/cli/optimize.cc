@@ -1,4 +1,5 @@
-// octavo optimize: the job, in this process or on a service.
+// SPDX-License-Identifier: Apache-2.0
+// octavo optimize: runs a job in this process or on a service.
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -6,7 +7,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
-#include "client/cli/optimize_options.h"
+#include "client/cli/option_flags.h"
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
 #include "client/remote.h"
@@ -15,14 +16,12 @@ namespace octavo::cli {
 namespace {
 
 struct Arguments {
-  OptimizeFlags flags = {};
+  OptionFlags flags = {};
   job::ModelLimits limits = {};  // of a job in this process; a service has its own
   std::string model = {};
   std::string out = {};
   std::string data = {};
   std::string profile = {};
-  std::string target = {};
-  std::string emit = {};
   std::string report = {};
   std::string html = {};
   std::string snapshots = {};
@@ -30,21 +29,17 @@ struct Arguments {
   double timeout = 0;  // seconds; 0: none
 };
 
-Result<std::string> EmitOf(const Arguments& arguments) {
-  if (!arguments.emit.empty()) return arguments.emit;
-  const std::string& out = arguments.out;
-  if (out.ends_with(".onnx")) return std::string("qdq");
-  if (out.ends_with(".octavo")) return std::string("native");
-  if (out.ends_with(".graph")) return std::string("text");
+// What the extension of OUT asks for, where --emit does not tell.
+Result<EmitForm> FormOf(const std::string& out) {
+  if (out.ends_with(".onnx")) return EmitForm::kQdq;
+  if (out.ends_with(".octavo")) return EmitForm::kNative;
+  if (out.ends_with(".graph")) return EmitForm::kText;
   return Fail(Code::kUsage,
-              "'{}' ends in neither .onnx, .octavo nor .graph: --emit must say which "
-              "form it gets",
-              out)
+              "'{}' must end in .onnx, .octavo or .graph, or --emit must name the form", out)
       .Field("--emit");
 }
 
-Status CheckGates(const Arguments& arguments) {
-  const job::Options& options = arguments.flags.options;
+Status CheckGates(const Options& options, const Arguments& arguments) {
   if (!arguments.data.empty()) return {};
   if (options.require_sqnr > 0) {
     return Fail(Code::kUsage, "--require-sqnr needs --data").Field("--require-sqnr");
@@ -55,6 +50,18 @@ Status CheckGates(const Arguments& arguments) {
   return {};
 }
 
+Result<Options> ReadOptions(const Arguments& arguments) {
+  OCTAVO_TRY(Options options, arguments.flags.Read());
+  OCTAVO_CHECK(CheckGates(options, arguments));
+  if (!arguments.flags.Given("emit")) {
+    OCTAVO_TRY(options.emit, FormOf(arguments.out));
+  }
+  options.output_name = std::filesystem::path(arguments.out).filename().string();
+  options.snapshots = !arguments.snapshots.empty();
+  options.deterministic |= !arguments.depfile.empty();
+  return options;
+}
+
 // "a.json" and "dir/target" are files, "cpu-int8" is a name.
 bool IsFile(const std::string& target) {
   return target.ends_with(".json") || target.find('/') != std::string::npos;
@@ -63,13 +70,8 @@ bool IsFile(const std::string& target) {
 // The request, and in `paths` every file that it was read from.
 Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
                                   std::vector<std::string>& paths) {
-  OCTAVO_CHECK(CheckGates(arguments));
   job::Request request{.limits = arguments.limits};
-  OCTAVO_TRY(request.options, FinishOptions(arguments.flags));
-  OCTAVO_TRY(request.options.emit, EmitOf(arguments));
-  request.options.output_name = std::filesystem::path(arguments.out).filename().string();
-  request.options.snapshots = !arguments.snapshots.empty();
-  if (!arguments.depfile.empty()) request.options.deterministic = true;
+  OCTAVO_TRY(request.options, ReadOptions(arguments));
   OCTAVO_TRY(ModelFiles model, ReadModel(host, arguments.model));
   request.model = std::move(model.model);
   request.external_data = std::move(model.external);
@@ -83,11 +85,10 @@ Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
     OCTAVO_TRY(request.profile, ReadNamed(arguments.profile));
     paths.push_back(arguments.profile);
   }
-  if (IsFile(arguments.target)) {
-    OCTAVO_TRY(request.target, ReadNamed(arguments.target));
-    paths.push_back(arguments.target);
-  } else if (!arguments.target.empty()) {
-    request.options.target = arguments.target;
+  if (const std::string file = request.options.target; IsFile(file)) {
+    OCTAVO_TRY(request.target, ReadNamed(file));
+    paths.push_back(file);
+    request.options.target = Options().target;
   }
   return request;
 }
@@ -158,31 +159,45 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 }
 
 void AddFileFlags(CLI::App& command, Arguments& arguments) {
-  command.add_option("MODEL", arguments.model, ".onnx, .octavo or .graph")->required();
-  command.add_option("-o,--output", arguments.out, "where the result goes")->required();
-  command.add_option("--data", arguments.data, "samples: .npz, .npy, folder or random:SEED[:N]");
-  command.add_option("--profile", arguments.profile, "ranges instead of, or beside, samples");
-  command.add_option("--target", arguments.target, "name or FILE.json; cpu-int8 by default");
-  command.add_option("--emit", arguments.emit, "form of the result; by its ending by default")
-      ->check(CLI::IsMember(std::vector<std::string>{"qdq", "qlinear", "native", "text"}));
-  command.add_option("--report", arguments.report, "report as JSON");
-  command.add_option("--html", arguments.html, "report to look at");
-  command.add_option("--snapshots", arguments.snapshots, "folder for the graph after each pass");
-  command.add_option("--depfile", arguments.depfile, "what was read, in make's syntax");
-  command.add_option("--timeout", arguments.timeout, "seconds that a service may take")
-      ->check(CLI::PositiveNumber);
+  command.add_option("MODEL", arguments.model, "the model: .onnx, .octavo or .graph")->required();
+  command.add_option("-o,--output", arguments.out, "the file to write")
+      ->type_name("OUT")
+      ->required();
+  command
+      .add_option("--data", arguments.data,
+                  "samples for calibration and for the report: .npz, .npy, a folder of numbered "
+                  "samples, or "
+                  "random:SEED[:N]")
+      ->type_name("DATA");
+  command
+      .add_option("--profile", arguments.profile,
+                  "calibration profile; with --data the samples are for the report only")
+      ->type_name("FILE");
+  command.add_option("--report", arguments.report, "write the report as JSON")->type_name("FILE");
+  command.add_option("--html", arguments.html, "write the report as an HTML page")
+      ->type_name("FILE");
+  command.add_option("--snapshots", arguments.snapshots, "write the graph as text after each pass")
+      ->type_name("DIR");
+  command
+      .add_option("--depfile", arguments.depfile,
+                  "write the files that were read, in make's syntax; implies --deterministic")
+      ->type_name("FILE");
+  command.add_option("--timeout", arguments.timeout, "with --server: maximum time of the job")
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
 }
 
 }  // namespace
 
 void AddOptimize(CLI::App& program, Invocation& invocation) {
-  CLI::App& command = *program.add_subcommand("optimize", "fold a model to int8");
+  CLI::App& command =
+      *program.add_subcommand("optimize", "quantize a model to int8 and optimize it");
   AddCommonFlags(command, invocation);
   AddServerFlag(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddFileFlags(command, *arguments);
   AddLimitFlags(command, arguments->limits);
-  AddJobFlags(command, arguments->flags);
+  arguments->flags.AddAll(command);
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/outputs.h"
 
 #include <filesystem>
@@ -21,7 +22,7 @@ Status MakeFolder(const fs::path& folder) {
   std::error_code error;
   if (!folder.empty()) fs::create_directories(folder, error);
   if (error) {
-    return Fail(Code::kUsage, "cannot make the folder '{}': {}", folder.string(), error.message())
+    return Fail(Code::kUsage, "cannot create the folder '{}': {}", folder.string(), error.message())
         .Field(folder.string());
   }
   return {};
@@ -29,7 +30,7 @@ Status MakeFolder(const fs::path& folder) {
 
 Result<std::string> WriteOne(const fs::path& folder, const job::NamedBlob& blob) {
   if (!StaysInside(blob.name)) {
-    return Fail(Code::kInternal, "a result is named '{}', which is no place in '{}'", blob.name,
+    return Fail(Code::kInternal, "a result is named '{}', which is not inside '{}'", blob.name,
                 folder.string())
         .Reason("BAD_ANSWER");
   }
@@ -39,7 +40,7 @@ Result<std::string> WriteOne(const fs::path& folder, const job::NamedBlob& blob)
   return path.string();
 }
 
-// A blank ends a name, '#' begins a comment, '$' a variable.
+// In make's syntax a blank ends a name, '#' begins a comment, '$' a variable.
 std::string Escaped(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -56,11 +57,11 @@ Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const s
   const fs::path folder = fs::path(path).parent_path();
   OCTAVO_CHECK(MakeFolder(folder));
   const bool text = outcome.model.name.ends_with(".graph");
-  const fs::path beside = text ? fs::path(path + kPayloadFolder) : folder;
+  const fs::path external_folder = text ? fs::path(path + kPayloadFolder) : folder;
   std::vector<std::string> written;
-  // The files first: a model that is there is complete.
+  // The model last: if it exists, it is complete.
   for (const job::NamedBlob& blob : outcome.external) {
-    OCTAVO_TRY(std::string file, WriteOne(beside, blob));
+    OCTAVO_TRY(std::string file, WriteOne(external_folder, blob));
     written.push_back(std::move(file));
   }
   OCTAVO_CHECK(WriteFile(path, outcome.model.bytes.bytes()));

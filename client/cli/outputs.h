@@ -1,4 +1,5 @@
-// Writes what a job gave: the model and the files beside it, the report, snapshots, a depfile.
+// SPDX-License-Identifier: Apache-2.0
+// Writes the results of a job: the model with its external data, the report, snapshots, a depfile.
 #pragma once
 
 #include <string>
@@ -8,9 +9,9 @@
 
 namespace octavo::cli {
 
-// The model to `path`, its external files into the same folder, and a text graph's payloads into
-// PATH.data; gives the paths written.  A name that leads out of the folder is refused: it may come
-// from a service.
+// Writes the model to `path`, its external data to the same folder, a text graph's constant data to
+// PATH.data; returns the paths written.  A name outside the folder is refused: it may come from a
+// service.
 Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const std::string& path);
 
 // Each blob into the folder, which is made.

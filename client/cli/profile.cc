@@ -1,4 +1,5 @@
-// octavo profile, octavo merge-profiles: ranges of a model's values over samples.
+// SPDX-License-Identifier: Apache-2.0
+// octavo profile, octavo merge-profiles: calibration profiles.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
@@ -13,7 +14,7 @@ struct Arguments {
   std::string out = {};
 };
 
-// In the form that the file's ending names.
+// The extension chooses the form.
 Status WriteProfile(const std::string& out, std::string profile) {
   if (out.ends_with(".yaml")) {
     OCTAVO_TRY(profile, job::GlowYamlOf(profile));
@@ -45,11 +46,15 @@ Result<int> Merge(const Arguments& arguments) {
 }  // namespace
 
 void AddProfile(CLI::App& program, Invocation& invocation) {
-  CLI::App& command = *program.add_subcommand("profile", "measure the ranges of a model's values");
+  CLI::App& command = *program.add_subcommand(
+      "profile", "run a float model on samples and write a calibration profile");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kRequired);
-  command.add_option("-o,--output", arguments->out, "the profile, .json or .yaml (Glow's)")
+  command
+      .add_option("-o,--output", arguments->out,
+                  "the profile to write, .json or .yaml (Glow's form)")
+      ->type_name("FILE")
       ->required();
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Profile(invocation, *arguments); };
@@ -58,11 +63,16 @@ void AddProfile(CLI::App& program, Invocation& invocation) {
 
 void AddMergeProfiles(CLI::App& program, Invocation& invocation) {
   CLI::App& command =
-      *program.add_subcommand("merge-profiles", "join profiles of shards of the data");
+      *program.add_subcommand("merge-profiles", "merge profiles taken on shards of the data");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
-  command.add_option("PROFILES", arguments->profiles, "two or more")->required();
-  command.add_option("-o,--output", arguments->out, "the joined profile, .json or .yaml (Glow's)")
+  command.add_option("PROFILES", arguments->profiles, "profiles to merge, .json or .yaml")
+      ->type_name("FILE...")
+      ->required();
+  command
+      .add_option("-o,--output", arguments->out,
+                  "the profile to write, .json or .yaml (Glow's form)")
+      ->type_name("FILE")
       ->required();
   command.callback(
       [&invocation, arguments] { invocation.action = [arguments] { return Merge(*arguments); }; });

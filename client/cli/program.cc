@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/program.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ int Report(const Error& error, bool json, std::ostream& err) {
   return ExitCodeOf(error.code);
 }
 
-// The word of the command line that CLI11 complains about, as far as its message tells.
+// The flag that a message of CLI11 names, if any.
 std::string OptionIn(const std::string& message) {
   const size_t begin = message.find("--");
   if (begin == std::string::npos) return {};
@@ -62,22 +63,26 @@ Result<int> RunGuarded(const Invocation& invocation) {
 }  // namespace
 
 void AddCommonFlags(CLI::App& command, Invocation& invocation) {
-  command.add_flag("--json", invocation.json, "results and errors as JSON");
-  command.add_flag("--quiet", invocation.quiet, "no progress");
+  command.add_flag("--json", invocation.json, "print results and errors as JSON");
+  command.add_flag("--quiet", invocation.quiet, "do not show progress");
 }
 
 void AddServerFlag(CLI::App& command, Invocation& invocation) {
   invocation.server = invocation.host.environment("OCTAVO_SERVER").value_or("");
-  command.add_option("--server", invocation.server, "HOST:PORT of a service");
+  command
+      .add_option(
+          "--server", invocation.server,
+          "run on the octavod at this address instead of in this process (default: OCTAVO_SERVER)")
+      ->type_name("HOST:PORT");
 }
 
 int RunProgram(const std::vector<std::string>& args, const Host& host) {
   Invocation invocation{.host = host};
-  CLI::App program("Octavo: folds neural-network graphs to int8.", "octavo");
+  CLI::App program("Quantizes ONNX models to int8 and reports the effect on accuracy.", "octavo");
   program.set_version_flag("--version", "octavo " + host.version);
   program.require_subcommand(1);
   for (const AddCommand add : Commands()) add(program, invocation);
-  // The flag may stand behind the mistake that ends parsing.
+  // Parsing may fail before it reaches the flag.
   const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
   try {
     program.parse(std::vector<std::string>(args.rbegin(), args.rend()));

@@ -1,5 +1,6 @@
-// `octavo`: parses the command line, runs one command, and turns what came of it into an exit code
-// and at most one line on stderr.
+// SPDX-License-Identifier: Apache-2.0
+// `octavo`: parses the command line and runs one command.  Its result is an exit code and, for an
+// error, one line on stderr.
 #pragma once
 
 #include <string>
@@ -9,7 +10,7 @@
 
 namespace octavo::cli {
 
-// `args` without the program's name.
+// `args` does not include the program's name.
 int RunProgram(const std::vector<std::string>& args, const Host& host);
 
 }  // namespace octavo::cli

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "client/cli/progress_printer.h"
 
 #include <fmt/format.h>

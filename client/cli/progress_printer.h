@@ -1,5 +1,6 @@
-// Shows how far a job is: a bar on a terminal, a line per stage and pass in a pipe, or nothing.
-// Called from one thread.
+// SPDX-License-Identifier: Apache-2.0
+// Shows the progress of a job: a bar on a terminal, a line per stage and pass in a pipe, or
+// nothing. Called from one thread.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,7 @@
-// octavo run: executes a float or quantized model in the built-in runtime.  An input whose elements
-// decide a shape or a scale (the shape of a Reshape) is taken from the samples, which must agree.
+// SPDX-License-Identifier: Apache-2.0
+// octavo run: executes a float or quantized model in the built-in runtime.  An input that
+// determines a shape or a scale (the shape of a Reshape) is read from the samples, which must agree
+// in it.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
@@ -12,12 +14,10 @@ struct Arguments {
   ModelArguments input = {};
   std::string out = {};
   std::string values = "outputs";
-  std::string numerics = "onnx";
 };
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
-  OCTAVO_TRY(job::ModelInput input, ReadInput(invocation, arguments.input));
-  input.numerics = arguments.numerics;
+  OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   OCTAVO_TRY(const std::vector<job::NamedBlob> files,
              job::RunModel(input, arguments.values == "all", invocation.host.stop,
@@ -31,15 +31,22 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 void AddRun(CLI::App& program, Invocation& invocation) {
   CLI::App& command = *program.add_subcommand(
       "run",
-      "execute a model on samples; an input that decides a shape is taken from "
-      "them, so all samples must agree in it");
+      "run a float or quantized model on samples and write its outputs; all samples must agree in "
+      "an input that determines a shape");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kRequired);
-  command.add_option("-o,--output", arguments->out, "folder for one .npy per output")->required();
-  command.add_option("--values", arguments->values, "outputs, or all intermediate values too")
+  command
+      .add_option("-o,--output", arguments->out,
+                  "folder to write: one .npy per output, and index.json")
+      ->type_name("DIR")
+      ->required();
+  command
+      .add_option("--values", arguments->values,
+                  "write the outputs only (default), or every intermediate value as well")
+      ->type_name("outputs|all")
       ->check(CLI::IsMember(std::vector<std::string>{"outputs", "all"}));
-  command.add_option("--numerics", arguments->numerics, "numerics mode of integers");
+  arguments->input.options.Add(command, "numerics");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

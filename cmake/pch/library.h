@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsed once for all libraries: the standard and third-party headers that most files reach.
 // Nothing of Octavo's own is here, so that a change of a header rebuilds only what includes it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the test programs share besides.
 #pragma once
 

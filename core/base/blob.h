@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Immutable bytes with shared ownership: read into memory, mapped from a file, or a view into
 // another blob that it keeps alive.  Copying copies a pointer.
 #pragma once
@@ -31,7 +32,7 @@ class Blob {
   }
   size_t size() const { return bytes_.size(); }
   bool empty() const { return bytes_.empty(); }
-  // The part [offset, offset + size); the caller has checked that it lies within.
+  // The part [offset, offset + size); must be within the blob.
   Blob Slice(size_t offset, size_t size) const {
     return Blob(owner_, bytes_.subspan(offset, size));
   }
@@ -42,7 +43,7 @@ class Blob {
   std::span<const std::byte> bytes_;
 };
 
-// Writes a file whole or not at all (temporary name, then rename).  kUsage where that fails.
+// Writes a file atomically (temporary name, then rename).  kUsage on failure.
 Status WriteFile(const std::string& path, std::span<const std::byte> bytes);
 Status WriteFile(const std::string& path, std::string_view text);
 

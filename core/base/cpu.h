@@ -1,5 +1,6 @@
-// Which vector instructions the kernels use.  It changes their speed alone: every kernel gives the
-// same bits on every instruction set.
+// SPDX-License-Identifier: Apache-2.0
+// The vector instructions that kernels use.  They change only speed: every kernel has the same bits
+// on every instruction set.
 #pragma once
 
 #include <optional>
@@ -15,14 +16,23 @@ enum class Isa { kPortable, kSse4, kAvx2, kAvx512, kAvx512Vnni };
 std::string_view IsaName(Isa isa);
 std::optional<Isa> IsaFromName(std::string_view name);
 
-// The best that this processor and its operating system offer.  kAvx2 implies FMA; kAvx512 means
-// F, BW, DQ and VL.
+// The highest instruction set that processor and operating system support.  kAvx2 implies FMA;
+// kAvx512 means F, BW, DQ and VL.
 Isa MachineIsa();
 
-// What kernels that are prepared now will use: MachineIsa(), or less where the environment
-// variable OCTAVO_ISA (read once, at first use) or a ScopedIsaLimit says so.  A name that
-// OCTAVO_ISA does not know is logged as an error and limits nothing.
+// The instruction set of kernels that are prepared now: MachineIsa(), limited by the environment
+// variable OCTAVO_ISA (read once, at first use) and by ScopedIsaLimit.  An unknown name in
+// OCTAVO_ISA is logged as an error and ignored.
 Isa CurrentIsa();
+
+// The one of three that CurrentIsa() can run: tables of functions that octavo_vector_loops of
+// cmake/targets.cmake compiled from one source, in the namespaces portable, avx2 and avx512.
+template <class T>
+const T& ForIsa(const T& portable, const T& avx2, const T& avx512) {
+  const Isa isa = CurrentIsa();
+  if (isa >= Isa::kAvx512) return avx512;
+  return isa >= Isa::kAvx2 ? avx2 : portable;
+}
 
 // Every instruction set up to MachineIsa(), for tests that compare them.
 std::span<const Isa> MachineIsas();

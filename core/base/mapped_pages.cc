@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/base/mapped_pages.h"
 
 #include <fcntl.h>
@@ -64,7 +65,7 @@ void ReleasePages(std::span<const std::byte> bytes) {
   const auto [address, size] = *std::prev(after);
   if (begin + bytes.size() > address + size) return;
   const uintptr_t first = (begin + page - 1) / page * page;
-  // Behind the end of a mapping nothing else lies in its last page.
+  // The rest of the last page of a mapping belongs to no other mapping.
   const uintptr_t end = begin + bytes.size();
   const uintptr_t last = end == address + size ? (end + page - 1) / page * page : end / page * page;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
@@ -105,7 +106,7 @@ Blob CopyToFile(std::span<const std::byte> bytes) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
   if (error) return CopyToMemory(bytes);
-  // mkostemp wants a name that ends in six X and writes others in their place.
+  // mkostemp replaces the six X at the end of the name.
   std::string name = folder / "octavo-XXXXXX";
   const Descriptor file(mkostemp(name.data(), O_CLOEXEC));
   if (file.fd < 0) return CopyToMemory(bytes);

@@ -1,5 +1,6 @@
-// Memory with a file behind it: it can be given back to the system and is read again when touched.
-// Large weights lie in such memory, so that a job holds those that it is working on.
+// SPDX-License-Identifier: Apache-2.0
+// File-backed memory, whose pages can be released to the system and are read again on access. Large
+// weights are stored so, and a job has only those in memory that it is working on.
 #pragma once
 
 #include <cstddef>
@@ -10,21 +11,21 @@
 
 namespace octavo {
 
-// From how many bytes on a tensor is worth the calls.
+// The smallest tensor, in bytes, that is worth the system calls.
 inline constexpr size_t kWorthReleasing = size_t{1} << 20;
 
-// The first bytes of an open file, mapped read-only; empty, with errno set, where that fails.
+// The first bytes of an open file, mapped read-only; empty, with errno set, on failure.
 Blob MapDescriptor(int file, size_t size);
 
-// The pages of mapped files (Blob::MapFile, CopyToFile) that lie wholly within `bytes` leave memory
-// until somebody reads them again.  Other memory stays as it is.
+// Releases the pages of mapped files (Blob::MapFile, CopyToFile) that are entirely within `bytes`;
+// they are read again on the next access.  Other memory is not changed.
 void ReleasePages(std::span<const std::byte> bytes);
 
-// The digest of bytes, whose pages leave memory as it goes on.
+// The SHA-256 digest of bytes, releasing their pages on the way.
 std::string Sha256OfMapped(std::span<const std::byte> bytes);
 
-// A copy, aligned to a page, in a mapped temporary file without a name (in TMPDIR, else /tmp); in
-// ordinary memory where there is no room for one.
+// A page-aligned copy in an unnamed mapped temporary file (in TMPDIR, else /tmp), or in ordinary
+// memory if the file cannot be made.
 Blob CopyToFile(std::span<const std::byte> bytes);
 
 }  // namespace octavo

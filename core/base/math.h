@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elementary functions in double by fixed expressions.  They call nothing that dispatches on the
 // processor, so their bits are the same on every machine.  Relative error below 1e-13 where not
 // said otherwise: rounded once to float32 they serve as the meaning of the float operators.

@@ -1,30 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/base/math_each.h"
 
 #include "core/base/cpu.h"
-#include "core/base/math.h"
-#include "core/base/math_vectors.h"
+#include "core/base/math_loops.h"
 
 namespace octavo::math {
 namespace {
 
-template <double (*kFunction)(double)>
-void Loop(double* values, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) values[i] = kFunction(values[i]);
-}
-
-constexpr internal::EachTable kPortableEach{.exp = &Loop<Exp>,
-                                            .expm1 = &Loop<Expm1>,
-                                            .tanh = &Loop<Tanh>,
-                                            .sigmoid = &Loop<Sigmoid>,
-                                            .erf = &Loop<Erf>};
-
 const internal::EachTable& Table() {
-#if defined(__x86_64__)
-  const Isa isa = CurrentIsa();
-  if (isa >= Isa::kAvx512) return internal::kAvx512Each;
-  if (isa >= Isa::kAvx2) return internal::kAvx2Each;
-#endif
-  return kPortableEach;
+  return ForIsa(internal::portable::kEach, internal::avx2::kEach, internal::avx512::kEach);
 }
 
 void Run(internal::EachFunction function, std::span<double> values) {

@@ -1,5 +1,6 @@
-// The elementary functions on many numbers at once: each element becomes what the function of
-// math.h makes of it, bit for bit, whatever the instruction set.
+// SPDX-License-Identifier: Apache-2.0
+// The elementary functions on arrays, in place: each element has the bits of the function of math.h
+// on every instruction set.
 #pragma once
 
 #include <span>

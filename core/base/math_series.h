@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The coefficients that the elementary functions and their vector forms share.  Plain arrays, so
 // that the files compiled for one instruction set can include this: it brings no function.
 #pragma once

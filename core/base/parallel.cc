@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/base/parallel.h"
 
 #include <algorithm>
@@ -15,8 +16,8 @@
 namespace octavo {
 namespace {
 
-// How long a thread looks out for the next loop, or for the end of this one, before it sleeps: a
-// plan's steps follow each other much faster than threads wake up.
+// How long a thread spins for the next loop, or for the end of this one, before it sleeps: the
+// steps of a plan follow each other much faster than threads wake up.
 constexpr std::chrono::microseconds kPatience{50};
 
 thread_local bool inside_a_body = false;
@@ -27,7 +28,7 @@ void Pause() {
 #endif
 }
 
-// Whether the condition came true within kPatience.
+// Spins until the condition holds; false if it does not within kPatience.
 template <class Condition>
 bool CameSoon(Condition condition) {
   using Clock = std::chrono::steady_clock;
@@ -37,7 +38,7 @@ bool CameSoon(Condition condition) {
       if (condition()) return true;
       Pause();
     }
-    std::this_thread::yield();  // the one that is waited for may want this core
+    std::this_thread::yield();  // the awaited thread may need this core
   } while (Clock::now() < end);
   return condition();
 }
@@ -45,11 +46,12 @@ bool CameSoon(Condition condition) {
 }  // namespace
 
 // One loop at a time.  Its pieces are claimed one by one from `ticket`, whose upper half numbers
-// the loop and whose lower half counts the pieces left; what a piece is may be read once it is
-// claimed, since the loop cannot end before.  Nobody waits for threads that claim nothing.
+// the loop and whose lower half counts the pieces left; a thread may read the
+// loop's body once it has claimed a piece, because the loop cannot end before.  The caller does not
+// wait for threads that have claimed nothing.
 struct ThreadPool::State {
   std::mutex one_loop;
-  std::mutex mutex;  // of sleep alone
+  std::mutex mutex;  // guards sleeping only
   std::condition_variable wake, finished;
   std::vector<std::thread> threads;
   std::atomic<uint64_t> ticket{0};
@@ -66,7 +68,7 @@ struct ThreadPool::State {
   static int64_t Left(uint64_t ticket) { return static_cast<int64_t>(ticket & 0xffffffff); }
   bool HasWork() const { return closing || Left(ticket) > 0; }
 
-  // Runs pieces as long as any is left.
+  // Runs pieces until none is left.
   void Work() {
     uint64_t seen = ticket;
     while (Left(seen) > 0) {
@@ -133,7 +135,7 @@ void ThreadPool::For(int64_t count, int64_t grain,
   if (threads_ == 1 || count <= grain || inside_a_body) return body(0, count);
 
   const std::lock_guard only(state_->one_loop);
-  // A few pieces a thread even out uneven cores without much hand-over.
+  // A few pieces per thread balance cores of different speed at little cost of claiming.
   const int64_t most = std::min<int64_t>((count + grain - 1) / grain, threads_ * 4);
   state_->body = &body;
   state_->count = count;

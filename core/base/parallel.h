@@ -1,5 +1,6 @@
-// A fixed set of threads that runs loops.  Work is cut by index alone, so who runs which part
-// never changes a result.
+// SPDX-License-Identifier: Apache-2.0
+// A fixed set of threads that runs loops.  Ranges depend on the index only, so results do not
+// depend on which thread runs which range.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace octavo {
 
 class ThreadPool {
  public:
-  // `threads` counts the caller, who takes part: 1 makes no thread at all.  0 means one per core.
+  // `threads` includes the calling thread: 1 starts no thread.  0 means one per core.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
@@ -20,7 +21,7 @@ class ThreadPool {
 
   // Calls body(begin, end) for disjoint ranges that cover [0, count), each at least `grain` long
   // but the last, and returns when all are done.  The body must not throw.  Safe to call from
-  // several threads: loops are served one after another.  A call from within a body runs inline.
+  // several threads: loops run one after another.  A call from within a body runs inline.
   void For(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
 
  private:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SHA-256 (libcrypto's), in one go or in pieces.  Digests are 64 lower-case hexadecimal digits.
 #pragma once
 

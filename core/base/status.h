@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vocabulary of failure.  A fallible function returns Status or Result<T>; both are
 // [[nodiscard]], and an Error says whose fault it is, what the thing is and what it must be.
 #pragma once

@@ -1,4 +1,5 @@
-// How long work is asked to stop: a flag that anybody may set, and a deadline.  Copies share the
+// SPDX-License-Identifier: Apache-2.0
+// A request to stop: a flag that any thread may set, and a deadline.  Copies share the
 // flag.  Thread-safe; checking costs one relaxed load and, with a deadline, one clock read.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy files: versions 1 to 3, little- and big-endian, C and Fortran order.
 #pragma once
 

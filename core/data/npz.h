@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // NumPy's .npz files: zip archives of .npy members, stored or deflated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/data/samples.h"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Reals in [-1, 1); integers in [0, 2), which every table and mask has.
+// Floats in [-1, 1); integers in [0, 2), which are indices of every table and mask.
 Result<ir::Tensor> RandomTensor(const SampleInput& input, uint64_t seed) {
   if (!ir::IsInteger(input.type.dtype) && input.type.dtype != ir::DType::kF32 &&
       input.type.dtype != ir::DType::kBool) {
@@ -74,7 +75,7 @@ Result<ir::Tensor> RandomTensor(const SampleInput& input, uint64_t seed) {
   }
   ir::Tensor tensor(input.type.dtype, input.type.shape);
   const auto width = static_cast<size_t>(ir::SizeOf(input.type.dtype));
-  // Codes of a quantized input may be any.
+  // A quantized input takes any integer.
   const uint64_t mask = input.type.quantized() ? ~uint64_t{0} : 1;
   for (int64_t i = 0; i < tensor.size(); ++i) {
     const uint64_t bits = Mix(seed + static_cast<uint64_t>(i));
@@ -130,7 +131,7 @@ Result<SampleSource> SampleSource::Open(const std::vector<NamedBlob>& blobs,
   std::map<int64_t, std::map<int64_t, ir::Tensor>> samples;
   for (const NamedBlob& blob : blobs) {
     const auto parts = ParseNumbered(blob.name);
-    if (!parts) continue;  // outputs and notes beside the inputs
+    if (!parts) continue;  // outputs and notes, not inputs
     Result<ir::Tensor> tensor = parts->proto ? parse(blob.bytes) : ReadNpy(blob.name, blob.bytes);
     if (!tensor) {
       Error error = tensor.error();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples as `--data` gives them, cut into the batches that a model takes.
 //
 //   one .npz              an array per input; the leading dimension counts samples

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attributes of a node, by ONNX's names, sorted.
 #pragma once
 
@@ -37,8 +38,8 @@ class AttrMap {
   }
   bool Has(std::string_view name) const { return map_.find(name) != map_.end(); }
 
-  // The attribute's value, or the fallback where it is absent or of another kind (the verifier
-  // refuses another kind, so that does not happen in a verified graph).
+  // The attribute's value, or the fallback where it is absent or of another kind (which the
+  // verifier refuses).
   int64_t Int(std::string_view name, int64_t fallback) const { return Get(name, fallback); }
   float Float(std::string_view name, float fallback) const { return Get(name, fallback); }
   std::string String(std::string_view name, std::string fallback) const {

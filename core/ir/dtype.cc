@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/dtype.h"
 
 #include <array>
@@ -11,11 +12,11 @@ struct Row {
   std::string_view name, numpy;
   int size;
   bool is_float, is_integer, is_signed;
-  CodeRange codes;
+  IntegerRange integers;
 };
 
 template <class T>
-constexpr CodeRange Limits() {
+constexpr IntegerRange Limits() {
   return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
 }
 
@@ -54,6 +55,6 @@ int SizeOf(DType dtype) { return RowOf(dtype).size; }
 bool IsFloat(DType dtype) { return RowOf(dtype).is_float; }
 bool IsInteger(DType dtype) { return RowOf(dtype).is_integer; }
 bool IsSigned(DType dtype) { return RowOf(dtype).is_signed; }
-CodeRange CodesOf(DType dtype) { return RowOf(dtype).codes; }
+IntegerRange IntegerRangeOf(DType dtype) { return RowOf(dtype).integers; }
 
 }  // namespace octavo::ir

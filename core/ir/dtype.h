@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The element types of a tensor, with ONNX's meaning of each.
 #pragma once
 
@@ -36,14 +37,14 @@ bool IsFloat(DType dtype);
 bool IsInteger(DType dtype);
 bool IsSigned(DType dtype);
 
-// The codes that an integer type can store: [-128, 127] for i8.  u64 is cut at INT64_MAX.
-struct CodeRange {
+// The integers that an integer type can store: [-128, 127] for i8.  u64 ends at INT64_MAX.
+struct IntegerRange {
   int64_t min = 0;
   int64_t max = 0;
 
-  bool operator==(const CodeRange&) const = default;
+  bool operator==(const IntegerRange&) const = default;
 };
-CodeRange CodesOf(DType dtype);
+IntegerRange IntegerRangeOf(DType dtype);
 
 // The DType of a C++ type.
 template <class T>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/graph.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ ValueId Graph::Find(std::string_view name) const { return {values_by_name_.Find(
 
 ValueId Graph::Resolve(std::string_view name) const {
   if (const ValueId own = Find(name)) return own;
-  // An alias of an alias: each step leads to a younger carrier, so this ends.
+  // An alias may lead to another alias.  Each step leads to a newer value, so the loop ends.
   auto at = aliases_.find(name);
   while (at != aliases_.end() && value(at->second).erased) {
     at = aliases_.find(value(at->second).name);
@@ -75,7 +76,7 @@ NodeId Graph::Create(Definition definition) {
   }
   node.name = std::move(definition.name);
   if (node.name.empty() && !node.results.empty()) node.name = UniqueNodeName(name(node.results[0]));
-  // A name that an erased node had belongs to this one from now on.
+  // The name of an erased node now belongs to this one.
   if (const NodeId old = FindNode(node.name); old && nodes_[old.index].erased) {
     nodes_by_name_.Remove(node.name, nodes_);
   }

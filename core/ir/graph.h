@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network: values and nodes in topological order behind typed ids.  A rewrite changes how a
-// value is computed (Redefine) or lets readers read another value (Forward, which records an
-// alias); nothing here can rename a value or lose a name.  Copyable; not thread-safe while it is
-// being changed.
+// value is computed (Redefine) or makes its consumers read another value (Forward, which records
+// an alias); no function renames a value or loses a name.  Copyable; not thread-safe while it is
+// changed.
 #pragma once
 
 #include <map>
@@ -88,9 +89,9 @@ class Graph {
   ValueId Find(std::string_view name) const;
   // By its own name or an alias: the value that now carries an original name.
   ValueId Resolve(std::string_view name) const;
-  // Names that rewrites forwarded, to where each led at that time; Resolve follows them.
+  // Names that rewrites forwarded, with the value that each led to then; Resolve follows them.
   const std::map<std::string, ValueId, std::less<>>& aliases() const { return aliases_; }
-  // Original names that no value carries any more, since a rewrite computes past them.
+  // Original names whose values rewrites removed.
   const std::set<std::string, std::less<>>& retired() const { return retired_; }
   // Whether the graph ever had a value of this name.
   bool Knows(std::string_view name) const {
@@ -110,7 +111,7 @@ class Graph {
   std::map<std::string, std::string> metadata = {};
 
   // ------------------------------------------------------------ building
-  // Names must be new (UniqueName makes one); that is asserted by the verifier, not here.
+  // Names must be new (UniqueName makes one); the verifier checks it, not these functions.
   ValueId AddInput(std::string name, Type type);
   ValueId AddConstant(std::string name, PayloadPtr payload, Type type);
   ValueId AddConstant(std::string name, Tensor tensor);
@@ -133,12 +134,12 @@ class Graph {
   std::string UniqueNodeName(std::string_view base) const;
 
   // ------------------------------------------------------------ rewriting
-  // Changes how a node's results are computed; the results stay the values that they are.
+  // Changes how a node's results are computed; the result values and their names stay.
   void Redefine(NodeId id, const OpDef* op, std::vector<ValueId> inputs, AttrMap attributes);
   void SetInput(NodeId id, size_t input, ValueId value);
   void SetType(ValueId id, Type type) { Edit(id).type = std::move(type); }
   void SetPayload(ValueId id, PayloadPtr payload, Type type);
-  // Turns the only result of a node into a constant of the same name; the node goes.
+  // Turns the only result of a node into a constant of the same name and removes the node.
   void DefineAsConstant(ValueId id, PayloadPtr payload, Type type);
   // The same for all results of a node, which keep their types.
   void DefineAsConstants(NodeId id, std::span<const PayloadPtr> payloads);
@@ -149,25 +150,25 @@ class Graph {
   // `definition` (one input, the inner value, is added in front; no results).  Returns the inner
   // value.  Not for graph inputs and constants.
   ValueId Interpose(ValueId id, std::string inner_name, Type inner_type, Definition definition);
-  // The producer of `inner` computes `outer` at once: the node of `outer`, the only reader of
-  // `inner`, goes, and the name of `inner` is retired.  Types are the caller's affair.
+  // Makes the producer of `inner` compute `outer` directly: the node of `outer`, the only consumer
+  // of `inner`, is removed, and the name of `inner` is retired.  The caller keeps the types right.
   void Absorb(ValueId inner, ValueId outer);
   // Every reader of `from` reads `to` instead, and `from`'s name becomes an alias of `to`.
   // `from` must not be a graph output.  Its producer stays until erased.
   void Forward(ValueId from, ValueId to);
-  // The results of `id` (none of which is read) and the node go; names that nothing carries are
-  // retired.
+  // Removes the node and its results, which must have no consumers; names that no value carries
+  // any more are retired.
   void Erase(NodeId id);
-  // A constant without readers goes; its name is retired.
+  // Removes a constant without consumers; its name is retired.
   void EraseConstant(ValueId id);
-  // Nodes whose results nobody reads, and constants likewise, go.  Returns how many nodes.
+  // Removes nodes and constants without consumers.  Returns how many nodes.
   int EraseDead();
   void AddAlias(std::string name, ValueId id);
   // For readers of saved graphs: a name that no value carries any more.
   void AddRetired(std::string name) { retired_.insert(std::move(name)); }
   void AddOrigin(NodeId id, std::span<const std::string> origin);
-  // Restores topological order, keeping the present order where it may.  kInvalidArgument with a
-  // node's name if there is a cycle.
+  // Restores topological order; nodes that need not move keep their order.  kInvalidArgument with
+  // a node's name if there is a cycle.
   Status Sort();
 
  private:
@@ -182,7 +183,7 @@ class Graph {
   }
   ValueId AddValue(Value value);
   NodeId Create(Definition definition);
-  // The first in order.  Walks from one of them both ways until all are met.
+  // The first in order.  Walks both ways from one of them until it has met all.
   NodeId FirstOf(const std::set<NodeId>& some) const;
   void Link(NodeId id, NodeId before);  // before nothing: at the end
   void Unlink(NodeId id);

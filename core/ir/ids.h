@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed indices into a Graph.  A default-made id means "none": an absent optional input, or no
 // producer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/infer.h"
 
 #include <algorithm>
@@ -70,7 +71,7 @@ Result<std::vector<Type>> InferWith(const Node& node, const Operands& operands) 
     for (const int64_t extent : type.shape) {
       if (extent < 0) return context.Invalid("result shape {} is negative", ToString(type.shape));
     }
-    // Room for index arithmetic; memory limits are the job's.
+    // Leaves room for index arithmetic; the job limits memory.
     if (type.bytes() > (int64_t{1} << 48)) {
       return context.Invalid("result shape {} is too large", ToString(type.shape));
     }
@@ -84,7 +85,7 @@ Result<std::vector<Type>> Inference::Infer(NodeId id) {
   const Node& node = graph_.node(id);
   auto types = InferWith(node, OperandsOf(graph_, node, [&](ValueId v) { return Known(v); }));
   if (!types && types.error().reason == kDependsOnData) {
-    // An op knows its operand by number alone.
+    // An op's error names its operand by number only.
     Error error = types.error();
     error.field = graph_.name(node.inputs[std::stoul(error.field)]);
     return Forward(std::move(error));
@@ -94,7 +95,7 @@ Result<std::vector<Type>> Inference::Infer(NodeId id) {
 
 void Inference::Learn(NodeId id) {
   const Node& node = graph_.node(id);
-  if (node.op->reference == nullptr) return;
+  if (node.op->definition == nullptr) return;
   int64_t elements = 0;
   std::vector<Tensor> results;
   for (const ValueId result : node.results) {
@@ -103,7 +104,7 @@ void Inference::Learn(NodeId id) {
     elements += type.elements();
   }
   if (elements > kMaxKnownElements) return;
-  // Definitions speak of no half-width floats, and no shape is made of them.
+  // Definitions do not compute half-width floats, and no shape depends on them.
   const auto half = [&](ValueId id) {
     return id && SizeOf(graph_.type(id).dtype) == 2 && IsFloat(graph_.type(id).dtype);
   };
@@ -119,7 +120,7 @@ void Inference::Learn(NodeId id) {
     const Tensor* known = Known(input);
     if (graph_.type(input).quantized()) return;
     if (known == nullptr && node.op->shape_only) {
-      // Only the shape is looked at, so no elements are needed behind it.
+      // Only the shape is read, so no elements are needed.
       const Type& type = graph_.type(input);
       shapes.emplace_back(type.dtype, type.shape, std::shared_ptr<void>(), nullptr);
       known = &shapes.back();
@@ -132,7 +133,7 @@ void Inference::Learn(NodeId id) {
   }
   ThreadPool alone(1);
   const EvalContext context{.node = node, .inputs = inputs, .results = results, .pool = &alone};
-  if (!node.op->reference(context)) return;  // a run will say what is wrong
+  if (!node.op->definition(context)) return;  // the run reports the error
   for (size_t i = 0; i < results.size(); ++i) {
     known_.insert_or_assign(node.results[i], std::move(results[i]));
   }

@@ -1,5 +1,6 @@
-// Types of results from types of operands, and the few values (shapes, axes) that are known
-// before any run because they follow from constants and shapes.
+// SPDX-License-Identifier: Apache-2.0
+// Infers types of results from types of operands, and the few values (shapes, axes) that follow
+// from constants and shapes, so that they are known before any run.
 #pragma once
 
 #include <string_view>
@@ -10,8 +11,8 @@
 
 namespace octavo::ir {
 
-// The reason of the error that says that a type depends on elements of an operand that are known
-// at a run only.  Its field is the operand's name.
+// The reason of the error for a type that depends on an operand's elements, which only a run knows.
+// Its field is the operand's name.
 inline constexpr std::string_view kDependsOnData = "DEPENDS_ON_DATA";
 
 // Walks a graph in order.  Visit each node after the nodes that it reads from.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/map_quant.h"
 
 namespace octavo::ir {

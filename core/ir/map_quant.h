@@ -1,5 +1,6 @@
-// The parameters of one result of an op that keeps its type: the axis rule of its row
-// (OpDef::map_quant), asked result by result.
+// SPDX-License-Identifier: Apache-2.0
+// The quantization parameters of one result of a same-scale op: the axis rule of its row
+// (OpDef::map_quant), for each result.
 #pragma once
 
 #include <optional>
@@ -8,9 +9,9 @@
 
 namespace octavo::ir {
 
-// What result `result` of the node is read as where its data input `input` is read as `from`;
-// nullopt where no type says it.  Where the results lie one after the other along the axis of what
-// the op's rule answers (Split), that is of all of them together, and each has its own channels.
+// The quantization of result `result` where data input `input` has `from`; nullopt where no type
+// expresses it.  Where the op's rule maps to all results together, one after the other along the
+// axis (Split), each result gets its own channels of it.
 std::optional<Quant> MapQuant(const Graph& graph, const Node& node, int input, size_t result,
                               const Quant& from);
 

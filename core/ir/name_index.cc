@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/name_index.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ void NameIndex::Insert(Slot slot) {
 void NameIndex::Vacate(Slot slot) {
   size_t gap = slot.hash & mask();
   while (slots_[gap].position != slot.position) gap = (gap + 1) & mask();
-  // What stands behind the gap and was meant for a place up to it moves there.
+  // A later slot whose own place is at or before the gap moves into it.
   for (size_t at = (gap + 1) & mask(); slots_[at].position >= 0; at = (at + 1) & mask()) {
     const size_t wanted = slots_[at].hash & mask();
     if (((at - wanted) & mask()) < ((at - gap) & mask())) continue;

@@ -1,6 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds entries of a vector by their names.  A slot holds a name's hash and its entry's position;
-// the name itself stands in the entry, so the index is small, is copied as plain bytes and asks
-// memory for one slot and, where that fits, one entry.  An entry is anything with a `name`.
+// only the entry holds the name itself, so the index is small, is copied as plain bytes, and a
+// look-up reads one slot and, where the hash matches, one entry.  An entry is any struct with a
+// `name`.
 #pragma once
 
 #include <cstdint>

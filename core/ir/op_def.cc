@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/op_def.h"
 
 #include "core/ir/graph.h"

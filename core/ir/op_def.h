@@ -1,6 +1,7 @@
-// What the rest of Octavo may know of an operator: one constexpr row per op, filled in by
-// core/ops (one file per op) or by a target description.  Passes, runtime and exporters read these
-// rows; none of them asks for an op by name to learn how it behaves.
+// SPDX-License-Identifier: Apache-2.0
+// What the rest of Octavo may know of an operator: one constexpr row per op, in core/ops or in a
+// target description.  Passes, runtime and exporters read these rows; none of them keeps a list of
+// op names.
 #pragma once
 
 #include <array>
@@ -40,47 +41,73 @@ inline constexpr int kManyInputs = 1 << 20;
 
 // What an input is for.
 enum class Role {
-  kData,       // reals that flow through; quantized when the op runs in integers
-  kWeight,     // reals, usually constant; quantized by the target's weight rule
-  kBias,       // reals added to the accumulator; int32 at s_x * s_w when quantized
+  kData,       // real values that flow through; quantized when the op runs in integers
+  kWeight,     // real values, usually constant; quantized by the target's weight rule
+  kBias,       // real values added to the accumulator; int32 at s_x * s_w when quantized
   kParameter,  // never quantized: shapes, indices, axes, scales, bounds
 };
+
+// The opset of ONNX's own domain in which an op first exists.  It has no default, so that a row
+// without it does not compile.
+class Since {
+ public:
+  explicit constexpr Since(int opset) : opset_(opset) {}
+  constexpr int opset() const { return opset_; }
+
+ private:
+  int opset_;
+};
+// Ops of another domain: Octavo's own, a target's.
+inline constexpr Since kNotInOnnx{0};
 
 // ---------------------------------------------------------------- quantization
 
 // How a node takes part in integer arithmetic.
 struct QuantRule {
   enum class Kind {
-    kFloatOnly,    // stays float between Dequantize and Quantize; `why` says the reason
-    kNotReal,      // its results are not reals (shapes, indices, bools): nothing to quantize
-    kFree,         // result parameters are chosen from the profile
-    kSameAsInput,  // result and all data inputs have one type (moves or compares stored codes)
-    kFixed,        // the result's real range is known ahead: `range`
+    kFloatOnly,  // stays float between Dequantize and Quantize; `why` says the reason
+    kNotReal,    // its results are not real values (shapes, indices, bools): nothing to quantize
+    kFree,       // the result's parameters are chosen from the profile
+    kSameScale,  // data inputs and result need equal quantization parameters (MLIR's SameScales)
+    kFixed,      // the result's real range is known in advance: `range`
   };
   Kind kind = Kind::kFloatOnly;
   std::string_view why = "no integer form is defined";
   Range range = {};  // kFixed
 };
 
-// How a Rescale next to the node may be rewritten; see the tables of laws.
+// Which rewrites a Rescale at an input or at the output of the node allows.
 struct RescaleRule {
   enum class AtInput {
-    kKept,      // the node needs the type that it is given
-    kAbsorbed,  // the node scales this operand itself: Op(Rescale(x)) -> Op(x)
-    kSunk,      // exact to move: Op(Rescale(x)) -> Rescale(Op(x))
+    kKeep,  // the node needs the operand's type as it is
+    kFold,  // into its consumer, which scales this operand itself: Op(Rescale(x)) -> Op(x)
+    kSink,  // exact: Op(Rescale(x)) -> Rescale(Op(x))
   };
   enum class AtOutput {
-    kKept,
-    kAbsorbed,  // result parameters are free: Rescale(Op(x)) -> Op(x) : t
-    kRaised,    // exact to move: Rescale(Op(x)) -> Op(Rescale(x))
+    kKeep,
+    kFold,   // into its producer, whose result parameters are free: Rescale(Op(x)) -> Op(x) : t
+    kHoist,  // exact: Rescale(Op(x)) -> Op(Rescale(x))
   };
-  AtInput at_input = AtInput::kKept;  // of data inputs; all of them together when kSunk
-  AtOutput at_output = AtOutput::kKept;
+  AtInput at_input = AtInput::kKeep;  // of data inputs; of all of them together when kSink
+  AtOutput at_output = AtOutput::kKeep;
   // A further condition on one node for a Rescale from `from` to `to` (MaxPool with an indices
   // result, Pad whose value must map to itself).  Null: none.  Otherwise "" when allowed, else the
-  // reason in a sentence that the ledger can show.
+  // reason as a sentence for the ledger.
   std::string (*why_not)(const Graph& graph, const Node& node, const Type& from,
                          const Type& to) = nullptr;
+};
+
+// Whether the elements of the results are elements of the data inputs.  Every same-scale op says
+// how; from kCopy on, the definition accepts elements of any type, so it runs on quantized values.
+enum class Movement {
+  kNone,     // results are computed
+  kSelect,   // elements of the inputs, selected by comparing numbers (Max, MaxPool, ReduceMin)
+  kFill,     // elements of input 0 and a constant (Pad)
+  kCopy,     // elements of the inputs (Concat, Where, TopK)
+  kView,     // elements of input 0, at places that the parameters alone decide (Transpose, Slice):
+             // the runtime may alias the input.  Ops whose copy has a kernel of its own
+             // (DepthToSpace) are kCopy.
+  kReshape,  // the elements of input 0 in the same order; only the shape differs
 };
 
 // ---------------------------------------------------------------- the row
@@ -88,6 +115,7 @@ struct RescaleRule {
 struct OpDef {
   std::string_view name = {};
   std::string_view domain = {};  // "" is ONNX's own; "octavo" the IR's (Quantize, Rescale..)
+  Since since;
   Arity inputs = {};
   Arity results = {};
   std::span<const AttrSpec> attributes = {};
@@ -95,12 +123,12 @@ struct OpDef {
   std::array<Role, 7> roles = {};
 
   QuantRule quant = {};
-  // Where the rule depends on the node (Resize: nearest moves codes, linear does not).
+  // Where the rule depends on the node (Resize: nearest is a same-scale op, linear is not).
   QuantRule (*quant_of)(const Graph& graph, const Node& node) = nullptr;
   RescaleRule rescale = {};
-  // For kSameAsInput ops: the quantization that the result has when data input `input` has `from`
-  // (the axis rules).  nullopt where it cannot be said by a type.  Null: the result's is the same
-  // and per-channel types are not allowed.
+  // For same-scale ops: the quantization that the result has when data input `input` has `from`
+  // (the axis rules).  nullopt where no type expresses it.  Null: the result's is the same, and
+  // per-channel types are not allowed.
   std::optional<Quant> (*map_quant)(const Graph& graph, const Node& node, int input,
                                     const Quant& from) = nullptr;
   // The output-channel axis of input `input` (role kWeight), or -1.
@@ -108,18 +136,31 @@ struct OpDef {
 
   // Sets the expressed type (dtype and shape) of every result, or says what is wrong.
   Status (*infer)(InferContext& context) = nullptr;
-  // The float meaning: expressed inputs to expressed results.
-  Status (*reference)(const EvalContext& context) = nullptr;
+  // The op's float definition: expressed inputs to expressed results.
+  Status (*definition)(const EvalContext& context) = nullptr;
 
   bool commutative = false;
-  // The result is the data operand limited to a range (Relu, Clip): it may fuse into the clamp of
+  // Each result element is a function of the element at the same place of input 0 and of
+  // parameters: an 8-bit operand has a table of 256 results.
+  bool pointwise = false;
+  Movement moves_data = Movement::kNone;
+  // The result is the data operand clamped to a range (Relu, Clip): it may fuse into the clamp of
   // the operand's producer.
   bool clamps = false;
-  // The result moves one for one with each data operand (Add, Sub): where they cancel, the
-  // operands' rounding is all that is left.
+  // The result changes by as much as a data operand does (Add, Sub): where operands cancel, their
+  // rounding errors are all that is left.
   bool sums = false;
   // The results depend on the inputs' shapes alone (Shape): known as soon as types are.
   bool shape_only = false;
+  // The results depend on the order of the data operand's elements alone (ArgMax): any injective
+  // and increasing map of the operand leaves them as they are.
+  bool order_only = false;
+  // The index of the data input that result 0 equals wherever their shapes and expressed dtypes
+  // agree, or -1.  Null: none.
+  int (*identity_of)(const Graph& graph, const Node& node) = nullptr;
+  // Of two operands, the second one that leaves every first one unchanged bit for bit, its sign
+  // included: x * 1, x + -0, Max(x, -inf).
+  std::optional<float> neutral = {};
 
   QuantRule QuantOf(const Graph& graph, const Node& node) const {
     return quant_of ? quant_of(graph, node) : quant;
@@ -154,12 +195,12 @@ class InferContext {
   const Type& type(size_t input) const { return inputs_[input]; }
   const Shape& shape(size_t input) const { return inputs_[input].shape; }
   DType dtype(size_t input) const { return inputs_[input].dtype; }
-  // The elements where they are known ahead of any run: constants and what follows from them and
+  // The elements where they are known before any run: constants and what follows from them and
   // from shapes.  Else null.
   const Tensor* known(size_t input) const {
     return input < known_.size() ? known_[input] : nullptr;
   }
-  // The same as int64s; an error that names the operand where they are not known.
+  // The same as int64; an error that names the operand where they are not known.
   Result<std::vector<int64_t>> KnownInts(size_t input, std::string_view what) const;
 
   size_t result_count() const { return results_.size(); }
@@ -185,13 +226,13 @@ class InferContext {
   std::vector<Type> results_;
 };
 
-// What `reference` computes on.  inputs[i] is null for an absent input; results are allocated
+// What `definition` computes on.  inputs[i] is null for an absent input; results are allocated
 // with the inferred types and zeroed.  Thread count never changes a bit.
 struct EvalContext {
   const Node& node;
   std::span<const Tensor* const> inputs = {};
   std::span<Tensor> results = {};
-  ThreadPool* pool = nullptr;  // never null when called through core/reference
+  ThreadPool* pool = nullptr;  // never null when called through core/float_exec
 
   bool Has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
   const Tensor& in(size_t input) const { return *inputs[input]; }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/tensor.h"
 
 #include <bit>
@@ -11,8 +12,8 @@ namespace octavo::ir {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Copies of bytes that are not aligned go to a temporary file from here on: models hold weights at
-// any offset, and all of them in memory would be the model once more.
+// Copies of unaligned bytes of this size and more go to a temporary file: models store weights at
+// any offset, and copies of all of them in memory would double the model.
 constexpr size_t kWorthFile = size_t{4} << 20;
 
 std::shared_ptr<std::byte> Allocate(int64_t bytes) {

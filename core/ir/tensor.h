@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements in row-major order with shared ownership: a fresh buffer that may be written, or a
 // read-only view of bytes that something else keeps alive (a mapped model file).  Copying a
 // Tensor copies a pointer, not the elements.
@@ -93,8 +94,8 @@ Tensor Tensor::Of(Shape shape, const std::vector<T>& values) {
   return tensor;
 }
 
-// What a constant holds.  `seed` is set for tensors that text wrote as random(seed), so that they
-// print so again.
+// A constant's data.  `seed` is set for tensors that text wrote as random(seed), so that they are
+// printed in this form again.
 struct Payload {
   Tensor tensor = {};
   std::optional<uint64_t> seed = {};

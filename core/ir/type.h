@@ -1,5 +1,6 @@
-// What a value is: element type, shape, and if it stores codes for reals, how they are read.
-// Per-tensor, per-channel and row-wise quantization are one type; no node kind knows of them.
+// SPDX-License-Identifier: Apache-2.0
+// The type of a value: element type, shape, and the quantization parameters of a quantized value.
+// Per-tensor, per-channel and row-wise quantization are one type, not extra kinds of nodes.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ std::string ToString(const Shape& shape);
 // Row-major strides in elements.
 Shape StridesOf(const Shape& shape);
 
-// real = (code - zero_point) * scale.  With an axis, channel c along it has scales[c] and
-// zero_points[c]; without one both hold one element.
+// real value = (stored integer - zero_point) * scale.  With an axis, channel c along it has
+// scales[c] and zero_points[c]; without one both hold one element.
 struct Quant {
   std::vector<float> scales = {1.0f};
   std::vector<int32_t> zero_points = {0};  // as many as scales
@@ -36,14 +37,14 @@ struct Quant {
     return {std::move(scales), std::move(zero_points), axis, 0};
   }
   bool per_tensor() const { return !axis.has_value(); }
-  // The pair of channel c; a per-tensor Quant has one pair for all.
+  // Scale and zero point of channel c; a per-tensor Quant has one pair for all.
   float scale(int64_t c = 0) const { return scales[per_tensor() ? 0 : c]; }
   int32_t zero_point(int64_t c = 0) const { return zero_points[per_tensor() ? 0 : c]; }
-  // Whether all channels have one pair, so that per-tensor says the same.
+  // Whether all channels have equal parameters, so that a per-tensor Quant is equivalent.
   bool Uniform() const;
 };
 
-// Reals that a value is proven to stay within.
+// Bounds that real values are proven to stay within.
 struct Range {
   float min = 0;
   float max = 0;
@@ -60,9 +61,15 @@ struct Type {
   bool operator==(const Type&) const = default;
 
   bool quantized() const { return quant.has_value(); }
+  // Whether stored elements of both stand for the same real values, so that moving them from one
+  // type to the other converts nothing.  Shape and proven range may differ.
+  bool SameQuantization(const Type& other) const {
+    return dtype == other.dtype && quant == other.quant;
+  }
   int64_t elements() const { return NumElements(shape); }
   int64_t bytes() const;
-  // The type that an operator's definition speaks of: f32 for codes, else the type itself.
+  // The type that an operator's definition computes on: f32 for a quantized type, else the type
+  // itself.
   Type Expressed() const;
 };
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ir/verify.h"
 
 #include <algorithm>
@@ -49,7 +50,8 @@ Status CheckLinks(const Graph& graph, NodeId id, const std::vector<bool>& define
     const ValueId input = node.inputs[i];
     if (!input) continue;
     const Value& value = graph.value(input);
-    if (value.erased) return Broken("G1", node, "input {} is '{}', which is gone", i, value.name);
+    if (value.erased)
+      return Broken("G1", node, "input {} is '{}', which was erased", i, value.name);
     if (!uses.List(input, {id, static_cast<int>(i)})) {
       return Broken("G1", node, "'{}' does not list it as a reader", value.name);
     }
@@ -66,7 +68,7 @@ Status CheckLinks(const Graph& graph, NodeId id, const std::vector<bool>& define
   return {};
 }
 
-// Whether what inference says is what the type expresses.
+// Whether the inferred type equals the expressed type.
 bool Agrees(const Type& type, const Type& inferred) {
   return inferred.dtype == (type.quantized() ? DType::kF32 : type.dtype) &&
          inferred.shape == type.shape;
@@ -90,17 +92,14 @@ Status CheckTypes(const Graph& graph, NodeId id, Inference& inference) {
   return {};
 }
 
-// Whether a and b read the same codes the same way.
-bool SameCodes(const Type& a, const Type& b) { return a.dtype == b.dtype && a.quant == b.quant; }
-
-Status CheckSameAsInput(const Graph& graph, const Node& node) {
+Status CheckSameScale(const Graph& graph, const Node& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (!node.inputs[i] || node.op->RoleOf(i) != Role::kData) continue;
     Type expected = graph.type(node.inputs[i]);
     for (size_t k = 0; k < node.results.size(); ++k) {
       const ValueId result = node.results[k];
       const Type& type = graph.type(result);
-      // A result that is no real (the indices of MaxPool) has no part in this.
+      // Results that are not real values (the indices of MaxPool) are exempt.
       if (!type.quantized() && type.dtype != DType::kF32) continue;
       if (type.quantized() != expected.quantized()) {
         return Broken("G6", node, "'{}' is {} and '{}' is {}, but both must be quantized or none",
@@ -115,13 +114,13 @@ Status CheckSameAsInput(const Graph& graph, const Node& node) {
         }
         if (Type{expected.dtype, {}, mapped, {}}.quant != type.quant ||
             expected.dtype != type.dtype) {
-          return Broken("G6", node, "result '{}' does not carry the channels of '{}'",
+          return Broken("G6", node, "result '{}' does not have the channels of '{}'",
                         graph.name(result), graph.name(node.inputs[i]));
         }
-      } else if (!SameCodes(expected, type)) {
-        return Broken("G6", node, "'{}' is {} and '{}' is {}, but the op keeps its type",
-                      graph.name(node.inputs[i]), ToString(expected), graph.name(result),
-                      ToString(type));
+      } else if (!expected.SameQuantization(type)) {
+        return Broken(
+            "G6", node, "'{}' is {} and '{}' is {}, but a same-scale op needs equal types",
+            graph.name(node.inputs[i]), ToString(expected), graph.name(result), ToString(type));
       }
     }
   }
@@ -143,7 +142,7 @@ Status CheckQuantized(const Graph& graph, const Node& node) {
       return Broken("G7", node, "input {} is quantized, but must not be", i);
     }
   }
-  if (rule.kind == QuantRule::Kind::kSameAsInput) return CheckSameAsInput(graph, node);
+  if (rule.kind == QuantRule::Kind::kSameScale) return CheckSameScale(graph, node);
   return {};
 }
 
@@ -187,7 +186,7 @@ Status CheckBias(const Graph& graph, const Node& node) {
   return {};
 }
 
-// Each name leads to the one that bears it.
+// Each name must lead to the value or node that has it.
 Status CheckNames(const Graph& graph) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ValueId id{static_cast<int32_t>(i)};
@@ -235,7 +234,7 @@ Status CheckQuant(std::string_view value_name, const Type& type) {
   };
   const Quant& quant = *type.quant;
   if (!IsInteger(type.dtype) || SizeOf(type.dtype) > 4) {
-    return wrong(fmt::format("{} cannot store codes", Name(type.dtype)));
+    return wrong(fmt::format("{} cannot store quantized values", Name(type.dtype)));
   }
   if (quant.scales.size() != quant.zero_points.size()) {
     return wrong(
@@ -253,12 +252,12 @@ Status CheckQuant(std::string_view value_name, const Type& type) {
   } else if (quant.scales.size() != 1) {
     return wrong(fmt::format("{} scales without an axis", quant.scales.size()));
   }
-  const CodeRange codes = CodesOf(type.dtype);
+  const IntegerRange integers = IntegerRangeOf(type.dtype);
   for (size_t c = 0; c < quant.scales.size(); ++c) {
     if (!std::isfinite(quant.scales[c]) || quant.scales[c] <= 0) {
       return wrong(fmt::format("scale {} must be positive and finite", quant.scales[c]));
     }
-    if (quant.zero_points[c] < codes.min || quant.zero_points[c] > codes.max) {
+    if (quant.zero_points[c] < integers.min || quant.zero_points[c] > integers.max) {
       return wrong(
           fmt::format("zero point {} is outside of {}", quant.zero_points[c], Name(type.dtype)));
     }

@@ -1,16 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
 // The invariants of a graph, by number.  The pass runner checks them after every pass, the
 // importer and the text parser before they hand a graph out.
 //
 //   (G1)  links agree: every use is listed at its value, every result at its producer
-//   (G2)  nodes stand in topological order
+//   (G2)  nodes are in topological order
 //   (G3)  names of values are unique and not empty; names of nodes too
 //   (G4)  a result's expressed type is what its op infers
 //   (G5)  quantization is well-formed: an integer dtype, finite positive scales, zero points
 //         that the dtype holds, as many of both as the axis has channels
-//   (G6)  an op that keeps its operand's type has it at its result (same-as-input), carried along
-//         the axis where there is one
+//   (G6)  a same-scale op has equal quantization parameters on its data inputs and its result, or
+//         those that its axis rule maps
 //   (G7)  an op or operand that has no integer form is not quantized
-//   (G8)  a constant's payload has the type's dtype and shape
+//   (G8)  a constant's data has the type's dtype and shape
 //   (G9)  a quantized bias has the accumulator's scale s_x * s_w and zero point 0
 #pragma once
 
@@ -21,7 +22,7 @@ namespace octavo::ir {
 // OK, or kInternal "(G4) Conv 'x': ..." naming the node.
 Status Verify(const Graph& graph);
 
-// (G5) for one type; also used on what a model or a text brings in, as kInvalidArgument.
+// (G5) for one type.  Importers report it as kInvalidArgument.
 Status CheckQuant(std::string_view value_name, const Type& type);
 
 }  // namespace octavo::ir

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -19,7 +20,7 @@ double Percentile(const std::vector<double>& sorted, double share) {
 
 using Steps = std::vector<runtime::StepProfile>;
 
-// Runs whose steps are timed; the clock's own time would disturb those that are measured whole.
+// Steps are timed in runs of their own: reading the clock would disturb the others.
 constexpr int kProfiledRuns = 5;
 constexpr std::chrono::milliseconds kWarmUp{50};
 
@@ -41,7 +42,7 @@ ordered_json OpsOf(const std::vector<Steps>& runs) {
   return ops;
 }
 
-// One row of the viewer for the steps and one for the runs around them; times in microseconds.
+// One row of the trace viewer for the steps and one for the runs; times are in microseconds.
 std::string TraceOf(const std::string& model, const std::vector<Steps>& runs) {
   const auto name_row = [](int row, std::string_view name) {
     return ordered_json{{"name", row == 0 ? "process_name" : "thread_name"},
@@ -97,7 +98,7 @@ Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& opti
   const std::vector<ir::Tensor>& batch = loaded.samples.batches[0];
   Steps steps;
   OCTAVO_CHECK(plan.Run(batch, pool, stop, {}, &steps));  // counts operations
-  // A processor takes its time to raise its clock, and a small model is done before.
+  // Warm up: a processor raises its clock slowly compared with the run of a small model.
   const auto warm = std::chrono::steady_clock::now() + kWarmUp;
   while (std::chrono::steady_clock::now() < warm) OCTAVO_CHECK(plan.Run(batch, pool, stop));
   double operations = 0;

@@ -1,8 +1,10 @@
-// diff --by-rule: a job's passes run again, and what each law did to the outputs, in the report.
+// SPDX-License-Identifier: Apache-2.0
+// diff --by-rule: runs a job's passes again and adds the effect of each rewrite rule to the report.
 #include "core/job/execute.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
 #include "core/job/rule_effects.h"
+#include "core/report/json/print.h"
 
 namespace octavo::job {
 namespace {
@@ -31,25 +33,24 @@ Result<Loaded> LoadFor(const ModelInput& model, const ModelInput& input, const O
 }  // namespace
 
 Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& by_rule,
-                             const ModelInput& reference, const ModelInput& input,
+                             const ModelInput& baseline, const ModelInput& input,
                              const StopToken& stop, const Observer& observer) {
   OCTAVO_TRY(const Options options, OptionsOf(by_rule, input));
   OCTAVO_TRY(const Loaded given, LoadFor(input, input, options, LoadRequest::Use::kShapes));
-  OCTAVO_TRY(Loaded real, LoadFor(reference, input, options, LoadRequest::Use::kRun));
+  OCTAVO_TRY(Loaded real, LoadFor(baseline, input, options, LoadRequest::Use::kRun));
   ThreadPool pool(input.threads);
   OCTAVO_CHECK(PrepareFloat(real.model.graph, pool, stop));
 
-  ModelInput model = by_rule.from ? *by_rule.from : reference;
+  ModelInput model = by_rule.from ? *by_rule.from : baseline;
   model.samples = input.samples;
   RuleEffects effects(real.samples.batches, pool, stop);
   int64_t runs = 0;
   const auto visit = [&](const Replayed& replayed, const RuleRun& run,
                          const Graph& graph) -> Status {
     if (runs == 0) {
-      // Without a reference of its own it is the job's: the graph that was about to be quantized.
+      // Without `from` the baseline is that of the job's report: the graph before quantization.
       const Graph& compared = by_rule.from ? real.model.graph : replayed.float_graph;
-      OCTAVO_CHECK(effects.Begin(compared, graph,
-                                 std::string(target::Name(replayed.settings.target.numerics))));
+      OCTAVO_CHECK(effects.Begin(compared, graph, replayed.settings.target.numerics));
     } else {
       OCTAVO_CHECK(effects.Add(run, graph, by_rule.granularity));
     }
@@ -69,11 +70,9 @@ Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& by_ru
   OCTAVO_CHECK(Replay(request, pool, stop, visit));
   OCTAVO_CHECK(effects.CheckSame(given.model.graph));
   ordered_json report = ordered_json::parse(report_json);
-  report["by_rule"] = effects.Json();
-  return RuleReport{.report_json = report.dump(1, ' ', /*ensure_ascii=*/false,
-                                               ordered_json::error_handler_t::replace) +
-                                   "\n",
-                    .violation = effects.violation()};
+  ordered_json& rows = report["by_rule"] = ordered_json::array();
+  for (const v1::RuleRun& row : effects.rows()) rows.push_back(report::ToJson(row));
+  return RuleReport{.report_json = report::Dump(report), .violation = effects.violation()};
 }
 
 }  // namespace octavo::job

@@ -1,8 +1,11 @@
-// The tables of laws, ops and targets, from the code that applies them.
+// SPDX-License-Identifier: Apache-2.0
+// The tables of rules, ops, targets and options as JSON lines.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/job/execute.h"
 #include "core/ops/op_table.h"
+#include "core/options/option_table.h"
 #include "core/passes/pass.h"
 #include "core/target/target.h"
 
@@ -19,7 +22,7 @@ std::string_view NameOf(ir::QuantRule::Kind kind) {
       return "not-real";
     case ir::QuantRule::Kind::kFree:
       return "free";
-    case ir::QuantRule::Kind::kSameAsInput:
+    case ir::QuantRule::Kind::kSameScale:
       return "same-as-input";
     case ir::QuantRule::Kind::kFixed:
       return "fixed-range";
@@ -29,11 +32,11 @@ std::string_view NameOf(ir::QuantRule::Kind kind) {
 
 std::string_view NameOf(ir::RescaleRule::AtInput rule) {
   switch (rule) {
-    case ir::RescaleRule::AtInput::kKept:
+    case ir::RescaleRule::AtInput::kKeep:
       return "kept";
-    case ir::RescaleRule::AtInput::kAbsorbed:
+    case ir::RescaleRule::AtInput::kFold:
       return "absorbed";
-    case ir::RescaleRule::AtInput::kSunk:
+    case ir::RescaleRule::AtInput::kSink:
       return "sunk";
   }
   return "";
@@ -41,14 +44,24 @@ std::string_view NameOf(ir::RescaleRule::AtInput rule) {
 
 std::string_view NameOf(ir::RescaleRule::AtOutput rule) {
   switch (rule) {
-    case ir::RescaleRule::AtOutput::kKept:
+    case ir::RescaleRule::AtOutput::kKeep:
       return "kept";
-    case ir::RescaleRule::AtOutput::kAbsorbed:
+    case ir::RescaleRule::AtOutput::kFold:
       return "absorbed";
-    case ir::RescaleRule::AtOutput::kRaised:
+    case ir::RescaleRule::AtOutput::kHoist:
       return "raised";
   }
   return "";
+}
+
+std::vector<std::string_view> OtherPassesThatApply(const passes::Rule& rule) {
+  std::vector<std::string_view> names;
+  for (const passes::Pass* pass : passes::AllPasses()) {
+    if (std::ranges::count(pass->also_applies, rule.id, &passes::Rule::id)) {
+      names.push_back(pass->name);
+    }
+  }
+  return names;
 }
 
 }  // namespace
@@ -56,15 +69,15 @@ std::string_view NameOf(ir::RescaleRule::AtOutput rule) {
 std::string PassesTable() {
   std::string lines;
   for (const passes::Pass* pass : passes::AllPasses()) {
-    if (pass->rules.empty()) {
-      lines += ordered_json{{"pass", pass->name}, {"promise", pass->promise}}.dump() + "\n";
-    }
     for (const passes::Rule& rule : pass->rules) {
       lines += ordered_json{{"pass", pass->name},
-                            {"rule", rule.name},
-                            {"law", rule.law},
+                            {"postcondition", pass->postcondition},
+                            {"rule", rule.id},
+                            {"pattern", rule.pattern},
+                            {"replacement", rule.replacement},
                             {"effect", passes::Name(rule.effect)},
-                            {"condition", rule.condition}}
+                            {"condition", rule.condition},
+                            {"also_applied_by", OtherPassesThatApply(rule)}}
                    .dump() +
                "\n";
     }
@@ -97,16 +110,37 @@ std::string TargetsTable() {
     std::vector<std::string_view> activations;
     for (const ir::DType dtype : target->activations) activations.push_back(ir::Name(dtype));
     lines += ordered_json{{"target", name},
-                          {"numerics", target::Name(target->numerics)},
+                          {"numerics", target->numerics->name},
                           {"activations", activations},
                           {"weights", ir::Name(target->weights.dtype)},
                           {"per_channel", target->weights.per_channel},
                           {"symmetric_weights", target->weights.symmetric},
-                          {"schema", target::Name(target->schema)},
+                          {"schema", target::Name(target->scheme)},
                           {"scales", target->pow2_scales ? "pow2" : "any"},
                           {"bias_bits", target->bias_bits},
                           {"fully_quantized", target->fully_quantized},
                           {"integer_io", target->integer_io}}
+                 .dump() +
+             "\n";
+  }
+  return lines;
+}
+
+std::string OptionsTable() {
+  std::string lines;
+  for (const OptionRow& row : OptionTable()) {
+    std::vector<std::string_view> choices;
+    if (row.choices != nullptr) {
+      for (const OptionChoice& choice : row.choices()) choices.push_back(choice.name);
+    }
+    lines += ordered_json{{"name", row.name},
+                          {"flags", row.Flags()},
+                          {"type", Name(row.type)},
+                          {"choices", choices},
+                          {"bounds", BoundsText(row)},
+                          {"default", DefaultText(row)},
+                          {"changes_result", row.changes_result},
+                          {"help", row.help}}
                  .dump() +
              "\n";
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/execute.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
@@ -9,27 +10,27 @@
 namespace octavo::job {
 namespace {
 
-// Both graphs run on the same samples: inputs agree in order, name and shape, and in type but for
-// codes where the reference takes reals.
+// Both graphs run on the same samples: inputs must agree in order, name, shape and type, except
+// that an input may be quantized where the baseline's is float.
 Status CheckInputs(const ir::Graph& real, const ir::Graph& quantized) {
   if (real.inputs().size() != quantized.inputs().size()) {
-    return Fail(Code::kInvalidArgument, "the model has {} inputs, but the reference {}",
+    return Fail(Code::kInvalidArgument, "the model has {} inputs, but the baseline {}",
                 quantized.inputs().size(), real.inputs().size());
   }
   for (size_t i = 0; i < real.inputs().size(); ++i) {
     const std::string& name = real.name(real.inputs()[i]);
     const std::string& other = quantized.name(quantized.inputs()[i]);
     if (name != other) {
-      return Fail(Code::kInvalidArgument,
-                  "input {} of the model is '{}', but of the reference '{}'", i + 1, other, name)
+      return Fail(Code::kInvalidArgument, "input {} of the model is '{}', but of the baseline '{}'",
+                  i + 1, other, name)
           .Field(name);
     }
     const ir::Type& wanted = real.type(real.inputs()[i]);
     const ir::Type& type = quantized.type(quantized.inputs()[i]);
-    const bool codes = type.quantized() && wanted.dtype == ir::DType::kF32;
-    if (type.shape != wanted.shape || (type.dtype != wanted.dtype && !codes)) {
+    const bool quantizes = type.quantized() && wanted.dtype == ir::DType::kF32;
+    if (type.shape != wanted.shape || (type.dtype != wanted.dtype && !quantizes)) {
       return Fail(Code::kInvalidArgument,
-                  "input '{}' of the model is {} [{}], but of the reference {} [{}]", name,
+                  "input '{}' of the model is {} [{}], but of the baseline {} [{}]", name,
                   ir::Name(type.dtype), fmt::join(type.shape, ", "), ir::Name(wanted.dtype),
                   fmt::join(wanted.shape, ", "))
           .Field(name);
@@ -38,10 +39,10 @@ Status CheckInputs(const ir::Graph& real, const ir::Graph& quantized) {
   return {};
 }
 
-// The samples as the graph takes them: codes where its input is quantized.
-std::vector<std::vector<ir::Tensor>> AsTaken(const ir::Graph& graph,
-                                             std::vector<std::vector<ir::Tensor>> batches,
-                                             ThreadPool& pool) {
+// The samples, quantized for the inputs that are.
+std::vector<std::vector<ir::Tensor>> QuantizedFor(const ir::Graph& graph,
+                                                  std::vector<std::vector<ir::Tensor>> batches,
+                                                  ThreadPool& pool) {
   for (std::vector<ir::Tensor>& batch : batches) {
     for (size_t i = 0; i < batch.size(); ++i) {
       const ir::Type& type = graph.type(graph.inputs()[i]);
@@ -54,8 +55,8 @@ std::vector<std::vector<ir::Tensor>> AsTaken(const ir::Graph& graph,
 
 }  // namespace
 
-Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& input,
-                               const std::string& against, const StopToken& stop,
+Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& input,
+                               std::optional<const numerics::Mode*> against, const StopToken& stop,
                                const Observer& observer) {
   if (input.samples.empty()) return Fail(Code::kUsage, "diff needs --data").Field("data");
   const auto load = [&](const ModelInput& model, LoadRequest::Use use) {
@@ -63,9 +64,8 @@ Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& in
     request.use = use;
     return Load(request);
   };
-  // The samples are the float model's; report::Diff makes codes of them where the other takes
-  // codes.
-  OCTAVO_TRY(Loaded real, load(reference, LoadRequest::Use::kRun));
+  // The samples are the float model's; report::Diff quantizes them for inputs that are quantized.
+  OCTAVO_TRY(Loaded real, load(baseline, LoadRequest::Use::kRun));
   OCTAVO_TRY(Loaded quantized, load(input, LoadRequest::Use::kShapes));
   OCTAVO_CHECK(CheckInputs(real.model.graph, quantized.model.graph));
   ThreadPool pool(input.threads);
@@ -90,17 +90,18 @@ Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& in
                                  observer({.stage = "integer-run", .done = done, .total = total});
                                }},
                           pool, stop));
-  if (!against.empty()) {
-    OCTAVO_TRY(findings.against,
-               report::CompareModes(graph, AsTaken(graph, std::move(real.samples.batches), pool),
-                                    input.numerics, against, pool, stop));
+  if (against) {
+    OCTAVO_TRY(
+        findings.against,
+        report::CompareModes(graph, QuantizedFor(graph, std::move(real.samples.batches), pool),
+                             input.numerics, *against, pool, stop));
   }
   Request request;
   request.options.numerics = input.numerics;
   request.options.no_quantize = true;
   request.options.deterministic = true;
   OCTAVO_TRY(const passes::Settings settings, SettingsOf(request));
-  return ReportJson(request.options, settings, findings);
+  return ReportJson(settings.options, settings, findings);
 }
 
 }  // namespace octavo::job

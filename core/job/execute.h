@@ -1,5 +1,6 @@
-// The commands beside `optimize`: profile, run, diff, inspect and bench a model in this process.
-// Equal inputs give equal bytes, whatever the thread count (but for times).
+// SPDX-License-Identifier: Apache-2.0
+// The commands other than `optimize`: profile, run, diff, inspect and bench a model in this
+// process. Except for times, equal inputs give equal bytes for any thread count.
 #pragma once
 
 #include <optional>
@@ -7,10 +8,11 @@
 #include <vector>
 
 #include "core/job/job.h"
+#include "core/numerics/mode_table.h"
 
 namespace octavo::job {
 
-// A model with its samples, as the commands name them.
+// A model with its samples.
 struct ModelInput {
   NamedBlob model = {};
   std::vector<NamedBlob> external_data = {};
@@ -19,44 +21,44 @@ struct ModelInput {
   int64_t batch = 0;
   int threads = 0;  // 0: one per core
   ModelLimits limits = {};
-  std::string numerics = "onnx";  // how integers round: a numerics mode
+  const numerics::Mode* numerics = &numerics::kOnnx;  // how integers round
 };
 
-// How finely `diff --by-rule` measures: each application of a law by itself, or neighbouring ones
-// as one where they are of one rule and effect, or all exact.
+// What `diff --by-rule` measures as one: each application of a rule, or a sequence of applications
+// of one rule with one effect or of exact rules.
 enum class Granularity { kRule, kApplication };
 
-// Ranges and histograms of all values over the samples, after the same preparation as in a job.
-// The profile's JSON.
+// The profile as JSON: ranges and histograms of all values over the samples, after the same
+// preparation as in a job.
 Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
                                 const Observer& observer);
 
-// Profiles of shards as one.
+// Merges the profiles of shards.
 Result<std::string> MergeProfiles(const std::vector<NamedBlob>& profiles);
 // A profile as Glow's YAML.
 Result<std::string> GlowYamlOf(std::string_view profile);
 
 // One .npy per output (or per value), named after it, and index.json.  Batched results are joined
-// along axis 0, others stacked in a new leading axis; codes stay as stored.
+// along axis 0, others stacked in a new leading axis; quantized values stay integers.
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer);
 
-// The numerics report of a quantized model against a float one, as report JSON.  The samples and
-// the numerics mode are those of `input`, which is the quantized model.  With a mode `against`, the
-// report has `against` too: by how many steps the two modes differ in every integer value.
-Result<std::string> DiffModels(const ModelInput& reference, const ModelInput& input,
-                               const std::string& against, const StopToken& stop,
+// The numerics report of the quantized model `input`, with its samples and in its numerics mode,
+// against the float model `baseline`, as report JSON.  With a second mode `against`, the report has
+// `against` too: by how many LSB the two modes differ in every integer value.
+Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& input,
+                               std::optional<const numerics::Mode*> against, const StopToken& stop,
                                const Observer& observer);
 
-// The same report with `by_rule`: what each law did to every output, from the job's passes run
-// again with `options` (see replay.h).  kInvalidArgument where that gives other outputs than
-// `input`.  An application that is recorded as exact and changes a bit is a bug of ours: the report
-// shows it, and `violation` says so.
+// The same report with `by_rule`: the effect of each rewrite rule on every output, from running the
+// job's passes again with `options` (see replay.h).  kInvalidArgument if that gives other outputs
+// than `input`.  An application that is recorded as exact but changes a bit is a bug in Octavo: the
+// report shows it, and `violation` names it.
 struct ByRule {
   std::optional<NamedBlob> options_from = {};  // the report of the job; else the defaults
   std::optional<NamedBlob> profile = {};       // the job's, if it had one
   std::optional<NamedBlob> target = {};        // the job's target file, if it had one
-  // The job's model where that is not the reference: a quantized one, optimized with --no-quantize.
+  // The job's input where that is not the baseline: a quantized model, with --no-quantize.
   std::optional<ModelInput> from = {};
   Granularity granularity = Granularity::kRule;
 };
@@ -65,7 +67,7 @@ struct RuleReport {
   std::string violation = {};  // empty: none
 };
 Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& options,
-                             const ModelInput& reference, const ModelInput& input,
+                             const ModelInput& baseline, const ModelInput& input,
                              const StopToken& stop, const Observer& observer);
 
 // The options in the report of a job (its `options` hold all that can change bytes).
@@ -92,9 +94,10 @@ struct BenchResult {
 Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& options,
                                const StopToken& stop);
 
-// The tables of laws, ops and targets: one JSON object a line.
+// The tables of rules, ops, targets and options: one JSON object a line.
 std::string PassesTable();
 std::string OpsTable();
 std::string TargetsTable();
+std::string OptionsTable();
 
 }  // namespace octavo::job

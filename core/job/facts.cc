@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/facts.h"
 
 #include <algorithm>
@@ -30,13 +31,13 @@ Facts FactsOf(const Findings& findings) {
     facts.kernels.push_back(
         {.kernel = key.first, .isa = key.second, .operations = use.first, .seconds = use.second});
   }
-  for (const report::ValueReport& output : findings.numerics->outputs) {
-    if (output.figures.sqnr_db) facts.output_sqnr_db.push_back(*output.figures.sqnr_db);
+  for (const v1::ValueNumerics& output : findings.numerics->outputs) {
+    if (output.has_sqnr_db()) facts.output_sqnr_db.push_back(output.sqnr_db());
   }
-  for (const report::ValueReport& value : findings.numerics->values) {
-    if (value.figures.sqnr_db) facts.value_sqnr_db.push_back(*value.figures.sqnr_db);
-    facts.saturated_values += value.figures.saturated;
+  for (const v1::ValueNumerics& value : findings.numerics->values) {
+    if (value.has_sqnr_db()) facts.value_sqnr_db.push_back(value.sqnr_db());
   }
+  facts.saturated_values = findings.numerics->saturated;
   return facts;
 }
 

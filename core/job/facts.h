@@ -1,4 +1,5 @@
-// What the service counts of a job, from its findings.
+// SPDX-License-Identifier: Apache-2.0
+// The figures of a job for metrics, from its findings.
 #pragma once
 
 #include "core/job/job.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call from a model to its optimized form: a pure function of its request.  Equal requests
 // give equal bytes (with `deterministic`; else all but the report's seconds), whatever the thread
 // count or the instruction set.  Thread-safe: any number of calls may run at once.
@@ -13,12 +14,16 @@
 #include "core/base/status.h"
 #include "core/base/stop_token.h"
 #include "core/job/limits.h"
-#include "core/job/options.h"
+#include "core/options/options.h"
 
 namespace octavo::job {
 
+// Every check of the options that needs neither the model nor the target: kUsage.  Run makes it
+// too; a caller may do it before it reads anything.
+Status CheckJobOptions(const Options& options);
+
 // Bytes with the name under which they were given: for external data the `location` that the
-// model uses, for samples and profiles the file name (its ending tells the format).
+// model uses, for samples and profiles the file name (its extension tells the format).
 struct NamedBlob {
   std::string name = {};
   Blob bytes = {};
@@ -27,7 +32,7 @@ struct NamedBlob {
 struct Request {
   Options options = {};
   NamedBlob model = {};                       // ONNX, native or text: model_form.h
-  std::vector<NamedBlob> external_data = {};  // also the payloads of a text graph
+  std::vector<NamedBlob> external_data = {};  // also the constant data of a text graph
   std::optional<NamedBlob> profile = {};
   // One .npz or .npy; a directory of samples as blobs named "0/input_0.pb"; or the single name
   // "random:SEED[:N]" with no bytes.
@@ -36,7 +41,7 @@ struct Request {
   ModelLimits limits = {};               // a model beyond them is kTooLarge
 };
 
-// How far a job is.  `stage` is one of the closed set import, prepare, profile, passes, export,
+// Progress of a job.  `stage` is one of the closed set import, prepare, profile, passes, export,
 // integer-run, report; `pass` is set in stage passes.  total is 0 when it is not known.
 struct Progress {
   std::string_view stage = {};
@@ -45,7 +50,7 @@ struct Progress {
   int64_t total = 0;
 };
 
-// What the service counts of a finished job, beside what the report holds.
+// Figures of a finished job for the service's metrics.
 struct Facts {
   struct Rewrite {
     std::string rule = {};
@@ -72,8 +77,8 @@ struct Facts {
 };
 
 struct Outcome {
-  NamedBlob model = {};                   // the optimized graph in the asked form
-  std::vector<NamedBlob> external = {};   // its external data or payload files, if any
+  NamedBlob model = {};                   // the optimized graph in the form options.emit
+  std::vector<NamedBlob> external = {};   // its external data or constant data files, if any
   std::vector<NamedBlob> snapshots = {};  // graph text after each pass, named "03-lower.graph"
   std::string report_json = {};
   bool gate_failed = false;  // a require_* was not met; everything is written all the same

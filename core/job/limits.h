@@ -1,5 +1,6 @@
-// What a model may ask for.  A few hundred bytes can describe terabytes of values and hours of
-// work; a job refuses them by name before it computes anything.
+// SPDX-License-Identifier: Apache-2.0
+// Limits of a model.  Inputs are untrusted: a few hundred bytes can describe terabytes of values. A
+// job refuses such a model before it computes anything.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +10,12 @@
 namespace octavo::job {
 
 struct ModelLimits {
-  int64_t nodes = 200'000;                 // 0: any number
-  int64_t value_bytes = int64_t{1} << 30;  // of one computed value; 0: any number
+  int64_t nodes = 200'000;                 // 0: no limit
+  int64_t value_bytes = int64_t{1} << 30;  // of one computed value; 0: no limit
 };
 
-// kTooLarge naming the node whose result takes more bytes than `limits` allow.  Constants of the
-// model's file count as nothing: they are there already.
+// kTooLarge naming the node whose result exceeds `limits`.  Constants of the model's file do not
+// count.
 Status CheckValueBytes(const ir::Graph& graph, const ModelLimits& limits);
 
 }  // namespace octavo::job

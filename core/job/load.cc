@@ -1,17 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/load.h"
 
 #include "core/base/mapped_pages.h"
 #include "core/job/model_form.h"
 #include "core/native/native.h"
-#include "core/onnx/list_inputs.h"
-#include "core/onnx/tensor_proto.h"
+#include "core/onnx/import/list_inputs.h"
+#include "core/onnx/wire/tensor_proto.h"
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"
 
 namespace octavo::job {
 namespace {
 
-// Octavo's own ops, then those that a target brings.
+// Octavo's ops, then the custom ops of a target.
 onnx::OpFinder FinderFor(const target::Target* target) {
   return [target](std::string_view name, std::string_view domain) -> const ir::OpDef* {
     if (const ir::OpDef* op = ops::FindOp(name, domain)) return op;
@@ -23,7 +24,7 @@ onnx::OpFinder FinderFor(const target::Target* target) {
   };
 }
 
-// What the importer says of an ONNX model, for a graph that is bound already.
+// What the importer tells of an ONNX model, for a graph whose shapes are known.
 Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   onnx::Imported imported;
   imported.graph = std::move(graph);
@@ -52,19 +53,20 @@ Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
 }
 
 Result<onnx::Imported> LoadText(const LoadRequest& request) {
-  const text::ParseOptions options{
-      .find_op = FinderFor(request.target),
-      .payload = [&](std::string_view digest) -> Result<Blob> {
-        for (const NamedBlob& blob : request.external_data) {
-          if (blob.name == digest) return blob.bytes;
-        }
-        return Fail(Code::kInvalidArgument, "payload file '{}' is missing", digest).Field(digest);
-      }};
+  const text::ParseOptions options{.find_op = FinderFor(request.target),
+                                   .payload = [&](std::string_view digest) -> Result<Blob> {
+                                     for (const NamedBlob& blob : request.external_data) {
+                                       if (blob.name == digest) return blob.bytes;
+                                     }
+                                     return Fail(Code::kInvalidArgument,
+                                                 "constant data file '{}' is missing", digest)
+                                         .Field(digest);
+                                   }};
   OCTAVO_TRY(ir::Graph graph, text::Parse(request.model.bytes.text(), options));
   return Describe(std::move(graph), request);
 }
 
-// Reads the input of that name alone.
+// Reads the samples of one input.
 auto ValueReader(const data::SampleSource& source, const std::vector<std::string>& inputs) {
   return [&source, &inputs](const std::string& name, const ir::Type& type) {
     return data::CommonValue(source.Only(inputs, {name}), {.name = name, .type = type});
@@ -79,7 +81,7 @@ Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
   for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
   for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
   if (!source) return onnx::ImportModel(request.model.bytes, options);
-  // Which arrays there are says which inputs they may bind; the importer takes what it needs.
+  // The names of the arrays tell which inputs they belong to.
   OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
   options.sample_shapes = source->Shapes(inputs);
   if (request.deciders == LoadRequest::Deciders::kFromSamples) {
@@ -100,8 +102,8 @@ Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
   return data::SampleSource::Open(named, &onnx::ParseTensor);
 }
 
-// Why samples cannot be read: where the model takes what no sample can be (a sequence, strings),
-// that is the reason.
+// The reason why samples cannot be read: the model's, if it has inputs that no sample can be
+// (sequences, strings).
 Failure SamplesOrModel(const LoadRequest& request, Error error) {
   if (FormOf(request.model) == ModelForm::kOnnx) {
     std::optional<data::SampleSource> none;
@@ -124,16 +126,15 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input) {
           .limits = input.limits};
 }
 
-Result<Loaded> Load(const LoadRequest& request) {
+Result<Loaded> ReadModel(const LoadRequest& request) {
   Loaded loaded;
   loaded.digest = std::async(std::launch::async, [bytes = request.model.bytes] {
                     return Sha256OfMapped(bytes.bytes());
                   }).share();
-  std::optional<data::SampleSource> source;
   if (!request.samples.empty()) {
     auto opened = OpenSamples(request.samples);
     if (!opened) return SamplesOrModel(request, std::move(opened).error());
-    source.emplace(std::move(*opened));
+    loaded.source.emplace(std::move(*opened));
   }
   switch (FormOf(request.model)) {
     case ModelForm::kNative: {
@@ -146,36 +147,37 @@ Result<Loaded> Load(const LoadRequest& request) {
       break;
     }
     case ModelForm::kOnnx: {
-      OCTAVO_TRY(loaded.model, LoadOnnx(request, source));
+      OCTAVO_TRY(loaded.model, LoadOnnx(request, loaded.source));
       break;
     }
-  }
-  OCTAVO_CHECK(CheckValueBytes(loaded.model.graph, request.limits));
-  if (source && request.use == LoadRequest::Use::kRun) {
-    std::vector<data::SampleInput> inputs;
-    for (size_t i = 0; i < loaded.model.graph.inputs().size(); ++i) {
-      const ir::ValueId id = loaded.model.graph.inputs()[i];
-      inputs.push_back({.name = loaded.model.graph.name(id),
-                        .type = loaded.model.graph.type(id),
-                        .dynamic_batch = loaded.model.inputs[i].dynamic_batch});
-    }
-    OCTAVO_TRY(loaded.samples, data::CutSamples(*source, inputs));
   }
   return loaded;
 }
 
-void RecordImport(const onnx::Imported& model, passes::Findings& findings) {
-  for (const onnx::ImportWarning& warning : model.warnings) {
-    findings.warnings.push_back({warning.code, warning.message, warning.node});
+Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& loaded) {
+  OCTAVO_CHECK(CheckValueBytes(graph, request.limits));
+  if (!loaded.source || request.use != LoadRequest::Use::kRun) return {};
+  std::vector<data::SampleInput> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ir::ValueId id = graph.inputs()[i];
+    inputs.push_back({.name = graph.name(id),
+                      .type = graph.type(id),
+                      .dynamic_batch = loaded.model.inputs[i].dynamic_batch});
   }
-  for (const onnx::NewArithmetic& changed : model.new_arithmetic) {
-    const auto record = [&](const char* rule, const std::string& value) {
-      findings.ledger.push_back(
-          {"import", rule, passes::Effect::kNewArithmetic, changed.node, {value}});
-    };
-    record("integer-form", changed.value);
-    if (!changed.bias.empty()) record("integer-bias", changed.bias);
-  }
+  OCTAVO_TRY(loaded.samples, data::CutSamples(*loaded.source, inputs));
+  loaded.source.reset();
+  return {};
+}
+
+Result<Loaded> Load(const LoadRequest& request) {
+  OCTAVO_TRY(Loaded loaded, ReadModel(request));
+  ThreadPool pool(1);
+  const passes::Settings settings{.pool = &pool};
+  passes::Findings findings;
+  OCTAVO_CHECK(passes::RunPipeline(passes::PassesOf({passes::Phase::kImport}), {}, settings,
+                                   loaded.model.graph, findings));
+  OCTAVO_CHECK(TakeSamples(request, loaded.model.graph, loaded));
+  return loaded;
 }
 
 }  // namespace octavo::job

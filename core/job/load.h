@@ -1,4 +1,5 @@
-// A model and its samples, read: shared by the job and by the commands that only look or run.
+// SPDX-License-Identifier: Apache-2.0
+// Loads a model and its samples, for jobs and for the other commands.
 #pragma once
 
 #include <future>
@@ -9,7 +10,7 @@
 
 #include "core/data/samples.h"
 #include "core/job/execute.h"
-#include "core/onnx/import.h"
+#include "core/onnx/import/import.h"
 #include "core/passes/pass.h"
 #include "core/target/target.h"
 
@@ -21,38 +22,37 @@ struct LoadRequest {
   const std::vector<NamedBlob>& samples;  // empty: none
   std::map<std::string, std::vector<int64_t>> shape = {};
   int64_t batch = 0;
-  const target::Target* target = nullptr;  // its own ops are known then
+  const target::Target* target = nullptr;  // whose custom ops may occur
   ModelLimits limits = {};
-  // What an input whose elements decide a shape (the shape of a Reshape, the starts of a Slice) is
-  // for this run: with kFromSamples a constant of what all samples agree in.
+  // An input that determines a shape (the shape of a Reshape, the starts of a Slice): refused, or
+  // with kFromSamples a constant in which all samples must agree.
   enum class Deciders { kRefused, kFromSamples };
   Deciders deciders = Deciders::kRefused;
-  // What the samples are for: to be cut into this model's inputs, or to bind its shapes alone.
+  // Whether the samples are cut into this model's inputs, or only bind its dynamic dimensions.
   enum class Use { kRun, kShapes };
   Use use = Use::kRun;
 };
 
 struct Loaded {
-  onnx::Imported model = {};  // of a text graph: what of it applies
+  onnx::Imported model = {};  // of a text or native graph: the fields that apply
   data::Samples samples = {};
-  // SHA-256 of the model's bytes, which another thread computes beside what follows.
+  std::optional<data::SampleSource> source = {};  // of the samples, before they are cut
+  // SHA-256 of the model's bytes, computed by another thread.
   std::shared_future<std::string> digest = {};
 };
 
-// `model` with the samples, extents and limits of `input`, which is often the same.
+// Loads `model` with the samples, dimensions and limits of `input`, which may be the same.
 LoadRequest RequestOf(const ModelInput& model, const ModelInput& input);
 
-// A model of any form of model_form.h.
+// A model of any form of model_form.h with its samples, ready to run: an ONNX model is imported
+// and the pass fold-qdq has run.  All commands load models by this function; the job takes the same
+// steps one by one, since its report has the pass.
 Result<Loaded> Load(const LoadRequest& request);
 
-// What import did and warned of, as the first entries of the job's findings.
-void RecordImport(const onnx::Imported& model, passes::Findings& findings);
-
-// `count` samples drawn from the inputs' entries in a profile, or evenly where it has none; the
-// same for equal seeds on every machine.
-struct ProfileDraw {
-  uint64_t seed = 0;
-  int64_t count = 8;
-};
+// The model as its file has it, without samples.
+Result<Loaded> ReadModel(const LoadRequest& request);
+// Cuts the samples of `loaded` for the inputs of `graph`, the model's after fold-qdq.  kTooLarge
+// for a value over the limits.
+Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& loaded);
 
 }  // namespace octavo::job

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/model_form.h"
 
 #include "core/native/native.h"

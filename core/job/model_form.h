@@ -1,4 +1,5 @@
-// In which form a model is written.
+// SPDX-License-Identifier: Apache-2.0
+// The form of a model: ONNX, native or text.
 #pragma once
 
 #include "core/job/job.h"
@@ -7,8 +8,8 @@ namespace octavo::job {
 
 enum class ModelForm { kOnnx, kText, kNative };
 
-// By the content.  Where that is neither a text's nor a native graph's beginning, the name's ending
-// (.graph, .octavo) says what it was meant to be; without one it is ONNX.
+// By content.  Content that begins neither as text nor as a native graph is what the extension
+// (.graph, .octavo) tells, else ONNX.
 ModelForm FormOf(const NamedBlob& model);
 
 }  // namespace octavo::job

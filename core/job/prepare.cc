@@ -1,16 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/prepare.h"
 
-namespace octavo::job {
+#include <algorithm>
 
-std::vector<const passes::Pass*> PassesBetween(std::string_view first, std::string_view end) {
-  std::vector<const passes::Pass*> part;
-  bool inside = first.empty();
-  for (const passes::Pass* pass : passes::AllPasses()) {
-    inside |= pass->name == first;
-    if (pass->name == end) break;
-    if (inside) part.push_back(pass);
+#include "core/job/settings.h"
+#include "core/job/stages.h"
+#include "core/job/survey.h"
+#include "core/text/print.h"
+
+namespace octavo::job {
+namespace {
+
+void AddSnapshot(const std::string& pass, const ir::Graph& graph, Rewriting& rewriting) {
+  const text::PrintOptions print{
+      .payload = [&](const std::string& digest, const ir::Tensor& tensor) {
+        if (!rewriting.snapshot_data.insert(digest).second) return;
+        rewriting.snapshots.push_back({"data/" + digest, tensor.ToBlob()});
+      }};
+  rewriting.snapshots.push_back({fmt::format("{:02}-{}.graph", rewriting.records.size() + 1, pass),
+                                 Blob(text::Print(graph, print))});
+}
+
+bool HasGate(const Options& options) {
+  return options.require_sqnr > 0 || options.require_cosine > 0;
+}
+
+}  // namespace
+
+Status RunPhases(const JobContext& job, std::string_view stage,
+                 std::initializer_list<passes::Phase> phases, Rewriting& rewriting) {
+  if (rewriting.stopped) return {};
+  const std::vector<const passes::Pass*> part = passes::PassesOf(phases);
+  passes::RunOptions run = RunOptionsOf(job.options());
+  const auto total = static_cast<int64_t>(passes::AllPasses().size());
+  run.after_pass = [&](const passes::PassRecord& record, const ir::Graph& graph) {
+    if (job.options().snapshots) AddSnapshot(record.name, graph, rewriting);
+    rewriting.records.push_back(record);
+    job.Report(stage, static_cast<int64_t>(rewriting.records.size()), total, record.name);
+  };
+  OCTAVO_TRY([[maybe_unused]] const auto records,
+             passes::RunPipeline(part, run, job.settings, rewriting.graph, rewriting.findings));
+  rewriting.stopped = std::ranges::any_of(
+      part, [&](const passes::Pass* pass) { return pass->name == job.options().stop_before; });
+  return {};
+}
+
+Result<Imported> ImportModel(const JobContext& job) {
+  const Request& request = job.request;
+  const Options& options = job.options();
+  job.Report("import", 0, 1);
+  OCTAVO_CHECK(job.settings.stop.Check());
+  const LoadRequest load{.model = request.model,
+                         .external_data = request.external_data,
+                         .samples = request.samples,
+                         .shape = options.shape,
+                         .batch = options.batch,
+                         .target = &job.settings.target,
+                         .limits = request.limits};
+  Imported imported;
+  Loaded& loaded = imported.loaded;
+  Rewriting& rewriting = imported.rewriting;
+  OCTAVO_TRY(loaded, ReadModel(load));
+  rewriting.graph = std::move(loaded.model.graph);
+  for (const onnx::ImportWarning& warning : loaded.model.warnings) {
+    rewriting.findings.warnings.push_back({warning.code, warning.message, warning.node});
   }
-  return part;
+  OCTAVO_CHECK(RunPhases(job, "import", {passes::Phase::kImport}, rewriting));
+  OCTAVO_CHECK(TakeSamples(load, rewriting.graph, loaded));
+  const bool has_samples = !loaded.samples.batches.empty();
+  if (!has_samples && !request.profile && Quantizes(options, rewriting.graph)) {
+    return Fail(Code::kUsage, "a float model needs --data or --profile to be quantized")
+        .Field("data");
+  }
+  if (!has_samples && HasGate(options)) {
+    return Fail(Code::kUsage, "--require-sqnr and --require-cosine need --data")
+        .Field(options.require_sqnr > 0 ? "require_sqnr" : "require_cosine");
+  }
+  job.Report("import", 1, 1);
+  return imported;
+}
+
+Result<Prepared> Prepare(const JobContext& job, Imported imported) {
+  job.Report("prepare", 0, 1);
+  Loaded& loaded = imported.loaded;
+  Prepared prepared;
+  prepared.rewriting = std::move(imported.rewriting);
+  Rewriting& rewriting = prepared.rewriting;
+  prepared.model = {
+      .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
+  prepared.samples = std::move(loaded.samples);
+  prepared.digest = loaded.digest;
+  prepared.quantized_model = HasQuantizedValues(rewriting.graph);
+  prepared.rescales = CountRescales(rewriting.graph);
+  if (job.request.profile) prepared.names.emplace(rewriting.graph);
+  OCTAVO_CHECK(RunPhases(job, "prepare", {passes::Phase::kPrepare}, rewriting));
+  return prepared;
 }
 
 Status PrepareFloat(ir::Graph& graph, ThreadPool& pool, const StopToken& stop) {
@@ -19,8 +103,8 @@ Status PrepareFloat(ir::Graph& graph, ThreadPool& pool, const StopToken& stop) {
   settings.pool = &pool;
   settings.stop = stop;
   passes::Findings findings;
-  OCTAVO_CHECK(
-      passes::RunPipeline(PassesBetween({}, kFirstTargetPass), {}, settings, graph, findings));
+  OCTAVO_CHECK(passes::RunPipeline(passes::PassesOf({passes::Phase::kPrepare}), {}, settings, graph,
+                                   findings));
   return {};
 }
 

@@ -1,17 +1,13 @@
-// The preparation that comes before profiling and before quantizing, the same for both, so that
-// both see the same values under the same names.
+// SPDX-License-Identifier: Apache-2.0
+// The preparation of a float graph outside a job: `profile`, `diff` and a job see the same values
+// under the same names.
 #pragma once
 
 #include "core/passes/pass.h"
 
 namespace octavo::job {
 
-// The passes of the pipeline from `first` (empty: the beginning) up to `end` (empty: the last).
-std::vector<const passes::Pass*> PassesBetween(std::string_view first, std::string_view end);
-
-inline constexpr std::string_view kFirstTargetPass = "lower";
-
-// Runs the passes before the first that depends on a target.
+// Runs the passes of Phase::kPrepare, none of which depends on a target.
 Status PrepareFloat(ir::Graph& graph, ThreadPool& pool, const StopToken& stop);
 
 }  // namespace octavo::job

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/execute.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"

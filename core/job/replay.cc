@@ -1,18 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/replay.h"
 
 #include <algorithm>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 
-#include "core/job/load.h"
-#include "core/job/prepare.h"
 #include "core/job/settings.h"
-#include "core/job/survey.h"
-#include "core/passes/passes.h"
-#include "core/profile/collect.h"
-#include "core/profile/name_match.h"
+#include "core/job/stages.h"
+#include "core/options/option_table.h"
 
 namespace octavo::job {
 namespace {
@@ -21,25 +17,19 @@ using ir::Graph;
 using passes::Effect;
 using passes::LedgerEntry;
 
-constexpr std::string_view kFirstIntegerPass = "quantize";
-constexpr std::string_view kFirstRewrite = "move-quantize";
-
-const passes::Pass* const kEveryEnd[] = {&passes::kSpecializeBiasPass,
-                                         &passes::kMergeConstantsPass};
-
+// Passes of this phase are applied to every graph that is handed out.
 bool EndsEveryGraph(std::string_view pass) {
-  return std::any_of(std::begin(kEveryEnd), std::end(kEveryEnd),
-                     [&](const passes::Pass* each) { return each->name == pass; });
+  return passes::FindPass(pass)->phase == passes::Phase::kFinish;
 }
 
-// Collects applications into runs and hands each out with the graph as it left it.
+// Collects applications into runs and hands out each run with the graph after it.
 class RunCollector {
  public:
   using Finish = std::function<Status(const RuleRun& run, const Graph& graph)>;
   RunCollector(Granularity granularity, Finish finish)
       : granularity_(granularity), finish_(std::move(finish)) {}
 
-  // What stands in the ledger so far is not looked at.
+  // Ignores the ledger so far.
   void Begin(const passes::Findings& findings) { seen_ = findings.ledger.size(); }
 
   void Look(const Graph& graph, const passes::Findings& findings) {
@@ -87,84 +77,49 @@ class RunCollector {
   Status status_ = {};
 };
 
-// The passes that end every job, on a copy.
+// Runs the passes of Phase::kFinish on a copy.
 Result<Graph> Finished(Graph graph, passes::Settings settings) {
   settings.checkpoint = {};
   passes::Findings findings;
-  OCTAVO_TRY(const auto records, passes::RunPipeline(kEveryEnd, {}, settings, graph, findings));
+  OCTAVO_TRY(const auto records, passes::RunPipeline(passes::PassesOf({passes::Phase::kFinish}), {},
+                                                     settings, graph, findings));
   return graph;
 }
 
-// The job's profile, as the job comes by it; none where nothing is to be quantized.
-Result<std::optional<profile::Profile>> ProfileOf(const Graph& graph, const ReplayRequest& request,
-                                                  const std::optional<profile::NameIndex>& names,
-                                                  const data::Samples& samples, ThreadPool& pool,
-                                                  const StopToken& stop) {
-  if (request.profile) {
-    OCTAVO_TRY(profile::Profile profile, profile::Parse(request.profile->bytes.text()));
-    if (profile.glow_names) profile = names->Match(profile).profile;
-    return profile;
-  }
-  if (request.options.no_quantize || HasQuantizedValues(graph) || !ComputesReals(graph)) {
-    return std::nullopt;
-  }
-  OCTAVO_TRY(profile::Profile profile,
-             profile::Collect(graph, samples.batches, {.samples = samples.count}, pool, stop));
-  return profile;
+Request RequestOfJob(const ReplayRequest& replay) {
+  return {.options = replay.options,
+          .model = replay.model.model,
+          .external_data = replay.model.external_data,
+          .profile = replay.profile,
+          .samples = replay.model.samples,
+          .target = replay.target,
+          .limits = replay.model.limits};
 }
 
-// The settings of the job; its target must be there.
-Result<passes::Settings> SettingsOfJob(const ReplayRequest& replay) {
-  Request request;
-  request.options = replay.options;
-  request.target = replay.target;
-  if (!replay.target && !target::BuiltIn(replay.options.target)) {
+// The settings of the job; its target must be available.
+Result<passes::Settings> SettingsOfJob(const Request& request) {
+  if (!request.target && !target::BuiltIn(request.options.target)) {
     return Fail(Code::kUsage,
-                "the job's target '{}' is not a built-in one: name its file with "
-                "--target",
-                replay.options.target)
+                "the job's target '{}' is not a built-in one: name its file with --target",
+                request.options.target)
         .Field("target");
   }
   return SettingsOf(request);
 }
 
-template <class T>
-void Read(const nlohmann::json& json, const char* key, T& field) {
-  if (const auto at = json.find(key); at != json.end()) field = at->template get<T>();
-}
-
 }  // namespace
 
 Result<Options> OptionsOfReport(std::string_view report_json) {
-  Options options;
-  try {
-    const nlohmann::json json = nlohmann::json::parse(report_json).at("options");
-    Read(json, "target", options.target);
-    Read(json, "schema", options.schema);
-    Read(json, "activations", options.activations);
-    Read(json, "weights", options.weights);
-    Read(json, "granularity", options.granularity);
-    Read(json, "calibration", options.calibration);
-    Read(json, "keep_float", options.keep_float);
-    Read(json, "weights_only", options.weights_only);
-    Read(json, "numerics", options.numerics);
-    Read(json, "numerics_limit", options.numerics_limit);
-    Read(json, "no_quantize", options.no_quantize);
-    Read(json, "stop_before", options.stop_before);
-    Read(json, "skip", options.skip);
-    Read(json, "passes", options.passes);
-    Read(json, "integer_io", options.integer_io);
-    Read(json, "sink_quantize", options.sink_quantize);
-    Read(json, "leave_integers", options.leave_integers);
-    Read(json, "own_parameters", options.own_parameters);
-    Read(json, "fold_budget", options.fold_budget);
-    Read(json, "shape", options.shape);
-    Read(json, "batch", options.batch);
-  } catch (const nlohmann::json::exception& error) {
-    return Fail(Code::kInvalidArgument, "not the report of a job: {}", error.what())
-        .Field("options_from");
-  }
-  return options;
+  const auto wrong = [](std::string_view why) {
+    return Fail(Code::kInvalidArgument, "not the report of a job: {}", why).Field("options_from");
+  };
+  const auto report = nlohmann::json::parse(report_json, nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object()) return wrong("it is not a JSON object");
+  const auto options = report.find("options");
+  if (options == report.end() || !options->is_object()) return wrong("it has no 'options'");
+  auto read = OptionsFromJson(*options);
+  if (!read) return wrong(read.error().message);
+  return *std::move(read);
 }
 
 passes::Effect RuleRun::effect() const {
@@ -175,40 +130,25 @@ passes::Effect RuleRun::effect() const {
 
 Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& stop,
               const ReplayVisitor& visit) {
-  const Options& options = request.options;
+  using passes::Phase;
+  const Request job_request = RequestOfJob(request);
   Replayed replayed;
-  OCTAVO_TRY(replayed.settings, SettingsOfJob(request));
+  OCTAVO_TRY(replayed.settings, SettingsOfJob(job_request));
   passes::Settings& settings = replayed.settings;
   settings.pool = &pool;
   settings.stop = stop;
-  OCTAVO_TRY(Loaded loaded, Load({.model = request.model.model,
-                                  .external_data = request.model.external_data,
-                                  .samples = request.model.samples,
-                                  .shape = options.shape,
-                                  .batch = options.batch,
-                                  .target = &settings.target,
-                                  .limits = request.model.limits}));
-  Graph& graph = loaded.model.graph;
-  std::optional<profile::NameIndex> names;
-  if (request.profile) names.emplace(graph);
-  const passes::RunOptions run{
-      .stop_before = options.stop_before, .skip = options.skip, .only = options.passes};
-  passes::Findings findings;
-  bool stopped = false;
-  const auto pass_through = [&](std::string_view first, std::string_view end) -> Status {
-    if (stopped) return {};
-    const auto part = PassesBetween(first, end);
-    OCTAVO_TRY(const auto records, passes::RunPipeline(part, run, settings, graph, findings));
-    for (const passes::Pass* pass : part) stopped |= pass->name == options.stop_before;
-    return {};
-  };
-  OCTAVO_CHECK(pass_through({}, kFirstTargetPass));
-  OCTAVO_TRY(const std::optional<profile::Profile> profile,
-             ProfileOf(graph, request, names, loaded.samples, pool, stop));
-  if (profile) settings.profile = &*profile;
-  OCTAVO_CHECK(pass_through(kFirstTargetPass, kFirstIntegerPass));
+  const Observer no_observer;
+  const JobContext job{job_request, settings, no_observer};
+  OCTAVO_TRY(Imported imported, ImportModel(job));
+  OCTAVO_TRY(Prepared prepared, Prepare(job, std::move(imported)));
+  OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kNothing));
+  if (profiled.profile) settings.profile = &*profiled.profile;
+  Rewriting rewriting = std::move(profiled.prepared.rewriting);
+  const Graph& graph = rewriting.graph;
+  const passes::Findings& findings = rewriting.findings;
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));
   replayed.float_graph = graph;
-  OCTAVO_CHECK(pass_through(kFirstIntegerPass, kFirstRewrite));
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kQuantize}, rewriting));
 
   const auto hand_out = [&](const RuleRun& applied, const Graph& left) -> Status {
     if (!applied.measured) return visit(replayed, applied, left);
@@ -219,7 +159,7 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
   RunCollector collector(request.granularity, hand_out);
   collector.Begin(findings);
   settings.checkpoint = [&](const Graph& left) { collector.Look(left, findings); };
-  OCTAVO_CHECK(pass_through(kFirstRewrite, {}));
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize, Phase::kFinish}, rewriting));
   return collector.End();
 }
 

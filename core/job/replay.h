@@ -1,5 +1,6 @@
-// A job's passes run again on its float model, one law after another: what `diff --by-rule`
-// measures.
+// SPDX-License-Identifier: Apache-2.0
+// Runs the passes of a job again and hands out the graph after each application of a rewrite rule:
+// what `diff --by-rule` measures.
 #pragma once
 
 #include <functional>
@@ -12,23 +13,23 @@
 
 namespace octavo::job {
 
-// Applications that stand next to each other in the ledger and are measured as one.  Some cannot be
-// told apart: between them the graph is not whole.
+// Consecutive applications in the ledger that are measured as one.  Some cannot be separated: the
+// graph is not valid between them.
 struct RuleRun {
-  std::vector<passes::LedgerEntry> entries = {};  // none: the graph that no law was applied to yet
-  // False for the passes that make a graph executable: they were applied to every graph handed out.
+  std::vector<passes::LedgerEntry> entries = {};  // none: before the first rule
+  // False for the passes of Phase::kFinish: they were applied to every graph that is handed out.
   bool measured = true;
 
-  passes::Effect effect() const;  // the highest
+  passes::Effect effect() const;  // the strongest
 };
 
 struct Replayed {
   passes::Settings settings = {};
-  ir::Graph float_graph = {};  // as the job's report compares with
+  ir::Graph float_graph = {};  // the baseline of the job's report
 };
 
-// Called with the graph after quantization (no rules yet), then after each run of rules.  The graph
-// is as the job would end if no further law applied: biases specialized, constants merged.
+// Called with the graph after quantization, then after each run of rules.  The graph is what the
+// job would return if no further rule applied: biases specialized, constants merged.
 using ReplayVisitor =
     std::function<Status(const Replayed& replayed, const RuleRun& run, const ir::Graph& graph)>;
 

@@ -1,138 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/report_json.h"
 
 #include <algorithm>
 
-#include "core/job/settings.h"
-#include "core/report/render_json.h"
+#include "core/base/version.h"
+#include "core/options/option_table.h"
+#include "core/report/json/print.h"
+#include "octavo/v1/report.pb.h"
 
 namespace octavo::job {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json LedgerJson(const std::vector<passes::LedgerEntry>& ledger) {
-  ordered_json list = ordered_json::array();
-  for (const passes::LedgerEntry& entry : ledger) {
-    list.push_back({{"pass", entry.pass},
-                    {"rule", entry.rule},
-                    {"effect", passes::Name(entry.effect)},
-                    {"node", entry.node},
-                    {"values", entry.values},
-                    {"count", 1}});
-  }
-  return list;
+template <class From, class To>
+void Copy(const From& from, To* to) {
+  to->Assign(from.begin(), from.end());
 }
 
-ordered_json PassesJson(const std::vector<passes::PassRecord>& records, bool with_seconds) {
-  ordered_json list = ordered_json::array();
-  for (const passes::PassRecord& record : records) {
-    ordered_json pass = {{"name", record.name}};
-    if (with_seconds) pass["seconds"] = record.seconds;
-    pass["changed"] = record.changed > 0;
-    pass["nodes_after"] = record.nodes_after;
-    list.push_back(std::move(pass));
-  }
-  return list;
+void SetModel(const Findings& findings, v1::ModelSummary& model) {
+  model.set_nodes_before(findings.before.nodes);
+  model.set_nodes_after(findings.after.nodes);
+  model.mutable_ops_before()->insert(findings.before.ops.begin(), findings.before.ops.end());
+  model.mutable_ops_after()->insert(findings.after.ops.begin(), findings.after.ops.end());
+  model.set_bytes_before(findings.before.bytes);
+  model.set_bytes_after(findings.after.bytes);
 }
 
-ordered_json RescalesJson(const Findings& findings) {
-  ordered_json kept = ordered_json::array();
-  for (const passes::Kept& entry : findings.kept_rescales) {
-    kept.push_back({{"node", entry.node}, {"reason", entry.reason}});
-  }
-  // Later passes do to a greedy placement what they do to the one made.
+void SetProfile(const Findings& findings, v1::ProfileSummary& profile) {
+  profile.set_matched(findings.profile.matched);
+  Copy(findings.profile.unmatched_entries, profile.mutable_unmatched_entries());
+  Copy(findings.rewrites.missing_values, profile.mutable_missing_values());
+  profile.set_from_payload(findings.rewrites.ranges_from_payload);
+}
+
+void SetRescales(const Findings& findings, v1::Rescales& rescales) {
+  // Later passes remove as many Rescales of a greedy placement as of the one made.
   const passes::PlacementFigures& placement = findings.rewrites.placement;
   const auto greedy = [](int64_t after, int64_t greedily, int64_t placed) {
     return std::max<int64_t>(0, after + greedily - placed);
   };
   const RescaleFigures &before = findings.rescales_before, &after = findings.rescales_after;
-  return {{"before", before.count},
-          {"after", after.count},
-          {"greedy_after", greedy(after.count, placement.greedy.count, placement.after.count)},
-          {"elements_before", before.elements},
-          {"elements_after", after.elements},
-          {"greedy_elements_after",
-           greedy(after.elements, placement.greedy.elements, placement.after.elements)},
-          {"kept", std::move(kept)}};
+  rescales.set_before(before.count);
+  rescales.set_after(after.count);
+  rescales.set_greedy_after(greedy(after.count, placement.greedy.count, placement.after.count));
+  rescales.set_elements_before(before.elements);
+  rescales.set_elements_after(after.elements);
+  rescales.set_greedy_elements_after(
+      greedy(after.elements, placement.greedy.elements, placement.after.elements));
+  for (const passes::Kept& entry : findings.kept_rescales) {
+    v1::KeptRescale& kept = *rescales.add_kept();
+    kept.set_node(entry.node);
+    kept.set_reason(entry.reason);
+  }
 }
 
-ordered_json NumericsJson(const Findings& findings) {
-  ordered_json numerics = {{"reference", "float"},
-                           {"samples", findings.samples},
-                           {"samples_source", nullptr},
-                           {"outputs", ordered_json::array()},
-                           {"values", ordered_json::array()}};
-  if (!findings.samples_source.empty()) numerics["samples_source"] = findings.samples_source;
-  if (!findings.numerics) return numerics;
-  for (const report::ValueReport& value : findings.numerics->outputs) {
-    numerics["outputs"].push_back(report::ToJson(value));
+void SetPasses(const Findings& findings, bool with_seconds, v1::Report& report) {
+  for (const passes::PassRecord& record : findings.passes) {
+    v1::PassRun& pass = *report.add_passes();
+    pass.set_name(record.name);
+    if (with_seconds) pass.set_seconds(record.seconds);
+    pass.set_changed(record.changed > 0);
+    pass.set_nodes_after(record.nodes_after);
   }
-  for (const report::ValueReport& value : findings.numerics->values) {
-    numerics["values"].push_back(report::ToJson(value));
-  }
-  return numerics;
 }
 
-ordered_json StepsJson(const report::StepCounts& counts) {
-  return {{"elements", counts.elements},
-          {"different", counts.different},
-          {"max_steps", counts.max_steps},
-          {"steps_histogram", counts.histogram}};
+void SetRewrites(const Findings& findings, v1::Report& report) {
+  for (const passes::LedgerEntry& entry : findings.rewrites.ledger) {
+    v1::LedgerEntry& line = *report.add_ledger();
+    line = ToMessage(entry);
+    line.set_count(1);
+  }
+  for (const passes::FloatNode& entry : findings.float_nodes) {
+    v1::FloatNode& node = *report.add_float_nodes();
+    node.set_node(entry.node);
+    node.set_op(entry.op);
+    node.set_reason(entry.reason);
+  }
+  for (const passes::Warning& entry : findings.rewrites.warnings) {
+    v1::Warning& warning = *report.add_warnings();
+    warning.set_code(entry.code);
+    warning.set_message(entry.message);
+    warning.set_node(entry.node);
+  }
 }
 
-ordered_json AgainstJson(const report::ModeComparison& comparison) {
-  ordered_json values = ordered_json::array();
-  for (const report::ModeDifference& value : comparison.values) {
-    values.push_back({{"name", value.value},
-                      {"node", value.node},
-                      {"op", value.op},
-                      {"dtype", ir::Name(value.dtype)},
-                      {"accumulated", StepsJson(value.accumulated)},
-                      {"local", StepsJson(value.local)}});
-  }
-  return {{"numerics_mode", comparison.against}, {"values", std::move(values)}};
+void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
+  numerics.set_reference("float");
+  numerics.set_samples(findings.samples);
+  numerics.set_samples_source(findings.samples_source);
+  if (!findings.numerics) return;
+  Copy(findings.numerics->outputs, numerics.mutable_outputs());
+  Copy(findings.numerics->values, numerics.mutable_values());
 }
 
 }  // namespace
 
+v1::LedgerEntry ToMessage(const passes::LedgerEntry& entry) {
+  v1::LedgerEntry message;
+  message.set_pass(entry.pass);
+  message.set_rule(entry.rule);
+  message.set_effect(std::string(passes::Name(entry.effect)));
+  message.set_node(entry.node);
+  Copy(entry.values, message.mutable_values());
+  return message;
+}
+
 std::string ReportJson(const Options& options, const passes::Settings& settings,
                        const Findings& findings) {
-  ordered_json float_nodes = ordered_json::array();
-  for (const passes::FloatNode& node : findings.float_nodes) {
-    float_nodes.push_back({{"node", node.node}, {"op", node.op}, {"reason", node.reason}});
-  }
-  ordered_json warnings = ordered_json::array();
-  for (const passes::Warning& warning : findings.rewrites.warnings) {
-    warnings.push_back(
-        {{"code", warning.code}, {"message", warning.message}, {"node", warning.node}});
-  }
-  ordered_json report = {
-      {"octavo_version", OCTAVO_VERSION},
-      {"action_digest", findings.action_digest},
-      {"numerics_mode", target::Name(settings.target.numerics)},
-      {"target", settings.target.name},
-      {"options", OptionsJson(options, settings)},
-      {"model",
-       {{"nodes_before", findings.before.nodes},
-        {"nodes_after", findings.after.nodes},
-        {"ops_before", findings.before.ops},
-        {"ops_after", findings.after.ops},
-        {"bytes_before", findings.before.bytes},
-        {"bytes_after", findings.after.bytes}}},
-      {"profile",
-       {{"matched", findings.profile.matched},
-        {"unmatched_entries", findings.profile.unmatched_entries},
-        {"missing_values", findings.rewrites.missing_values},
-        {"from_payload", findings.rewrites.ranges_from_payload}}},
-      {"rescales", RescalesJson(findings)},
-      {"passes", PassesJson(findings.passes, !options.deterministic)},
-      {"ledger", LedgerJson(findings.rewrites.ledger)},
-      {"float_nodes", std::move(float_nodes)},
-      {"numerics", NumericsJson(findings)},
-      {"warnings", std::move(warnings)},
-  };
-  if (findings.against) report["against"] = AgainstJson(*findings.against);
-  return report.dump(1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace) + "\n";
+  v1::Report report;
+  report.set_octavo_version(std::string(Version()));
+  report.set_action_digest(findings.action_digest);
+  report.set_numerics_mode(std::string(settings.target.numerics->name));
+  report.set_target(settings.target.name);
+  SetModel(findings, *report.mutable_model());
+  SetProfile(findings, *report.mutable_profile());
+  SetRescales(findings, *report.mutable_rescales());
+  SetPasses(findings, !options.deterministic, report);
+  SetRewrites(findings, report);
+  SetNumerics(findings, *report.mutable_numerics());
+  if (findings.against) *report.mutable_against() = *findings.against;
+  return report::PrintReport(report, OptionsJson(settings.options));
 }
 
 }  // namespace octavo::job

@@ -1,4 +1,5 @@
-// The report of a job as JSON (proto field names).  Collects what every stage found out.
+// SPDX-License-Identifier: Apache-2.0
+// The report of a job: fills octavo.v1.Report with the findings of every stage.
 #pragma once
 
 #include <map>
@@ -38,12 +39,16 @@ struct Findings {
   passes::Findings rewrites = {};
   std::vector<passes::FloatNode> float_nodes = {};
   std::vector<passes::Kept> kept_rescales = {};
-  std::optional<report::ModeComparison> against = {};
-  std::optional<report::DiffResult> numerics = {};  // none: no integer run was made
+  std::optional<v1::ModeComparison> against = {};
+  std::optional<report::DiffResult> numerics = {};  // empty: no integer run was made
   int64_t samples = 0;
   std::string samples_source = {};
 };
 
+// Without `count`, which only the ledger's own entries have.
+v1::LedgerEntry ToMessage(const passes::LedgerEntry& entry);
+
+// The text of report.json.
 std::string ReportJson(const Options& options, const passes::Settings& settings,
                        const Findings& findings);
 

@@ -1,11 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/rule_effects.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "core/float_exec/run.h"
+#include "core/job/report_json.h"
 #include "core/ops/quantize_math.h"
-#include "core/reference/run.h"
 #include "core/report/metrics.h"
-#include "core/report/render_json.h"
 #include "core/runtime/plan.h"
 
 namespace octavo::job {
@@ -13,9 +15,8 @@ namespace {
 
 using ir::Graph;
 using ir::Tensor;
-using nlohmann::ordered_json;
 
-// The scale of the codes that an output gives, or below its Dequantize.
+// The scale of an output, or of the input of the Dequantize that computes it.
 std::optional<float> StepOf(const Graph& graph, ir::ValueId output) {
   const ir::Node* node = graph.Producer(output);
   if (!graph.type(output).quantized() && node != nullptr && node->op->domain == "octavo") {
@@ -26,47 +27,53 @@ std::optional<float> StepOf(const Graph& graph, ir::ValueId output) {
   return type.quant->scale();
 }
 
-// Rows of one pass, rule and effect, in the order in which they first stand there.
-ordered_json PartsJson(const RuleRun& run) {
-  ordered_json parts = ordered_json::array();
+// The applications of each rule, in the order in which the rules were first applied.
+void AddParts(const RuleRun& run, v1::RuleRun& row) {
   for (const passes::LedgerEntry& entry : run.entries) {
     const std::string effect(passes::Name(entry.effect));
-    ordered_json* found = nullptr;
-    for (ordered_json& part : parts) {
-      const bool same =
-          part["pass"] == entry.pass && part["rule"] == entry.rule && part["effect"] == effect;
-      if (same) found = &part;
+    const auto same = [&](const v1::RulePart& part) {
+      return part.pass() == entry.pass && part.rule() == entry.rule && part.effect() == effect;
+    };
+    auto found = std::ranges::find_if(*row.mutable_parts(), same);
+    if (found != row.mutable_parts()->end()) {
+      found->set_count(found->count() + 1);
+      continue;
     }
-    if (found != nullptr) {
-      (*found)["count"] = (*found)["count"].get<int64_t>() + 1;
-    } else {
-      parts.push_back(
-          {{"pass", entry.pass}, {"rule", entry.rule}, {"effect", effect}, {"count", 1}});
-    }
+    v1::RulePart& part = *row.add_parts();
+    part.set_pass(entry.pass);
+    part.set_rule(entry.rule);
+    part.set_effect(effect);
+    part.set_count(1);
   }
-  return parts;
 }
 
-ordered_json ApplicationsJson(const RuleRun& run) {
-  ordered_json applications = ordered_json::array();
-  for (const passes::LedgerEntry& entry : run.entries) {
-    applications.push_back({{"pass", entry.pass},
-                            {"rule", entry.rule},
-                            {"effect", passes::Name(entry.effect)},
-                            {"node", entry.node},
-                            {"values", entry.values}});
+v1::RuleRun RowOf(const RuleRun& run, Granularity granularity) {
+  v1::RuleRun row;
+  AddParts(run, row);
+  row.set_pass(run.entries.front().pass);
+  for (const v1::RulePart& part : row.parts()) {
+    if (std::ranges::find(row.rules(), part.rule()) == row.rules().end()) {
+      row.add_rules(part.rule());
+    }
+    if (part.pass() != run.entries.front().pass) row.clear_pass();
   }
-  return applications;
+  row.set_effect(std::string(passes::Name(run.effect())));
+  row.set_count(static_cast<int64_t>(run.entries.size()));
+  row.set_measured(run.measured);
+  if (granularity == Granularity::kApplication) {
+    for (const passes::LedgerEntry& entry : run.entries) *row.add_applications() = ToMessage(entry);
+  }
+  return row;
 }
 
 }  // namespace
 
-RuleEffects::Batch RuleEffects::AsTaken(const Graph& graph, const Batch& batch) const {
+RuleEffects::Batch RuleEffects::InputsOf(const Graph& graph, const Batch& batch) const {
   Batch inputs = batch;
   for (size_t i = 0; i < inputs.size() && i < graph.inputs().size(); ++i) {
     const ir::Type& type = graph.type(graph.inputs()[i]);
-    const bool codes = type.quantized() && inputs[i].dtype() == ir::DType::kF32;
-    if (codes) inputs[i] = ops::QuantizeTensor(inputs[i], type, &pool_);
+    const bool quantizes = type.quantized() && inputs[i].dtype() == ir::DType::kF32;
+    if (quantizes) inputs[i] = ops::QuantizeTensor(inputs[i], type, &pool_);
   }
   return inputs;
 }
@@ -90,38 +97,38 @@ Result<RuleEffects::Outcomes> RuleEffects::Execute(const Graph& graph) const {
   OCTAVO_TRY(const runtime::Plan plan,
              runtime::Plan::Create(graph, {.numerics = numerics_}, pool_));
   for (const Batch& batch : batches_) {
-    OCTAVO_TRY(std::vector<Tensor> outputs, plan.Run(AsTaken(graph, batch), pool_, stop_));
+    OCTAVO_TRY(std::vector<Tensor> outputs, plan.Run(InputsOf(graph, batch), pool_, stop_));
     Append(graph, std::move(outputs), outcomes);
   }
   return outcomes;
 }
 
-Result<RuleEffects::Outcomes> RuleEffects::ExecuteReference(const Graph& graph) const {
+Result<RuleEffects::Outcomes> RuleEffects::ExecuteBaseline(const Graph& graph) const {
   Outcomes outcomes;
   for (const ir::ValueId id : graph.outputs()) outcomes.names.push_back(graph.name(id));
-  OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
+  OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   for (const Batch& batch : batches_) {
-    OCTAVO_TRY(std::vector<Tensor> outputs, session.Run(AsTaken(graph, batch), pool_, stop_));
+    OCTAVO_TRY(std::vector<Tensor> outputs, session.Run(InputsOf(graph, batch), pool_, stop_));
     Append(graph, std::move(outputs), outcomes);
   }
   return outcomes;
 }
 
-// Outputs are compared by their place, so they must be the same ones.
+// Outputs are compared by index, so their names must agree.
 Status RuleEffects::CheckOutputs(const Outcomes& outcomes) const {
-  if (outcomes.names != real_.names) {
-    return Fail(Code::kInvalidArgument, "the outputs are {}, but the reference's are {}",
-                fmt::join(outcomes.names, ", "), fmt::join(real_.names, ", "));
+  if (outcomes.names != baseline_.names) {
+    return Fail(Code::kInvalidArgument, "the outputs are {}, but the baseline's are {}",
+                fmt::join(outcomes.names, ", "), fmt::join(baseline_.names, ", "));
   }
   for (size_t batch = 0; batch < batches_.size(); ++batch) {
-    for (size_t i = 0; i < real_.names.size(); ++i) {
+    for (size_t i = 0; i < baseline_.names.size(); ++i) {
       const int64_t is = outcomes.outputs[batch][i].size();
-      const int64_t wanted = real_.outputs[batch][i].size();
+      const int64_t wanted = baseline_.outputs[batch][i].size();
       if (is == wanted) continue;
       return Fail(Code::kInvalidArgument,
-                  "output '{}' has {} elements, but in the reference it has {}", real_.names[i], is,
-                  wanted)
-          .Field(real_.names[i]);
+                  "output '{}' has {} elements, but in the baseline it has {}", baseline_.names[i],
+                  is, wanted)
+          .Field(baseline_.names[i]);
     }
   }
   return {};
@@ -145,8 +152,8 @@ RuleEffects::Change RuleEffects::Compare(const Outcomes& was, const Outcomes& is
 
 std::optional<double> RuleEffects::Sqnr(const Outcomes& is, size_t output) const {
   double signal = 0, noise = 0;
-  for (size_t batch = 0; batch < real_.outputs.size(); ++batch) {
-    const Tensor& a = real_.outputs[batch][output];
+  for (size_t batch = 0; batch < baseline_.outputs.size(); ++batch) {
+    const Tensor& a = baseline_.outputs[batch][output];
     const Tensor& b = is.outputs[batch][output];
     for (int64_t i = 0; i < a.size(); ++i) {
       const double x = a.FloatAt(i), error = x - b.FloatAt(i);
@@ -158,70 +165,55 @@ std::optional<double> RuleEffects::Sqnr(const Outcomes& is, size_t output) const
   return report::SqnrDb(signal, noise);
 }
 
-Status RuleEffects::Begin(const Graph& reference, const Graph& graph, const std::string& numerics) {
+Status RuleEffects::Begin(const Graph& baseline, const Graph& graph,
+                          const numerics::Mode* numerics) {
   numerics_ = numerics;
-  OCTAVO_TRY(real_, ExecuteReference(reference));
+  OCTAVO_TRY(baseline_, ExecuteBaseline(baseline));
   OCTAVO_TRY(last_, Execute(graph));
   return CheckOutputs(last_);
 }
 
-ordered_json RuleEffects::OutputsJson(const RuleRun& run, const Outcomes& now) {
-  ordered_json outputs = ordered_json::array();
-  for (size_t i = 0; i < now.names.size(); ++i) {
-    const Change change = Compare(last_, now, i);
-    const bool violates = run.effect() == passes::Effect::kExact && change.changed > 0;
-    if (violates && violation_.empty()) {
-      std::vector<std::string> rules;
-      for (const auto& part : PartsJson(run)) {
-        rules.push_back(
-            fmt::format("{}/{}", part["pass"].get<std::string>(), part["rule"].get<std::string>()));
-      }
-      violation_ = fmt::format(
-          "{} ({} applications, the first at '{}') is recorded as exact, but {} of {} elements of "
-          "output '{}' changed",
-          fmt::join(rules, ", "), run.entries.size(), run.entries.front().node, change.changed,
-          change.elements, now.names[i]);
-    }
-    ordered_json steps = nullptr;
-    if (now.steps[i]) steps = std::llround(change.most / double{*now.steps[i]});
-    outputs.push_back({{"name", now.names[i]},
-                       {"elements", change.elements},
-                       {"changed", change.changed},
-                       {"max_steps", std::move(steps)},
-                       {"max_abs", change.most},
-                       {"sqnr_db_before", report::OrNull(Sqnr(last_, i))},
-                       {"sqnr_db_after", report::OrNull(Sqnr(now, i))},
-                       {"violates_exact", violates}});
+v1::OutputChange RuleEffects::ChangeOf(const Outcomes& now, size_t output) const {
+  const Change change = Compare(last_, now, output);
+  v1::OutputChange row;
+  row.set_name(now.names[output]);
+  row.set_elements(change.elements);
+  row.set_changed(change.changed);
+  if (now.steps[output]) {
+    row.set_max_steps(std::llround(change.most / double{*now.steps[output]}));
   }
-  return outputs;
+  row.set_max_abs(change.most);
+  if (const auto sqnr = Sqnr(last_, output)) row.set_sqnr_db_before(*sqnr);
+  if (const auto sqnr = Sqnr(now, output)) row.set_sqnr_db_after(*sqnr);
+  return row;
+}
+
+void RuleEffects::NoteViolation(const v1::RuleRun& row, const RuleRun& run,
+                                const v1::OutputChange& change) {
+  if (!violation_.empty()) return;
+  std::vector<std::string> rules;
+  for (const v1::RulePart& part : row.parts()) rules.push_back(part.rule());
+  violation_ = fmt::format(
+      "{} ({} applications, the first at '{}') is recorded as exact, but {} of {} elements of "
+      "output '{}' changed",
+      fmt::join(rules, ", "), run.entries.size(), run.entries.front().node, change.changed(),
+      change.elements(), change.name());
 }
 
 Status RuleEffects::Add(const RuleRun& run, const Graph& graph, Granularity granularity) {
-  ordered_json parts = PartsJson(run);
-  ordered_json rules = ordered_json::array();
-  std::string pass = run.entries.front().pass;
-  for (const ordered_json& part : parts) {
-    if (std::find(rules.begin(), rules.end(), part["rule"]) == rules.end()) {
-      rules.push_back(part["rule"]);
-    }
-    if (part["pass"] != pass) pass.clear();
-  }
-  ordered_json outputs = ordered_json::array();
+  v1::RuleRun row = RowOf(run, granularity);
   if (run.measured) {
     OCTAVO_TRY(Outcomes now, Execute(graph));
     OCTAVO_CHECK(CheckOutputs(now));
-    outputs = OutputsJson(run, now);
+    for (size_t i = 0; i < now.names.size(); ++i) {
+      v1::OutputChange& change = *row.add_outputs();
+      change = ChangeOf(now, i);
+      change.set_violates_exact(run.effect() == passes::Effect::kExact && change.changed() > 0);
+      if (change.violates_exact()) NoteViolation(row, run, change);
+    }
     last_ = std::move(now);
   }
-  ordered_json row = {{"pass", pass},
-                      {"rules", std::move(rules)},
-                      {"effect", passes::Name(run.effect())},
-                      {"count", run.entries.size()},
-                      {"measured", run.measured},
-                      {"parts", std::move(parts)},
-                      {"outputs", std::move(outputs)}};
-  if (granularity == Granularity::kApplication) row["applications"] = ApplicationsJson(run);
-  json_.push_back(std::move(row));
+  rows_.push_back(std::move(row));
   return {};
 }
 

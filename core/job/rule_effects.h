@@ -1,13 +1,14 @@
-// What the laws of a job did to its outputs: runs the graph before and after each run of rules on
-// the samples, and compares its outputs with those before and with a reference's.
+// SPDX-License-Identifier: Apache-2.0
+// The effect of each rewrite rule of a job on its outputs: runs the graph before and after each run
+// of rules on the samples, and compares its outputs with those before and with the baseline's.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/job/replay.h"
+#include "octavo/v1/report.pb.h"
 
 namespace octavo::job {
 
@@ -15,54 +16,55 @@ class RuleEffects {
  public:
   using Batch = std::vector<ir::Tensor>;
 
-  // `batches` hold the inputs as the reference takes them; they must outlive this object.
+  // `batches` hold the inputs of the baseline; they must outlive this object.
   RuleEffects(const std::vector<Batch>& batches, ThreadPool& pool, const StopToken& stop)
       : batches_(batches), pool_(pool), stop_(stop) {}
 
-  // The graph whose outputs, by the reference's reading, the SQNR is against, and the one that no
-  // law has been applied to yet, which runs in the numerics mode.
-  Status Begin(const ir::Graph& reference, const ir::Graph& graph, const std::string& numerics);
+  // The float graph that the SQNR is measured against, and the integer graph before the first rule,
+  // which runs in the numerics mode.
+  Status Begin(const ir::Graph& baseline, const ir::Graph& graph, const numerics::Mode* numerics);
 
-  // `graph` is as the run left it (not looked at where the run is not measured).  A bit that an
-  // exact run changes is not an error here: the row says so, and so does `violation`.
+  // `graph` is the graph after the run; it is ignored if the run is not measured.  A bit changed by
+  // an exact run is no error here: the row and `violation` tell of it.
   Status Add(const RuleRun& run, const ir::Graph& graph, Granularity granularity);
 
-  // kInvalidArgument where `given` has other outputs than the graph of the last run.
+  // kInvalidArgument if `given` has other outputs than the graph of the last run.
   Status CheckSame(const ir::Graph& given) const;
 
-  // One object for each run; its keys are those of octavo.v1.RuleRun.
-  const nlohmann::ordered_json& Json() const { return json_; }
+  // One row for each run.
+  const std::vector<v1::RuleRun>& rows() const { return rows_; }
   // What the first exact run that changed a bit did; empty if none did.
   const std::string& violation() const { return violation_; }
 
  private:
-  // What a graph gives for all samples, in reals.
+  // The outputs of a graph for all samples, as real values.
   struct Outcomes {
     std::vector<std::vector<ir::Tensor>> outputs = {};  // [batch][output]
     std::vector<std::string> names = {};
-    std::vector<std::optional<float>> steps = {};  // of each output's codes, if it has one scale
+    std::vector<std::optional<float>> steps = {};  // LSB of each output, if it has one scale
   };
   struct Change {
     int64_t elements = 0, changed = 0;
-    double most = 0;  // in reals
+    double most = 0;  // as a real number
   };
 
   Result<Outcomes> Execute(const ir::Graph& graph) const;
-  Result<Outcomes> ExecuteReference(const ir::Graph& graph) const;
-  Batch AsTaken(const ir::Graph& graph, const Batch& batch) const;
+  Result<Outcomes> ExecuteBaseline(const ir::Graph& graph) const;
+  Batch InputsOf(const ir::Graph& graph, const Batch& batch) const;
   void Append(const ir::Graph& graph, std::vector<ir::Tensor> outputs, Outcomes& outcomes) const;
   Status CheckOutputs(const Outcomes& outcomes) const;
   static Change Compare(const Outcomes& was, const Outcomes& is, size_t output);
   std::optional<double> Sqnr(const Outcomes& is, size_t output) const;
-  nlohmann::ordered_json OutputsJson(const RuleRun& run, const Outcomes& now);
+  v1::OutputChange ChangeOf(const Outcomes& now, size_t output) const;
+  void NoteViolation(const v1::RuleRun& row, const RuleRun& run, const v1::OutputChange& change);
 
   const std::vector<Batch>& batches_;
   ThreadPool& pool_;
   const StopToken& stop_;
-  std::string numerics_;
-  Outcomes real_, last_;
+  const numerics::Mode* numerics_ = &numerics::kOnnx;
+  Outcomes baseline_, last_;
   std::string violation_;
-  nlohmann::ordered_json json_ = nlohmann::ordered_json::array();
+  std::vector<v1::RuleRun> rows_;
 };
 
 }  // namespace octavo::job

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -23,7 +24,7 @@ struct Gathered {
   std::vector<Tensor> parts = {};
 };
 
-// Batched parts joined along axis 0, others stacked in a new leading axis.
+// Concatenates batched results along axis 0 and stacks others in a new leading axis.
 Tensor Join(const Gathered& gathered) {
   Shape shape = gathered.parts[0].shape();
   const auto count = static_cast<int64_t>(gathered.parts.size());
@@ -71,8 +72,8 @@ class Runner {
     }
   }
 
-  Status Run(const std::string& numerics, bool all_values, ThreadPool& pool, const StopToken& stop,
-             const Observer& observer) {
+  Status Run(const numerics::Mode* numerics, bool all_values, ThreadPool& pool,
+             const StopToken& stop, const Observer& observer) {
     OCTAVO_TRY(
         const runtime::Plan plan,
         runtime::Plan::Create(graph_, {.numerics = numerics, .keep_all_values = all_values}, pool));

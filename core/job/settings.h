@@ -1,19 +1,19 @@
-// Options in words to what the passes and the exporter take; every wrong word is kUsage naming
-// the option.
+// SPDX-License-Identifier: Apache-2.0
+// From the options of a job to the settings of its passes.
 #pragma once
-
-#include <nlohmann/json.hpp>
 
 #include "core/job/job.h"
 #include "core/passes/pass.h"
 
 namespace octavo::job {
 
-// The target with the options' changes to it, the limit, and the rest.  `profile`, `pool` and
-// `stop` are the caller's to fill in.
+// Changes the target as the options ask.  kUsage where the target does not allow it.
+Status ApplyToTarget(const Options& options, target::Target& target);
+
+// The target with the options' changes, the limit, and the options with the target's choices filled
+// in.  `profile`, `pool` and `stop` are left to the caller.
 Result<passes::Settings> SettingsOf(const Request& request);
 
-// Exactly the options that can change output bytes, defaults filled in, in a fixed order.
-nlohmann::ordered_json OptionsJson(const Options& options, const passes::Settings& settings);
+passes::RunOptions RunOptionsOf(const Options& options);
 
 }  // namespace octavo::job

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/survey.h"
 
 #include <unordered_map>
 
-#include "core/passes/absorb.h"
+#include "core/passes/rescale/absorb.h"
 
 namespace octavo::job {
 
@@ -25,11 +26,11 @@ std::vector<passes::FloatNode> FloatNodes(const Graph& graph, const passes::Find
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     if (node.op->domain == "octavo") continue;
-    bool reals = false;
+    bool computes_float = false;
     for (const ir::ValueId result : node.results) {
-      reals |= graph.type(result).dtype == ir::DType::kF32;
+      computes_float |= graph.type(result).dtype == ir::DType::kF32;
     }
-    if (!reals) continue;
+    if (!computes_float) continue;
     const auto reason = findings.float_reasons.find(node.name);
     list.push_back({.node = node.name,
                     .op = std::string(node.op->name),
@@ -43,7 +44,7 @@ std::vector<passes::FloatNode> FloatNodes(const Graph& graph, const passes::Find
 const Node* WithoutMeaning(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->reference == nullptr && node.op->domain != "octavo") return &node;
+    if (node.op->definition == nullptr && node.op->domain != "octavo") return &node;
   }
   return nullptr;
 }
@@ -57,7 +58,7 @@ std::vector<passes::Kept> KeptRescales(const Graph& graph, const passes::Finding
     if (!passes::IsRescale(node)) continue;
     const auto at = reasons.find(node.name);
     list.push_back({.node = node.name,
-                    .reason = at == reasons.end() ? "no pass looked at it" : at->second->reason});
+                    .reason = at == reasons.end() ? "no pass considered it" : at->second->reason});
   }
   return list;
 }
@@ -89,6 +90,10 @@ ProfileFigures MatchProfile(const Graph& graph, const profile::Profile& profile)
   return figures;
 }
 
+bool Quantizes(const Options& options, const ir::Graph& graph) {
+  return !options.no_quantize && !HasQuantizedValues(graph) && HasFloatValues(graph);
+}
+
 bool HasQuantizedValues(const ir::Graph& graph) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
@@ -97,7 +102,7 @@ bool HasQuantizedValues(const ir::Graph& graph) {
   return false;
 }
 
-bool ComputesReals(const ir::Graph& graph) {
+bool HasFloatValues(const ir::Graph& graph) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
     if (!value.erased && !value.constant && value.type.dtype == ir::DType::kF32) return true;

@@ -1,4 +1,5 @@
-// Counts and lists that the report takes from a graph as it stands.
+// SPDX-License-Identifier: Apache-2.0
+// Figures of a graph for the report.
 #pragma once
 
 #include "core/job/report_json.h"
@@ -6,19 +7,23 @@
 namespace octavo::job {
 
 RescaleFigures CountRescales(const ir::Graph& graph);
-// Nodes of reals that are not computed in integers, with the passes' reason.
+// Nodes that compute in float, with the reason that a pass gave.
 std::vector<passes::FloatNode> FloatNodes(const ir::Graph& graph, const passes::Findings& findings);
-// The first node whose op is a target's own: only the target knows what it computes.  Or null.
+// The first custom op of a target, which has no definition and cannot be run; null if there is
+// none.
 const ir::Node* WithoutMeaning(const ir::Graph& graph);
-// One entry for each Rescale that is left, with the last reason that a pass gave.
+// Each remaining Rescale with the last reason that a pass gave.
 std::vector<passes::Kept> KeptRescales(const ir::Graph& graph, const passes::Findings& findings);
-// Warns of Rescales that ONNX Runtime would rewrite unless told not to.
+// Warns of Rescales that ONNX Runtime rewrites by default.
 void WarnOfDoubleQdq(const ir::Graph& graph, std::vector<passes::Warning>& warnings);
-// Which entries of a profile the graph knows; constants and fused values count.
+// Matches the entries of a profile with the names of the graph, constants and fused values
+// included.
 ProfileFigures MatchProfile(const ir::Graph& graph, const profile::Profile& profile);
 
+// Whether a job with these options would quantize the graph, as it was imported.
+bool Quantizes(const Options& options, const ir::Graph& graph);
 bool HasQuantizedValues(const ir::Graph& graph);
-// Whether any value that samples decide is f32: only of those a profile holds ranges.
-bool ComputesReals(const ir::Graph& graph);
+// Whether any value except constants is f32: only those are quantized.
+bool HasFloatValues(const ir::Graph& graph);
 
 }  // namespace octavo::job

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/synthetic.h"
 
 #include <cmath>
@@ -5,7 +6,7 @@
 namespace octavo::job {
 namespace {
 
-// splitmix64: a counter through a mixing function, so that nothing depends on a library.
+// splitmix64, so that results do not depend on a library.
 class Generator {
  public:
   explicit Generator(uint64_t seed) : state_(seed) {}
@@ -46,7 +47,7 @@ ir::Tensor DrawTensor(const ir::Type& type, const profile::Entry* entry, Generat
     }
     return tensor;
   }
-  // The low byte of each element alone, so that any integer type holds a small number.
+  // Only the low byte of each element, so that every integer type holds a small number.
   const int size = ir::SizeOf(type.dtype);
   const uint64_t most = type.dtype == ir::DType::kBool ? 2 : 8;
   for (int64_t i = 0; i < tensor.size(); ++i) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples drawn from a profile, for a report without data.
 #pragma once
 
@@ -7,8 +8,8 @@
 
 namespace octavo::job {
 
-// `count` batches: an input's elements follow its histogram, or are even between its min and max;
-// an input that the profile does not know is even in [-1, 1), an integer one small.  Equal seeds
+// Draws `count` batches.  An input's elements follow its histogram, else are uniform between its
+// min and max, or in [-1, 1) if it has no entry; integer inputs get small numbers.  Equal seeds
 // give equal bits on every machine.
 data::Samples DrawSamples(const ir::Graph& graph, const profile::Profile& profile, uint64_t seed,
                           int64_t count);

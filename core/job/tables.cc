@@ -1,7 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/job/tables.h"
 
 #include <set>
 
+#include "core/numerics/mode_table.h"
 #include "core/passes/pass.h"
 #include "core/runtime/kernel_table.h"
 #include "core/target/target.h"
@@ -10,7 +12,7 @@ namespace octavo::job {
 
 std::vector<std::string> NumericsModes() {
   std::vector<std::string> names;
-  for (const auto& [mode, name] : ir::kNumericsNames) names.emplace_back(name);
+  for (const numerics::Mode* mode : numerics::AllModes()) names.emplace_back(mode->name);
   return names;
 }
 
@@ -24,10 +26,10 @@ std::vector<std::pair<std::string, std::string>> Rewrites() {
   std::set<std::pair<std::string, std::string>> rewrites;
   for (const passes::Pass* pass : passes::AllPasses()) {
     for (const passes::Rule& rule : pass->rules) {
-      rewrites.emplace(rule.name, passes::Name(rule.effect));
+      rewrites.emplace(rule.id, passes::Name(rule.effect));
       // A rounding that goes may take a clamp with it, where the limit allows that.
       if (rule.effect == passes::Effect::kFewerRoundings) {
-        rewrites.emplace(rule.name, passes::Name(passes::Effect::kFewerClamps));
+        rewrites.emplace(rule.id, passes::Name(passes::Effect::kFewerClamps));
       }
     }
   }

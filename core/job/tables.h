@@ -1,4 +1,5 @@
-// Closed sets of names that a job may report, for those who count them.
+// SPDX-License-Identifier: Apache-2.0
+// The closed sets of names that a job may report: label values of metrics.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types on the wire: DATA_TYPE_ and the type's word in capitals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Octavo's own serialized graph: the message octavo.v1.Graph, at any stage of the pipeline.  The
 // elements of constants stand behind everything else; they are read as views into the given bytes
 // and never pass through libprotobuf.
@@ -21,10 +22,10 @@ bool IsGraph(const Blob& bytes);
 
 // A graph whose declared types are those that its ops infer and that ir::Verify accepts.
 // kInvalidArgument naming the field, value or node; kUnimplemented for an op that the lookup does
-// not know; kTooLarge for a graph without its payloads of more than 1 GiB.
+// not know; kTooLarge for a graph of more than 1 GiB without its constant data.
 Result<ir::Graph> Read(const Blob& bytes, const OpLookup& find_op);
 
-// Equal graphs give equal bytes.  Payloads that are equal are written once.
+// Equal graphs give equal bytes.  Equal constant data are written once.
 std::string Write(const ir::Graph& graph);
 
 }  // namespace octavo::native

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/native/payload_scan.h"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -96,7 +97,7 @@ Result<Split> SplitPayloads(const Blob& bytes) {
     }
     OCTAVO_CHECK(walk.SkipField(static_cast<uint32_t>(tag)));
     if (walk.at() - begin > kMostSkeleton - split.skeleton.size()) {
-      return Fail(Code::kTooLarge, "a graph of more than 1 GiB beside its payloads");
+      return Fail(Code::kTooLarge, "a graph of more than 1 GiB without its constant data");
     }
     split.skeleton += bytes.text().substr(begin, walk.at() - begin);
   }

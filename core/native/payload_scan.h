@@ -1,4 +1,5 @@
-// Splits a serialized octavo.v1.Graph into what libprotobuf parses and the payloads, which stay
+// SPDX-License-Identifier: Apache-2.0
+// Splits a serialized octavo.v1.Graph into what libprotobuf parses and constant data, which stay
 // where they lie.
 #pragma once
 
@@ -10,7 +11,7 @@
 namespace octavo::native {
 
 struct Split {
-  std::string skeleton = {};        // the graph without its payloads
+  std::string skeleton = {};        // the graph without its constant data
   std::vector<Blob> payloads = {};  // views into the bytes, in order
 };
 
@@ -18,7 +19,7 @@ struct Split {
 // skeleton passes 1 GiB.
 Result<Split> SplitPayloads(const Blob& bytes);
 
-// Appends one payload as the field that SplitPayloads takes out.
+// Appends constant data as the field that SplitPayloads takes out.
 void AppendPayload(std::string& bytes, std::span<const std::byte> payload);
 
 }  // namespace octavo::native

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
 
 #include "core/ir/infer.h"
@@ -84,11 +85,11 @@ class Reader {
     }
     if (!wire.has_quant()) return type;
     const v1::Quant& quant = wire.quant();
-    ir::Quant& codes = type.quant.emplace();
-    codes.scales.assign(quant.scales().begin(), quant.scales().end());
-    codes.zero_points.assign(quant.zero_points().begin(), quant.zero_points().end());
-    if (codes.zero_points.empty()) codes.zero_points.assign(codes.scales.size(), 0);
-    if (quant.has_axis()) codes.axis = quant.axis();
+    ir::Quant& own = type.quant.emplace();
+    own.scales.assign(quant.scales().begin(), quant.scales().end());
+    own.zero_points.assign(quant.zero_points().begin(), quant.zero_points().end());
+    if (own.zero_points.empty()) own.zero_points.assign(own.scales.size(), 0);
+    if (quant.has_axis()) own.axis = quant.axis();
     if (quant.block() != 0) return Wrong(field, "is quantized in blocks, which is not supported");
     return type;
   }
@@ -96,13 +97,13 @@ class Reader {
   Result<ir::PayloadPtr> PayloadFrom(const v1::Constant& wire, const ir::Type& type,
                                      const std::string& field) const {
     if (wire.payload_index() >= payloads_.size()) {
-      return Wrong(field, "names payload {} of {}", wire.payload_index(), payloads_.size());
+      return Wrong(field, "names constant data {} of {}", wire.payload_index(), payloads_.size());
     }
     const Blob& bytes = payloads_[wire.payload_index()];
     const int64_t count = ir::NumElements(type.shape);
     const auto size = static_cast<uint64_t>(ir::SizeOf(type.dtype));
     if (bytes.size() / size != static_cast<uint64_t>(count) || bytes.size() % size != 0) {
-      return Wrong(field, "is {}, but its payload has {} bytes", ToString(type), bytes.size());
+      return Wrong(field, "is {}, but its data have {} bytes", ToString(type), bytes.size());
     }
     return ir::MakePayload(ir::Tensor(type.dtype, type.shape, bytes));
   }

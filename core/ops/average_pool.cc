@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // AveragePool(x): the mean of each window, in double in row-major order, rounded once.
-// count_include_pad = 1 divides by the whole window, else by what lies inside the input;
-// a window wholly in the padding is 0.
-#include "core/ops/elementwise.h"
-#include "core/ops/real_type.h"
-#include "core/ops/window.h"
+// count_include_pad = 1 divides by the whole window, else by the number of its elements inside the
+// input; a window wholly in the padding is 0.
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/real_type.h"
+#include "core/ops/shared/window.h"
 
 namespace octavo::ops {
 namespace {
@@ -17,8 +18,8 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// How many elements the mean of each output position divides by.  With count_include_pad the
-// padding counts, but not what ceil_mode adds beyond it.
+// The divisor of each output position's mean.  With count_include_pad the padding counts, but not
+// the positions that ceil_mode adds beyond it.
 std::vector<double> Divisors(const Window& window, bool include_pad) {
   std::vector<double> divisors(window.positions(), 0);
   if (!include_pad) {
@@ -63,7 +64,7 @@ void Pool(const Window& window, const ir::EvalContext& context) {
   });
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   OCTAVO_TRY(const Window window, WindowOf(context.node, context.in(0).shape()));
   WithReal(context.in(0).dtype(), [&]<class T>(T) { Pool<T>(window, context); });
   return {};
@@ -73,11 +74,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kAveragePool{
     .name = "AveragePool",
+    .since = ir::Since(1),
     .attributes = kWindowAttributes,
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .identity_of = &FirstIfWindowOfOne,
 };
 
 }  // namespace octavo::ops

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // BatchNormalization(x, scale, b, mean, var), for inference: scale * (x - mean) / sqrt(var +
 // epsilon) + b for each channel (axis 1), computed in double and rounded once.
 #include <cmath>
 
-#include "core/ops/elementwise.h"
-#include "core/ops/real_type.h"
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -30,7 +31,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const int64_t channels = x.rank() < 2 ? 1 : x.shape()[1];
   const int64_t inner = x.rank() < 2 ? 1 : ir::StridesOf(x.shape())[1];
@@ -58,13 +59,14 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kBatchNormalization{
     .name = "BatchNormalization",
+    .since = ir::Since(1),
     .inputs = {5, 5},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

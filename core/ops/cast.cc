@@ -1,18 +1,19 @@
-// Cast(input) {to, saturate}: another element type.  Reals become integers by truncation and
-// saturate, NaN becomes 0; integers wrap among each other; anything but 0 is true.
-#include "core/ops/elementwise.h"
+// SPDX-License-Identifier: Apache-2.0
+// Cast(input) {to, saturate}: another element type.  Floats become integers by truncation and
+// saturate, NaN becomes 0; integers wrap around to other integer types; anything but 0 is true.
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
 
-// `to` is a TensorProto.DataType number; `saturate` concerns 8-bit floats alone.
+// `to` is a TensorProto.DataType number; `saturate` is for 8-bit floats only.
 constexpr ir::AttrSpec kAttributes[] = {{"to", ir::AttrKind::kInt, true},
                                         {"saturate", ir::AttrKind::kInt}};
 
 Status Infer(ir::InferContext& context) {
   const auto dtype = DTypeOfNumber(context.node().attributes.Int("to", 0));
   if (!dtype) {
-    return context.Unsupported("to = {} is no supported type",
+    return context.Unsupported("to = {} is not a supported type",
                                context.node().attributes.Int("to", 0));
   }
   context.SetResult(0, *dtype, context.shape(0));
@@ -37,7 +38,7 @@ void Convert(const ir::Tensor& from, ir::Tensor& to) {
   for (size_t i = 0; i < target.size(); ++i) target[i] = Converted<To>(source[i]);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& input = context.in(0);
   ir::Tensor& result = context.out();
   VisitDType(result.dtype(), [&]<class To>(To) {
@@ -52,18 +53,20 @@ Status Reference(const ir::EvalContext& context) {
 
 ir::QuantRule QuantOf(const ir::Graph&, const ir::Node& node) {
   const auto dtype = DTypeOfNumber(node.attributes.Int("to", 0));
-  if (dtype && ir::IsFloat(*dtype)) return {.why = "its result is what it converts to"};
-  return {.kind = ir::QuantRule::Kind::kNotReal};
+  if (dtype && ir::IsFloat(*dtype)) return {.why = "it converts to a float type on purpose"};
+  return kNotReal;
 }
 
 }  // namespace
 
 extern constexpr ir::OpDef kCast{
     .name = "Cast",
+    .since = ir::Since(1),
     .attributes = kAttributes,
     .quant_of = &QuantOf,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .identity_of = &FirstInput,
 };
 
 }  // namespace octavo::ops

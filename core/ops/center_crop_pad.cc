@@ -1,9 +1,10 @@
-// CenterCropPad(x, shape) {axes}: the middle of x cut to, or with zeros around it filled up to, the
-// given extents; what is odd is left out or added at the end.
+// SPDX-License-Identifier: Apache-2.0
+// CenterCropPad(x, shape) {axes}: x cropped around its middle, or padded with zeros around it, to
+// the given extents; an odd element is cropped or added at the end.
 #include <numeric>
 
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -30,7 +31,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   ir::Tensor& y = context.out();
   if (x.size() == 0 || y.size() == 0) return {};
@@ -53,12 +54,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kCenterCropPad{
     .name = "CenterCropPad",
+    .since = ir::Since(18),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.why = "the zeros that it adds have no code of their own"},
+    .quant = {.why = "it pads with zeros, which its operand's type may not represent"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,5 +1,6 @@
-// Clip(x, min, max): x limited to [min, max], element by element; either bound may be absent.
-#include "core/ops/elementwise.h"
+// SPDX-License-Identifier: Apache-2.0
+// Clip(x, min, max): x clamped to [min, max], element by element; either bound may be absent.
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -16,7 +17,7 @@ Status Infer(ir::InferContext& context) {
   return InferNumericUnary(context);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   VisitDType(context.in(0).dtype(), [&]<class T>(T) {
     const std::span<const T> from = context.in(0).values<T>();
     const std::span<T> to = context.out().mutable_values<T>();
@@ -26,7 +27,7 @@ Status Reference(const ir::EvalContext& context) {
       for (int64_t i = begin; i < end; ++i) {
         T x = from[i];
         if (least && x < *least) x = *least;
-        if (most && x > *most) x = *most;  // the upper bound wins, as ONNX's definition has it
+        if (most && x > *most) x = *most;  // the upper bound wins, as in ONNX's definition
         to[i] = x;
       }
     });
@@ -43,17 +44,24 @@ ir::QuantRule QuantOf(const ir::Graph& graph, const ir::Node& node) {
   return kFreeResult;
 }
 
+int FirstIfUnbounded(const ir::Graph&, const ir::Node& node) {
+  return node.input(1) || node.input(2) ? -1 : 0;
+}
+
 }  // namespace
 
 extern constexpr ir::OpDef kClip{
     .name = "Clip",
+    .since = ir::Since(1),
     .inputs = {1, 3},
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant_of = &QuantOf,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .pointwise = true,
     .clamps = true,
+    .identity_of = &FirstIfUnbounded,
 };
 
 }  // namespace octavo::ops

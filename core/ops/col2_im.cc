@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Col2Im(x, image_shape, block_shape) {dilations, pads, strides}: columns [N, C * block, places]
-// added up where their blocks lie in the image [N, C, image..]; sums in double, in the order of
-// places.
-#include "core/ops/elementwise.h"
-#include "core/ops/window.h"
+// added up at the places of their blocks in the image [N, C, image..]; sums in double, in the order
+// of places.
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/window.h"
 
 namespace octavo::ops {
 namespace {
@@ -38,7 +39,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   OCTAVO_TRY(const Window window,
              BlocksOf(context.node, context.in(1).ToInts(), context.in(2).ToInts()));
   const int64_t image = ir::NumElements(window.in), places = window.positions();
@@ -64,12 +65,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kCol2Im{
     .name = "Col2Im",
+    .since = ir::Since(18),
     .inputs = {3, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.why = "it adds up blocks in reals"},
+    .quant = {.why = "it sums overlapping blocks as floats"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compress(x, condition) {axis}: the slices along an axis (of the flat elements without one) where
-// the condition is true.  How many there are must be known when types are inferred.
+// the condition is true.  Their number must be known when types are inferred.
 #include <cstring>
 
-#include "core/ops/flat_axis.h"
+#include "core/ops/shared/flat_axis.h"
 
 namespace octavo::ops {
 namespace {
@@ -31,7 +32,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const bool flat = !context.node.attributes.Has("axis");
   const int axis = flat ? 0 : FrontAxis(context.node.attributes.Int("axis", 0), x.rank());
@@ -53,14 +54,15 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kCompress{
     .name = "Compress",
+    .since = ir::Since(9),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
 };
 
 }  // namespace octavo::ops

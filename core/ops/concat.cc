@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Concat(inputs...) {axis}: the inputs one after another along an axis.
-#include "core/ops/axis_rule.h"
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/axis_rule.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -33,7 +34,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   ir::Tensor& result = context.out();
   const int axis = FrontAxis(context.node.attributes.Int("axis", 0), result.rank());
   const ir::Shape to_strides = ir::StridesOf(result.shape());
@@ -47,8 +48,9 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// Along the axis the channels of all inputs follow one another; off it they must agree, unless each
-// input's are alike and so are the same along the axis.
+// Along the concatenated axis the channels of all inputs follow one another.  Along another axis
+// all inputs must have equal channels, unless each input's channels are all alike: then they vary
+// along the concatenated axis only.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int input,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -79,14 +81,16 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
 
 extern constexpr ir::OpDef kConcat{
     .name = "Concat",
+    .since = ir::Since(1),
     .inputs = {1, ir::kManyInputs},
     .attributes = kAttributes,
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
+    .identity_of = &OnlyInput,
 };
 
 }  // namespace octavo::ops

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConstantOfShape(shape) {value}: that shape filled with one value, by default f32 0.
 #include <cstring>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -19,7 +20,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::PayloadPtr value = context.node.attributes.TensorOf("value");
   if (!value) return {};  // results are zeroed
   const int element = ir::SizeOf(value->tensor.dtype());
@@ -34,11 +35,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kConstantOfShape{
     .name = "ConstantOfShape",
+    .since = ir::Since(9),
     .attributes = kAttributes,
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.why = "it reads no reals; it folds to a constant where its shape is known"},
+    .quant = {.why =
+                  "it has no real-valued input; it folds to a constant where its shape is known"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conv(x, w, b): x [N, C, spatial..], w [M, C / group, kernel..], b [M] or absent.  Every output
 // is one chain of fused multiply-adds from +0: channel of the group, then tap in row-major order
-// (the padding takes part with +0); the bias is one addition at the end.
-#include "core/ops/channel_sums.h"
-#include "core/ops/elementwise.h"
-#include "core/ops/product_type.h"
-#include "core/ops/real_type.h"
-#include "core/ops/window.h"
+// (padding contributes +0); the bias is one addition at the end.
+#include "core/ops/shared/channel_sums.h"
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/product_type.h"
+#include "core/ops/shared/real_type.h"
+#include "core/ops/shared/window.h"
 
 namespace octavo::ops {
 namespace {
@@ -67,7 +68,7 @@ Status Compute(const ir::EvalContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   return WithReal(context.in(0).dtype(), [&]<class T>(T) { return Compute<T>(context); });
 }
 
@@ -77,14 +78,15 @@ int WeightAxis(const ir::Graph&, const ir::Node&, int) { return 0; }
 
 extern constexpr ir::OpDef kConv{
     .name = "Conv",
+    .since = ir::Since(1),
     .inputs = {2, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kWeight, ir::Role::kBias),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .weight_axis = &WeightAxis,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConvInteger(x, w, x_zero_point?, w_zero_point?): an int32 convolution of plain integers, for
-// models that were quantized elsewhere.  Padding adds nothing.
-#include "core/ops/data_op.h"
+// models that were quantized elsewhere.  Padding contributes 0.
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -104,19 +105,19 @@ int64_t WindowSum(const Geometry& geometry, const ir::Shape& x_shape, const ir::
   return sum;
 }
 
-// Codes minus zero points; channel c of the first axis takes zero point c where there are several.
-std::vector<int32_t> Centered(const ir::Tensor& codes, const ir::Tensor* zero_point) {
-  std::vector<int32_t> centered(codes.size());
-  const int64_t channel = codes.shape()[0] == 0 ? 1 : codes.size() / codes.shape()[0];
-  for (int64_t i = 0; i < codes.size(); ++i) {
+// Elements minus zero points; channel c of the first axis has zero point c where there are several.
+std::vector<int32_t> Centered(const ir::Tensor& values, const ir::Tensor* zero_point) {
+  std::vector<int32_t> centered(values.size());
+  const int64_t channel = values.shape()[0] == 0 ? 1 : values.size() / values.shape()[0];
+  for (int64_t i = 0; i < values.size(); ++i) {
     int64_t zp = 0;
     if (zero_point) zp = zero_point->IntAt(zero_point->size() == 1 ? 0 : i / channel);
-    centered[i] = static_cast<int32_t>(codes.IntAt(i) - zp);
+    centered[i] = static_cast<int32_t>(values.IntAt(i) - zp);
   }
   return centered;
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Shape& x_shape = context.in(0).shape();
   const ir::Shape& w_shape = context.in(1).shape();
   Geometry geometry;
@@ -146,12 +147,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kConvInteger{
     .name = "ConvInteger",
+    .since = ir::Since(10),
     .inputs = {2, 4},
     .attributes = kAttributes,
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kNotReal},
+    .quant = kNotReal,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // ConvTranspose(x, w, b): x [N, C, spatial..], w [C, M / group, kernel..], b [M] or absent.  Every
 // output is one chain of fused multiply-adds from +0: channel of the group, then kernel position
-// descending (input position ascending); positions that the strides skip take part with +0.  The
+// descending (input position ascending); positions that the strides skip contribute +0.  The
 // bias is one addition at the end.
-#include "core/ops/channel_sums.h"
-#include "core/ops/product_type.h"
-#include "core/ops/transpose_window.h"
+#include "core/ops/shared/channel_sums.h"
+#include "core/ops/shared/product_type.h"
+#include "core/ops/shared/transpose_window.h"
 
-#include "core/ops/elementwise.h"
-#include "core/ops/real_type.h"
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -67,7 +68,7 @@ Status Compute(const ir::EvalContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   return WithReal(context.in(0).dtype(), [&]<class T>(T) { return Compute<T>(context); });
 }
 
@@ -78,14 +79,15 @@ int WeightAxis(const ir::Graph&, const ir::Node&, int) { return 1; }
 
 extern constexpr ir::OpDef kConvTranspose{
     .name = "ConvTranspose",
+    .since = ir::Since(1),
     .inputs = {2, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kWeight, ir::Role::kBias),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .weight_axis = &WeightAxis,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,5 +1,6 @@
-// CumSum(x, axis) {exclusive, reverse}: sums of all elements so far along an axis.
-#include "core/ops/data_op.h"
+// SPDX-License-Identifier: Apache-2.0
+// CumSum(x, axis) {exclusive, reverse}: running sums along an axis.
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -17,7 +18,7 @@ Status Infer(ir::InferContext& context) {
   return InferSameType(context);
 }
 
-// Reals sum in double, integers wrap in their own width.
+// Floats are summed in double, integers wrap around in their own width.
 template <class T>
 void Accumulate(const ir::EvalContext& context) {
   using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;
@@ -41,7 +42,7 @@ void Accumulate(const ir::EvalContext& context) {
   }
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   VisitDType(context.in(0).dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) Accumulate<T>(context);
   });
@@ -52,12 +53,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kCumSum{
     .name = "CumSum",
+    .since = ir::Since(11),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.why = "sums of many codes leave the range of 8 bits"},
+    .quant = {.why = "running sums of many values exceed the range of 8 bits"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,8 +1,9 @@
-// Det(x): the determinant of the square matrices that the last two axes hold, by elimination with
-// row pivots in double.
+// SPDX-License-Identifier: Apache-2.0
+// Det(x): the determinant of the square matrices in the last two axes, by elimination with row
+// pivots in double.
 #include <cmath>
 
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -40,7 +41,7 @@ double Determinant(std::vector<double> m, int64_t n) {
   return determinant;
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const int64_t n = x.shape().back();
   VisitDType(x.dtype(), [&]<class T>(T) {
@@ -58,9 +59,10 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kDet{
     .name = "Det",
-    .quant = {.why = "a determinant cancels, so few of its bits would be left"},
+    .since = ir::Since(11),
+    .quant = {.why = "its terms cancel, so few correct bits would be left"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dropout(data, ratio?, training_mode?) {seed}: in inference the input; the mask is all true.
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -19,7 +20,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   CopyAll(context.in(0), context.out());
   if (context.results.size() > 1) std::ranges::fill(context.out(1).mutable_values<bool>(), true);
   return {};
@@ -33,16 +34,18 @@ std::optional<ir::Quant> MapQuant(const ir::Graph&, const ir::Node&, int, const 
 
 extern constexpr ir::OpDef kDropout{
     .name = "Dropout",
+    .since = ir::Since(1),
     .inputs = {1, 3},
     .results = {1, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
+    .identity_of = &FirstInput,
 };
 
 }  // namespace octavo::ops

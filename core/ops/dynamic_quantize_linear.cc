@@ -1,7 +1,8 @@
-// DynamicQuantizeLinear(x): u8 codes of x with a scale and zero point from x's own range, for
+// SPDX-License-Identifier: Apache-2.0
+// DynamicQuantizeLinear(x): x quantized to u8 with a scale and zero point from x's own range, for
 // models that were quantized elsewhere.
-#include "core/ops/data_op.h"
 #include "core/ops/quantize_math.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -16,19 +17,19 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const auto x = context.in(0).values<float>();
   float min = 0, max = 0;
   for (const float value : x) {
     min = std::min(min, value);
     max = std::max(max, value);
   }
-  const ir::CodeRange codes = ir::CodesOf(ir::DType::kU8);
+  const ir::IntegerRange range = ir::IntegerRangeOf(ir::DType::kU8);
   const float scale = max == min ? 1.0f : (max - min) / 255.0f;
-  const int32_t zero_point = QuantizeOne(-min, scale, 0, codes);
+  const int32_t zero_point = QuantizeOne(-min, scale, 0, range);
   const auto to = context.out(0).mutable_values<uint8_t>();
   for (size_t i = 0; i < to.size(); ++i) {
-    to[i] = static_cast<uint8_t>(QuantizeOne(x[i], scale, zero_point, codes));
+    to[i] = static_cast<uint8_t>(QuantizeOne(x[i], scale, zero_point, range));
   }
   context.out(1).mutable_values<float>()[0] = scale;
   context.out(2).mutable_values<uint8_t>()[0] = static_cast<uint8_t>(zero_point);
@@ -39,11 +40,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kDynamicQuantizeLinear{
     .name = "DynamicQuantizeLinear",
+    .since = ir::Since(11),
     .results = {3, 3},
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.why = "it makes codes of its own at run time"},
+    .quant = {.why = "it chooses its quantization parameters at run time"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,9 +1,10 @@
-// Einsum(x..) {equation}: products of elements named by letters, summed over the letters that the
-// result does not have.  "..." stands for axes that all operands broadcast.
+// SPDX-License-Identifier: Apache-2.0
+// Einsum(x..) {equation}: products of elements whose axes letters name, summed over the letters
+// that the result does not have.  "..." is any number of axes, broadcast over all operands.
 #include <cctype>
 #include <map>
 
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 constexpr ir::AttrSpec kAttributes[] = {{"equation", ir::AttrKind::kString, true}};
 
 // One label per axis of each operand and of the result; axes of "..." have labels below 0, the
-// last of them -1.
+// last one -1.
 struct Equation {
   std::vector<std::vector<int>> terms;
   std::vector<int> result;
@@ -24,11 +25,12 @@ std::string ReadTerm(std::string_view text, int64_t rank, std::vector<int>& labe
   const int64_t letters = std::ranges::count_if(text, [](char c) { return c != '.'; });
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '.') {
-      if (!std::isalpha(static_cast<unsigned char>(text[i]))) return "has a sign that is no letter";
+      if (!std::isalpha(static_cast<unsigned char>(text[i])))
+        return "has a character that is not a letter";
       labels.push_back(text[i]);
       continue;
     }
-    if (text.substr(i, 3) != "...") return "has a dot that is none of three";
+    if (text.substr(i, 3) != "...") return "has a dot outside of '...'";
     i += 2;
     for (int64_t d = rank - letters; d > 0; --d) labels.push_back(static_cast<int>(-d));
   }
@@ -67,7 +69,8 @@ std::string Parse(std::string text, std::span<const ir::Shape> shapes, Equation&
     }
     for (size_t d = 0; d < labels.size(); ++d) {
       int64_t& extent = equation.extents.try_emplace(labels[d], 1).first->second;
-      if (extent != 1 && shape[d] != 1 && extent != shape[d]) return "names unequal extents alike";
+      if (extent != 1 && shape[d] != 1 && extent != shape[d])
+        return "gives one letter to different extents";
       if (extent == 1) extent = shape[d];
       dots = std::max<int64_t>(dots, -labels[d]);
     }
@@ -84,7 +87,7 @@ std::string Parse(std::string text, std::span<const ir::Shape> shapes, Equation&
     return wrong;
   }
   for (const int label : equation.result) {
-    if (!equation.extents.count(label)) return "has a letter in its result alone";
+    if (!equation.extents.count(label)) return "has a letter that only the result has";
   }
   return {};
 }
@@ -166,7 +169,7 @@ void Run(const ir::EvalContext& context, const Loop& loop) {
   });
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   std::vector<ir::Shape> shapes;
   for (const ir::Tensor* input : context.inputs) shapes.push_back(input->shape());
   Equation equation;
@@ -185,11 +188,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kEinsum{
     .name = "Einsum",
+    .since = ir::Since(12),
     .inputs = {1, ir::kManyInputs},
     .attributes = kAttributes,
-    .quant = {.why = "its products have no integer form"},
+    .quant = {.why = "no integer form of its products is defined"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Expand(input, shape): repeats axes of extent 1, by ONNX's broadcast of the two shapes.
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -16,7 +17,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& input = context.in(0);
   const ir::Shape& shape = context.out().shape();
   Gather(shape, BroadcastStrides(input.shape(), shape), ir::SizeOf(input.dtype()), input.raw(),
@@ -24,7 +25,7 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// New axes stand in front; an axis of extent 1 has one parameter pair for all.
+// New axes come first; an axis of extent 1 has one pair of parameters, which holds for all.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -38,14 +39,16 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
 
 extern constexpr ir::OpDef kExpand{
     .name = "Expand",
+    .since = ir::Since(8),
     .inputs = {2, 2},
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
+    .identity_of = &FirstInput,
 };
 
 }  // namespace octavo::ops

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // EyeLike(input) {dtype, k}: 1 on the k-th diagonal of a matrix of the input's shape, else 0.
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -18,7 +19,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const int64_t k = context.node.attributes.Int("k", 0);
   const int64_t rows = context.out().shape()[0], columns = context.out().shape()[1];
   VisitDType(context.out().dtype(), [&]<class T>(T) {
@@ -34,11 +35,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kEyeLike{
     .name = "EyeLike",
+    .since = ir::Since(9),
     .attributes = kAttributes,
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.why = "it reads no reals"},
+    .quant = {.why = "it has no real-valued input"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
     .shape_only = true,
 };
 

@@ -1,8 +1,9 @@
-// Gather(data, indices) {axis}: whole slices of data along an axis, picked by index.
+// SPDX-License-Identifier: Apache-2.0
+// Gather(data, indices) {axis}: slices of data along an axis, selected by index.
 #include <cstring>
 
-#include "core/ops/axis_rule.h"
-#include "core/ops/data_op.h"
+#include "core/ops/shared/axis_rule.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -23,7 +24,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& data = context.in(0);
   const int axis = FrontAxis(context.node.attributes.Int("axis", 0), data.rank());
   const int64_t extent = data.shape()[axis];
@@ -49,9 +50,9 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// Before the axis the channel axis stays, behind it it moves with the indices' rank; on it the
-// parameters are gathered as well, where the indices are constant and of rank 0 or 1 (or a reshape
-// of such), or all rows alike.
+// A channel axis before the gathered axis stays; one after it moves by the indices' rank.  On the
+// gathered axis the parameters are gathered too, where the indices are constant and of rank 0 or 1
+// (or a reshape of such), or have equal rows.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -81,15 +82,16 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
 
 extern constexpr ir::OpDef kGather{
     .name = "Gather",
+    .since = ir::Since(1),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kView,
 };
 
 }  // namespace octavo::ops

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // GatherElements(data, indices) {axis}: result[i][j] = data[indices[i][j]][j] for axis 0.
 #include <cstring>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -30,7 +31,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& data = context.in(0);
   const ir::Tensor& indices = context.in(1);
   const int axis = FrontAxis(context.node.attributes.Int("axis", 0), data.rank());
@@ -56,7 +57,8 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// Off the axis the first channels are read; on it data decides which.
+// Along another axis the result has the first channels; along the gathered axis the data decide
+// which channel each element has.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -72,15 +74,16 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
 
 extern constexpr ir::OpDef kGatherElements{
     .name = "GatherElements",
+    .since = ir::Since(11),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
 };
 
 }  // namespace octavo::ops

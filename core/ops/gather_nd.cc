@@ -1,7 +1,8 @@
-// GatherND(data, indices) {batch_dims}: slices of data named by the last axis of indices.
+// SPDX-License-Identifier: Apache-2.0
+// GatherND(data, indices) {batch_dims}: slices of data at the places in the last axis of indices.
 #include <cstring>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -32,7 +33,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& data = context.in(0);
   const ir::Tensor& indices = context.in(1);
   const int64_t batch = context.node.attributes.Int("batch_dims", 0);
@@ -66,14 +67,15 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kGatherND{
     .name = "GatherND",
+    .since = ir::Since(11),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
 };
 
 }  // namespace octavo::ops

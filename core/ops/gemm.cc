@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gemm(a, b, c): alpha * A' * B' + beta * c, with A' = A or its transpose, c broadcast to [M, N].
-// Every product element is one chain of fused multiply-adds from +0 along K; alpha and the scaled
-// c follow as one multiplication and one addition.
+// Every product element is one chain of fused multiply-adds from +0 along K; alpha is one
+// multiplication after it, the scaled c one addition.
 #include <cmath>
 
-#include "core/ops/elementwise.h"
-#include "core/ops/product_type.h"
-#include "core/ops/real_type.h"
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/product_type.h"
+#include "core/ops/shared/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -73,7 +74,7 @@ Status Compute(const ir::EvalContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   return WithReal(context.in(0).dtype(), [&]<class T>(T) { return Compute<T>(context); });
 }
 
@@ -85,14 +86,15 @@ int WeightAxis(const ir::Graph&, const ir::Node& node, int) {
 
 extern constexpr ir::OpDef kGemm{
     .name = "Gemm",
+    .since = ir::Since(1),
     .inputs = {2, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kWeight, ir::Role::kBias),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .weight_axis = &WeightAxis,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

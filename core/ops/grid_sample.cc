@@ -1,9 +1,9 @@
-// GridSample(x, grid) {mode, padding_mode, align_corners}: x [N, C, places..] read at coordinates
-// in
-// [-1, 1], innermost axis first: nearest, linear or cubic, in double, rounded once.
+// SPDX-License-Identifier: Apache-2.0
+// GridSample(x, grid) {mode, padding_mode, align_corners}: x [N, C, places..] sampled at
+// coordinates in [-1, 1], innermost axis first: nearest, linear or cubic, in double, rounded once.
 #include <cmath>
 
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -11,7 +11,7 @@ namespace {
 constexpr ir::AttrSpec kAttributes[] = {{"align_corners", ir::AttrKind::kInt},
                                         {"mode", ir::AttrKind::kString},
                                         {"padding_mode", ir::AttrKind::kString}};
-constexpr double kCubic = -0.75;  // of the cubic convolution, as ONNX fixes it
+constexpr double kCubic = -0.75;  // of the cubic convolution, fixed by ONNX
 
 struct Mode {
   std::string interpolation = {}, padding = {};
@@ -48,7 +48,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// Folded back and forth between `low` and `high`.
+// Reflected back and forth between `low` and `high`.
 double Reflected(double at, double low, double high) {
   const double range = high - low;
   if (range <= 0) return low;
@@ -60,7 +60,7 @@ double Reflected(double at, double low, double high) {
   return from_low ? low + rest : high - rest;
 }
 
-// One axis: how x's places are read around a coordinate.
+// One axis: the places of x around a coordinate.
 struct Axis {
   const Mode& mode;
   int64_t extent = 0;
@@ -78,7 +78,7 @@ struct Axis {
     if (mode.padding == "reflection") return Reflected(at, low(), high());
     return at;
   }
-  // -1 outside, where zeros are read.
+  // -1 outside of x, where the padding is zero.
   int64_t Element(double at) const {
     at = Padded(at);
     const auto last = static_cast<double>(extent - 1);
@@ -117,7 +117,7 @@ std::vector<Tap> TapsOf(const Axis& axis, double coordinate) {
   return taps;
 }
 
-// The offset and weight of every element that one place of the grid reads.
+// Offset and weight of every element that one place of the grid combines.
 std::vector<Tap> Product(const std::vector<std::vector<Tap>>& axes, const ir::Shape& strides) {
   std::vector<Tap> all = {{0, 1}};
   for (size_t d = 0; d < axes.size(); ++d) {
@@ -133,7 +133,7 @@ std::vector<Tap> Product(const std::vector<std::vector<Tap>>& axes, const ir::Sh
   return all;
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const ir::Tensor& grid = context.in(1);
   const Mode mode = ModeOf(context.node);
@@ -168,13 +168,14 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kGridSample{
     .name = "GridSample",
+    .since = ir::Since(16),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

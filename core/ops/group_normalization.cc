@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // GroupNormalization(x, scale, bias) {num_groups, epsilon}: each group of channels of each sample
 // to mean 0 and variance 1, then scaled and shifted by channel (opset 21); in double, rounded once.
-#include "core/ops/normalize_rows.h"
+#include "core/ops/shared/normalize_rows.h"
 
 namespace octavo::ops {
 namespace {
@@ -25,7 +26,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const int64_t channels = x.shape()[1], groups = context.node.attributes.Int("num_groups", 1);
   const int64_t plane = ir::StridesOf(x.shape())[1], size = channels / groups * plane;
@@ -54,13 +55,14 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kGroupNormalization{
     .name = "GroupNormalization",
+    .since = ir::Since(18),
     .inputs = {3, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

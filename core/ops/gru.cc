@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // GRU(x, w, r, b?, lengths?, initial_h?), gates z, r, h: h = (1 - z) * g(..) + z * h.
-#include "core/ops/recurrent.h"
+#include "core/ops/shared/recurrent.h"
 
 namespace octavo::ops {
 namespace {
@@ -30,20 +31,21 @@ void Step(const RecurrentCell& cell, const ir::Node& node, const double* inputs,
 
 Status Infer(ir::InferContext& context) { return InferRecurrent(context, kKind); }
 
-Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, kKind, &Step); }
+Status Definition(const ir::EvalContext& context) { return RunRecurrent(context, kKind, &Step); }
 
 }  // namespace
 
 extern constexpr ir::OpDef kGRU{
     .name = "GRU",
+    .since = ir::Since(1),
     .inputs = {3, 6},
     .results = {1, 2},
     .attributes = kRecurrentAttributes,
     .roles = kRecurrentRoles,
-    .quant = {.why = "its state would be rounded at every step"},
+    .quant = {.why = "rounding its state at every step would add up"},
     .weight_axis = &RecurrentWeightAxis,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

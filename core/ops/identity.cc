@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identity(input): the input.
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   CopyAll(context.in(0), context.out());
   return {};
 }
@@ -18,12 +19,14 @@ std::optional<ir::Quant> MapQuant(const ir::Graph&, const ir::Node&, int, const 
 
 extern constexpr ir::OpDef kIdentity{
     .name = "Identity",
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .since = ir::Since(1),
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &InferSameType,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kView,
+    .identity_of = &FirstInput,
 };
 
 }  // namespace octavo::ops

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // InstanceNormalization(x, scale, b): each plane of each sample to mean 0 and variance 1, then
 // scaled and shifted by channel; in double, rounded once.
-#include "core/ops/normalize_rows.h"
-#include "core/ops/real_type.h"
+#include "core/ops/shared/normalize_rows.h"
+#include "core/ops/shared/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -23,7 +24,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const int64_t channels = x.shape()[1];
   const int64_t size = ir::StridesOf(x.shape())[1];
@@ -49,13 +50,14 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kInstanceNormalization{
     .name = "InstanceNormalization",
+    .since = ir::Since(1),
     .inputs = {3, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // LayerNormalization(x, scale, b) {axis, epsilon}: the elements from `axis` on to mean 0 and
 // variance 1, then scaled and shifted; in double, rounded once.
-#include "core/ops/normalize_rows.h"
-#include "core/ops/real_type.h"
+#include "core/ops/shared/normalize_rows.h"
+#include "core/ops/shared/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -18,7 +19,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const int axis = FrontAxis(context.node.attributes.Int("axis", -1), x.rank());
   const ir::Shape row(x.shape().begin() + axis, x.shape().end());
@@ -54,14 +55,15 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kLayerNormalization{
     .name = "LayerNormalization",
+    .since = ir::Since(17),
     .inputs = {2, 3},
     .results = {1, 3},
     .attributes = kTrailingAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

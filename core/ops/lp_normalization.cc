@@ -1,11 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 // LpNormalization(x) {axis, p}: each row along the axis divided by its norm, the sum of magnitudes
-// (p = 1) or the root of the sum of squares (p = 2), or by what lp_norm.h makes of it; a row of
+// (p = 1) or the root of the sum of squares (p = 2), or by a divisor of lp_norm.h; a row of
 // norm 0 stays 0.  Sums are in double, in the order of normalize_rows.h.
 #include <cmath>
 
-#include "core/ops/lp_norm.h"
-#include "core/ops/normalize_rows.h"
-#include "core/ops/softmax_rows.h"
+#include "core/ops/shared/lp_norm.h"
+#include "core/ops/shared/normalize_rows.h"
+#include "core/ops/shared/softmax_rows.h"
 
 namespace octavo::ops {
 namespace {
@@ -19,13 +20,13 @@ Status Infer(ir::InferContext& context) {
   const int64_t p = context.node().attributes.Int("p", 2);
   if (p != 1 && p != 2) return context.Invalid("p is {}, but must be 1 or 2", p).Field("p");
   if (!DivisorOf(context.node().attributes)) {
-    return context.Invalid("epsilon must be a number from 0 on, its mode max, add or inside")
+    return context.Invalid("epsilon must be a finite number >= 0, epsilon_mode max, add or inside")
         .Field("epsilon");
   }
-  return InferSoftmax(context);
+  return InferRows(context);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const bool squares = context.node.attributes.Int("p", 2) == 2;
   const Divisor divisor = *DivisorOf(context.node.attributes);
   return ForEachRow(context, [squares, divisor](double* values, int64_t count) {
@@ -40,11 +41,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kLpNormalization{
     .name = "LpNormalization",
+    .since = ir::Since(1),
     .attributes = kAttributes,
-    .quant = {.kind = ir::QuantRule::Kind::kFixed, .why = {}, .range = {-1, 1}},
-    .rescale = kScalesItself,
+    .quant = FixedRange(-1, 1),
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // LpPool(x) {p}: the p-norm of each window; the padding counts as 0.
 #include <cmath>
 
 #include "core/base/math.h"
-#include "core/ops/elementwise.h"
-#include "core/ops/window.h"
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/window.h"
 
 namespace octavo::ops {
 namespace {
@@ -28,7 +29,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   OCTAVO_TRY(const Window window, WindowOf(context.node, context.in(0).shape()));
   const auto p = static_cast<double>(context.node.attributes.Int("p", 2));
   const int64_t in_size = ir::NumElements(window.in), out_size = window.positions();
@@ -57,11 +58,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kLpPool{
     .name = "LpPool",
+    .since = ir::Since(1),
     .attributes = kAttributes,
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // LRN(x) {size, alpha, beta, bias}: x / (bias + alpha / size * s)^beta, s the sum of squares over
 // `size` neighbouring channels; in double, rounded once.
 #include "core/base/math.h"
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -23,7 +24,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const ir::AttrMap& attributes = context.node.attributes;
   const int64_t channels = x.shape()[1];
@@ -56,11 +57,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kLRN{
     .name = "LRN",
+    .since = ir::Since(1),
     .attributes = kAttributes,
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

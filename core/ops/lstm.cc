@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // LSTM(x, w, r, b?, lengths?, initial_h?, initial_c?, peepholes?), gates i, o, f, c.
-#include "core/ops/recurrent.h"
+#include "core/ops/shared/recurrent.h"
 
 namespace octavo::ops {
 namespace {
@@ -11,7 +12,7 @@ void Step(const RecurrentCell& cell, const ir::Node& node, const double* inputs,
           std::vector<double>& h, std::vector<double>& c) {
   const int64_t n = cell.hidden;
   std::vector<double> sums(n), input(n), forget(n), candidate(n), state(n), output(n);
-  // The gate's sum, and what its peephole adds.
+  // The sum of a gate, and the term of its peephole.
   const auto gate = [&](int64_t which, std::vector<double>& values) {
     cell.Recurrent(which, h, sums);
     for (int64_t j = 0; j < n; ++j) values[j] = inputs[which * n + j] + sums[j];
@@ -43,20 +44,21 @@ void Step(const RecurrentCell& cell, const ir::Node& node, const double* inputs,
 
 Status Infer(ir::InferContext& context) { return InferRecurrent(context, kKind); }
 
-Status Reference(const ir::EvalContext& context) { return RunRecurrent(context, kKind, &Step); }
+Status Definition(const ir::EvalContext& context) { return RunRecurrent(context, kKind, &Step); }
 
 }  // namespace
 
 extern constexpr ir::OpDef kLSTM{
     .name = "LSTM",
+    .since = ir::Since(1),
     .inputs = {3, 8},
     .results = {1, 3},
     .attributes = kRecurrentAttributes,
     .roles = kRecurrentRoles,
-    .quant = {.why = "its state would be rounded at every step"},
+    .quant = {.why = "rounding its state at every step would add up"},
     .weight_axis = &RecurrentWeightAxis,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

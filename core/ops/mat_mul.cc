@@ -1,15 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMul(a, b): the product of the last two axes, the others broadcast; a vector is a row on the
 // left and a column on the right.  Every element is one chain of fused multiply-adds from +0
 // along K.
-#include "core/ops/mat_mul_shape.h"
-
 #include <cmath>
 
-#include "core/ops/elementwise.h"
-#include "core/ops/product_type.h"
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/product_type.h"
 
 namespace octavo::ops {
+namespace {
 
+// The batched matrix product of two shapes by numpy's rules.
+struct MatMulShape {
+  int64_t rows = 0, depth = 0, columns = 0;
+  // Element offsets of each product's operands; one per product.
+  std::vector<int64_t> a_offsets, b_offsets;
+  ir::Shape result;
+};
+
+// The error does not name the node.
 Result<MatMulShape> MatMulShapeOf(ir::Shape a, ir::Shape b) {
   const auto wrong = [&](std::string_view what) {
     return Fail(Code::kInvalidArgument, "operands of shapes {} and {} {}", ir::ToString(a),
@@ -46,8 +55,6 @@ Result<MatMulShape> MatMulShapeOf(ir::Shape a, ir::Shape b) {
   if (!column) shape.result.push_back(shape.columns);
   return shape;
 }
-
-namespace {
 
 Status Infer(ir::InferContext& context) {
   if (context.dtype(0) == ir::DType::kBool) {
@@ -87,7 +94,7 @@ Status Compute(const ir::EvalContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   Status status;
   VisitDType(context.in(0).dtype(), [&]<class T>(T) {
     if constexpr (!std::is_same_v<T, bool>) status = Compute<T>(context);
@@ -105,13 +112,14 @@ int WeightAxis(const ir::Graph& graph, const ir::Node& node, int input) {
 
 extern constexpr ir::OpDef kMatMul{
     .name = "MatMul",
+    .since = ir::Since(1),
     .inputs = {2, 2},
     .roles = ir::Roles(ir::Role::kData, ir::Role::kWeight),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .weight_axis = &WeightAxis,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

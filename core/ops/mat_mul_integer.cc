@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // MatMulInteger(a, b, a_zero_point?, b_zero_point?): an int32 matrix product of plain integers, for
 // models that were quantized elsewhere.  a's zero points may be one per row, b's one per column.
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -56,7 +57,7 @@ int64_t ZeroPoint(const ir::EvalContext& context, size_t input, int64_t at) {
   return context.in(input).IntAt(context.in(input).size() == 1 ? 0 : at);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const auto product = ProductOf(context.in(0).shape(), context.in(1).shape());
   ir::Shape batch = product->result;
   const int64_t columns = batch.back(), rows = batch[batch.size() - 2], depth = product->a.back();
@@ -85,11 +86,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kMatMulInteger{
     .name = "MatMulInteger",
+    .since = ir::Since(10),
     .inputs = {2, 4},
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kNotReal},
+    .quant = kNotReal,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

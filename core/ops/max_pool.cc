@@ -1,10 +1,11 @@
-// MaxPool(x): the largest element of each window, NaN where it holds one; optionally where it was
+// SPDX-License-Identifier: Apache-2.0
+// MaxPool(x): the largest element of each window, NaN where it has one; optionally its place
 // (Indices).
 //
-// The model of an op's file: what it does, schema, inference, rules, meaning, one row.
+// An example of an op's file: head comment, attributes, inference, definition, rules, one row.
 #include <limits>
 
-#include "core/ops/window.h"
+#include "core/ops/shared/window.h"
 
 namespace octavo::ops {
 namespace {
@@ -20,7 +21,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// The place of each element of a plane as storage_order counts them: 0 row-major, 1 column-major.
+// The index of each element of a plane in storage_order: 0 row-major, 1 column-major.
 std::vector<int64_t> Places(const Window& window, const ir::Node& node) {
   std::vector<int64_t> places(ir::NumElements(window.in));
   const bool columns = node.attributes.Int("storage_order", 0) != 0;
@@ -39,7 +40,7 @@ std::vector<int64_t> Places(const Window& window, const ir::Node& node) {
   return places;
 }
 
-// NaN is greater than all others, and stays.
+// NaN is greater than all numbers.
 template <class T>
 T Greater(T x, T best) {
   return x > best || x != x ? x : best;
@@ -97,13 +98,14 @@ void Pool(const Window& window, const ir::EvalContext& context) {
   });
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   OCTAVO_TRY(const Window window, WindowOf(context.node, context.in(0).shape()));
   VisitDType(context.in(0).dtype(), [&]<class T>(T) { Pool<T>(window, context); });
   return {};
 }
 
-// Ties that a Rescale makes would move the index; a window wholly in the padding has no element.
+// A Rescale may make elements equal, which would move the index; a window wholly in the padding has
+// no element to rescale.
 std::string WhyNot(const ir::Graph& graph, const ir::Node& node, const ir::Type&, const ir::Type&) {
   if (node.results.size() > 1) return "its indices result may change where rounding makes ties";
   const auto window = WindowOf(node, graph.type(node.input(0)).shape);
@@ -122,14 +124,17 @@ std::string WhyNot(const ir::Graph& graph, const ir::Node& node, const ir::Type&
 
 extern constexpr ir::OpDef kMaxPool{
     .name = "MaxPool",
+    .since = ir::Since(1),
     .results = {1, 2},
     .attributes = kWindowAttributes,
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput, .why = {}},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised,
+    .quant = kSameScale,
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kSink,
+                .at_output = ir::RescaleRule::AtOutput::kHoist,
                 .why_not = &WhyNot},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kSelect,
+    .identity_of = &FirstIfWindowOfOne,
 };
 
 }  // namespace octavo::ops

@@ -1,7 +1,8 @@
-// MaxUnpool(x, indices, output_shape?) {kernel_shape, strides, pads}: zeros with every element of x
-// at the place that MaxPool's indices give.
-#include "core/ops/elementwise.h"
-#include "core/ops/window.h"
+// SPDX-License-Identifier: Apache-2.0
+// MaxUnpool(x, indices, output_shape?) {kernel_shape, strides, pads}: every element of x at the
+// place that MaxPool's indices give, zeros elsewhere.
+#include "core/ops/shared/elementwise.h"
+#include "core/ops/shared/window.h"
 
 namespace octavo::ops {
 namespace {
@@ -10,7 +11,7 @@ constexpr ir::AttrSpec kAttributes[] = {{"kernel_shape", ir::AttrKind::kInts, tr
                                         {"pads", ir::AttrKind::kInts},
                                         {"strides", ir::AttrKind::kInts}};
 
-// The smallest operand that MaxPool makes x of; empty where the attributes do not fit.
+// The smallest operand whose MaxPool has x's shape; empty where the attributes do not fit.
 ir::Shape PooledFrom(const ir::Node& node, const ir::Shape& x) {
   const ir::AttrMap& attributes = node.attributes;
   const size_t axes = x.size() < 2 ? 0 : x.size() - 2;
@@ -63,7 +64,7 @@ int64_t PlaceOf(int64_t index, const ir::Shape& pooled, const ir::Shape& result,
   return place;
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& indices = context.in(1);
   ir::Tensor& result = context.out();
   const ir::Shape pooled = PooledFrom(context.node, context.in(0).shape());
@@ -88,12 +89,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kMaxUnpool{
     .name = "MaxUnpool",
+    .since = ir::Since(9),
     .inputs = {2, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.why = "the zeros that it puts between have no code in every type"},
+    .quant = {.why = "it fills with zeros, which its operand's type may not represent"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // MeanVarianceNormalization(x) {axes}: (x - mean) / (deviation + 1e-9) over the axes (0, 2, 3), in
 // double, rounded once.
 #include <cmath>
 
-#include "core/ops/reduce.h"
+#include "core/ops/shared/reduce.h"
 
 namespace octavo::ops {
 namespace {
@@ -18,7 +19,7 @@ Status Infer(ir::InferContext& context) {
   return InferFloatUnary(context);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   std::vector<bool> reduced(x.rank(), false);
   for (const int64_t axis : context.node.attributes.Ints("axes", {0, 2, 3})) {
@@ -50,11 +51,12 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kMeanVarianceNormalization{
     .name = "MeanVarianceNormalization",
+    .since = ir::Since(9),
     .attributes = kAttributes,
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

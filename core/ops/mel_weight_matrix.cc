@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // MelWeightMatrix(bins, dft_length, sample_rate, lower_hertz, upper_hertz) {output_datatype}: the
 // matrix that turns a spectrum into mel bins, a triangle over frequencies for each.
 #include <cmath>
 
 #include "core/base/math.h"
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -26,7 +27,7 @@ constexpr double kLn10 = 2.302585092994046;
 
 double MelOf(double hertz) { return 2595 * math::Log(1 + hertz / 700) / kLn10; }
 
-// Where each triangle begins, peaks and ends: bins + 2 places in the spectrum.
+// The places in the spectrum at which the triangles begin, peak and end: bins + 2 of them.
 std::vector<int64_t> Edges(const ir::EvalContext& context, int64_t bins) {
   const double low = MelOf(context.in(3).FloatAt(0)), high = MelOf(context.in(4).FloatAt(0));
   const double step = (high - low) / static_cast<double>(bins + 2);
@@ -40,7 +41,7 @@ std::vector<int64_t> Edges(const ir::EvalContext& context, int64_t bins) {
   return edges;
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   ir::Tensor& result = context.out();
   const int64_t rows = result.shape()[0], bins = result.shape()[1];
   const std::vector<int64_t> edges = Edges(context, bins);
@@ -68,12 +69,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kMelWeightMatrix{
     .name = "MelWeightMatrix",
+    .since = ir::Since(17),
     .inputs = {5, 5},
     .attributes = kAttributes,
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.why = "it reads no reals"},
+    .quant = {.why = "it has no real-valued input"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // NonMaxSuppression(boxes, scores, max_output_boxes_per_class?, iou_threshold?, score_threshold?)
-// {center_point_box}: [batch, class, box] of the best boxes that do not overlap a better one.  How
-// many there are depends on data, which must be known when types are inferred.
+// {center_point_box}: [batch, class, box] of the best boxes that do not overlap a better one.
+// Their number depends on data, which must be known when types are inferred.
 #include <algorithm>
 #include <numeric>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -92,7 +93,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   std::ranges::copy(Select(context.node, context.inputs),
                     context.out().mutable_values<int64_t>().begin());
   return {};
@@ -102,12 +103,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kNonMaxSuppression{
     .name = "NonMaxSuppression",
+    .since = ir::Since(10),
     .inputs = {2, 5},
     .attributes = kAttributes,
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kNotReal},
+    .quant = kNotReal,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

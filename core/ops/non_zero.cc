@@ -1,6 +1,7 @@
-// NonZero(x): the indices of the elements that are not 0, one row per axis.  How many there are
-// depends on data, so the data must be known when types are inferred.
-#include "core/ops/data_op.h"
+// SPDX-License-Identifier: Apache-2.0
+// NonZero(x): the indices of the elements that are not 0, one row per axis.  Their
+// number depends on data, so the data must be known when types are inferred.
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -21,7 +22,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const std::vector<int64_t> places = Places(x);
   const ir::Shape strides = ir::StridesOf(x.shape());
@@ -38,10 +39,11 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kNonZero{
     .name = "NonZero",
+    .since = ir::Since(9),
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kNotReal},
+    .quant = kNotReal,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // OneHot(indices, depth, values) {axis}: values[1] where the new axis equals the index, else
-// values[0]; an index outside of [-depth, depth) marks nothing.
+// values[0]; an index outside of [-depth, depth) selects none.
 #include <cstring>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -25,7 +26,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& indices = context.in(0);
   const ir::Tensor& values = context.in(2);
   ir::Tensor& result = context.out();
@@ -50,12 +51,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kOneHot{
     .name = "OneHot",
+    .since = ir::Since(9),
     .inputs = {3, 3},
     .attributes = kAttributes,
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.why = "it reads indices, not reals"},
+    .quant = {.why = "its inputs are indices, not real values"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // PRelu(x, slope): x, or slope * x below 0; slope broadcasts to x.
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -17,7 +18,7 @@ Status Infer(ir::InferContext& context) {
   return InferNumericUnary(context);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   return NumericBinary(context, [](auto x, auto slope) {
     return x < decltype(x)(0) ? static_cast<decltype(x)>(x * slope) : x;
   });
@@ -27,12 +28,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kPRelu{
     .name = "PRelu",
+    .since = ir::Since(1),
     .inputs = {2, 2},
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,17 +1,18 @@
-// Pad(data, pads, constant_value?, axes?) {mode}: elements before and after along axes: a constant,
-// the edge, or what stands at the mirrored or wrapped place.  Negative pads crop.
+// SPDX-License-Identifier: Apache-2.0
+// Pad(data, pads, constant_value?, axes?) {mode}: adds elements before and after along axes: a
+// constant, the edge, or the element at the mirrored or wrapped place.  Negative pads crop.
 #include <cstring>
 
-#include "core/ops/data_op.h"
 #include "core/ops/quantize_math.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
 
 constexpr ir::AttrSpec kAttributes[] = {{"mode", ir::AttrKind::kString}};
 
-// Elements put before and after along one axis.
+// Numbers of elements added before and after along one axis.
 struct Amount {
   int64_t before = 0;
   int64_t after = 0;
@@ -35,7 +36,7 @@ std::string AmountsOf(const ir::Shape& shape, const Ints& pads, const Ints* axes
   return {};
 }
 
-// For each place along an axis of the result the place in data that it shows; -1: the constant.
+// For each place along an axis of the result, the place in data that it copies; -1: the constant.
 Ints PlacesOf(std::string_view mode, int64_t extent, Amount amount) {
   Ints places(std::max<int64_t>(0, amount.before + extent + amount.after));
   for (size_t i = 0; i < places.size(); ++i) {
@@ -82,7 +83,7 @@ Status Infer(ir::InferContext& context) {
                              extent);
     }
     if (mode != "constant" && extent == 0 && shape[i] > 0) {
-      return context.Invalid("axis {} has no element to show", i);
+      return context.Invalid("axis {} has no element to copy", i);
     }
   }
   context.SetResult(0, context.dtype(0), std::move(shape));
@@ -116,7 +117,7 @@ void PadConstant(const ir::EvalContext& context, const std::vector<Amount>& amou
        result.mutable_raw() + to * element, context.pool);
 }
 
-// One axis after another, innermost last, so that a row is read through one list of places.
+// One axis after another, innermost last, so that a row is copied by one list of places.
 void Show(const std::vector<Ints>& places, const ir::Shape& strides, size_t axis, int element,
           const std::byte* from, std::byte*& to) {
   for (const int64_t place : places[axis]) {
@@ -130,7 +131,7 @@ void Show(const std::vector<Ints>& places, const ir::Shape& strides, size_t axis
   }
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& data = context.in(0);
   const std::string mode = context.node.attributes.String("mode", "constant");
   Ints axes;
@@ -154,15 +155,15 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-// The constant as real; nullopt where only a run can tell.
+// The constant's real value; nullopt where only a run knows it.
 std::optional<float> ConstantOf(const ir::Graph& graph, const ir::Node& node) {
   if (!node.input(2)) return 0.0f;
   if (!graph.IsConstant(node.input(2))) return std::nullopt;
   return static_cast<float>(graph.value(node.input(2)).constant->tensor.FloatAt(0));
 }
 
-// Along the channel axis new places take the parameters of the channel that they show, or of the
-// nearest one; off it the constant must be one code for all channels.
+// Along the channel axis new places have the parameters of the channel that they copy, or of the
+// nearest one; along other axes the constant must be the same stored integer in all channels.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -186,35 +187,43 @@ std::string WhyNot(const ir::Graph& graph, const ir::Node& node, const ir::Type&
                    const ir::Type& to) {
   if (node.attributes.String("mode", "constant") != "constant") return {};
   const std::optional<float> value = ConstantOf(graph, node);
-  if (!value) return "the value that it pads with is not known ahead";
+  if (!value) return "the value that it pads with is not constant";
   if (*value == 0.0f) return {};
   if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
-    return "it pads channels of different parameters with a value other than 0";
+    return "it pads channels of different quantization parameters with a value other than 0";
   }
   const auto exact = [&](const ir::Type& type) {
     const float scale = type.quant->scale();
     const int32_t zp = type.quant->zero_point();
-    return DequantizeOne(QuantizeOne(*value, scale, zp, ir::CodesOf(type.dtype)), scale, zp) ==
-           *value;
+    return DequantizeOne(QuantizeOne(*value, scale, zp, ir::IntegerRangeOf(type.dtype)), scale,
+                         zp) == *value;
   };
   if (exact(from) && exact(to)) return {};
-  return fmt::format("the value {} that it pads with has no code in both types", *value);
+  return fmt::format("not both types represent the value {} that it pads with exactly", *value);
+}
+
+int FirstIfNothingPadded(const ir::Graph& graph, const ir::Node& node) {
+  const auto pads = ConstantInts(graph, node.input(1));
+  return pads && std::ranges::all_of(*pads, [](int64_t pad) { return pad == 0; }) ? 0 : -1;
 }
 
 }  // namespace
 
 extern constexpr ir::OpDef kPad{
     .name = "Pad",
+    .since = ir::Since(1),
     .inputs = {2, 4},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised,
+    .quant = kSameScale,
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kSink,
+                .at_output = ir::RescaleRule::AtOutput::kHoist,
                 .why_not = &WhyNot},
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kFill,
+    .identity_of = &FirstIfNothingPadded,
 };
 
 }  // namespace octavo::ops

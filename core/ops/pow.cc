@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pow(x, y): x^y, element by element over the broadcast of both; the result has x's type.  Integers
-// to integers are exact and wrap around; where they leave the integers, they truncate.
+// to integers are exact and wrap around; fractions truncate.
 #include <cmath>
 #include <limits>
 
 #include "core/base/math.h"
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -33,8 +34,8 @@ T Power(T x, double y) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(power);
   } else {
-    // Saturates, because a conversion of what T cannot hold is undefined.  The bounds in double
-    // may lie one above what T holds.
+    // Saturates, because converting a value out of T's range is undefined.  The bounds as doubles
+    // may be one above T's own.
     if (std::isnan(power)) return T(0);
     if (power >= static_cast<double>(std::numeric_limits<T>::max())) {
       return std::numeric_limits<T>::max();
@@ -62,7 +63,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   ir::Tensor& result = context.out();
   const ir::Tensor y = BroadcastTo(context.in(1), result.shape(), context.pool);
   const ir::Tensor x = BroadcastTo(context.in(0), result.shape(), context.pool);
@@ -89,12 +90,13 @@ ir::QuantRule QuantOf(const ir::Graph& graph, const ir::Node& node) {
 
 extern constexpr ir::OpDef kPow{
     .name = "Pow",
+    .since = ir::Since(1),
     .inputs = {2, 2},
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant_of = &QuantOf,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

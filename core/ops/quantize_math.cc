@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/ops/quantize_math.h"
 
 #include <algorithm>
@@ -5,12 +6,12 @@
 #include <limits>
 #include <type_traits>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
 
-constexpr int64_t kGrain = 1 << 15;  // elements that repay handing a part to another thread
+constexpr int64_t kGrain = 1 << 15;  // grain size: minimum elements per task
 
 // Adding and subtracting it rounds |x| < 2^22 to an integer, ties to even.
 constexpr float kRounder = 0x1.8p23f;
@@ -33,7 +34,7 @@ void ForEachRun(const ir::Shape& shape, const ir::Quant& quant, int64_t size, Th
   pool->For(size, kGrain, part);
 }
 
-// The codes of QuantizeOne.  Up to 16 bits the bounds are exact in float, and clamping to whole
+// QuantizeOne of each element.  Up to 16 bits the bounds are exact in float, and clamping to whole
 // numbers before rounding is the same as after.
 template <class T>
 void QuantizeRun(const float* from, int64_t count, float scale, int32_t zero, T* to) {
@@ -48,16 +49,16 @@ void QuantizeRun(const float* from, int64_t count, float scale, int32_t zero, T*
       to[i] = static_cast<T>(static_cast<int32_t>((x + kRounder) - kRounder) + zero);
     }
   } else {
-    const ir::CodeRange codes = ir::CodesOf(ir::DTypeOf<T>());
+    const ir::IntegerRange range = ir::IntegerRangeOf(ir::DTypeOf<T>());
     for (int64_t i = 0; i < count; ++i) {
-      to[i] = static_cast<T>(QuantizeOne(from[i], scale, zero, codes));
+      to[i] = static_cast<T>(QuantizeOne(from[i], scale, zero, range));
     }
   }
 }
 
 template <class T>
 void DequantizeRun(const T* from, int64_t count, float scale, int32_t zero, float* to) {
-  // What differs by less than 2^31 is subtracted in 32 bits, which vectors have.
+  // Differences below 2^31 are computed in 32 bits, for which there are vector instructions.
   using Wide = std::conditional_t<sizeof(T) <= 2, int32_t, int64_t>;
   for (int64_t i = 0; i < count; ++i) {
     to[i] = static_cast<float>(static_cast<Wide>(from[i]) - zero) * scale;
@@ -66,13 +67,8 @@ void DequantizeRun(const T* from, int64_t count, float scale, int32_t zero, floa
 
 }  // namespace
 
-int32_t QuantizeOne(float x, float scale, int32_t zero_point, ir::CodeRange codes) {
-  const float steps = std::nearbyint(x / scale);
-  if (std::isnan(steps)) return zero_point;
-  // In double a zero point adds without rounding, and the clamp comes before the conversion.
-  const double code = std::clamp(double{steps} + zero_point, static_cast<double>(codes.min),
-                                 static_cast<double>(codes.max));
-  return static_cast<int32_t>(code);
+int32_t QuantizeOne(float x, float scale, int32_t zero_point, ir::IntegerRange range) {
+  return numerics::QuantizeOne(numerics::kOnnx.quantize, x, {scale, zero_point}, range);
 }
 
 void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& result,
@@ -88,17 +84,41 @@ void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& resu
   });
 }
 
-void DequantizeInto(const ir::Tensor& codes, const ir::Quant& quant, ir::Tensor& result,
+void DequantizeInto(const ir::Tensor& quantized, const ir::Quant& quant, ir::Tensor& result,
                     ThreadPool* pool) {
   float* to = result.mutable_values<float>().data();
-  VisitDType(codes.dtype(), [&]<class T>(T) {
-    const T* from = codes.values<T>().data();
-    ForEachRun(codes.shape(), quant, codes.size(), pool,
+  VisitDType(quantized.dtype(), [&]<class T>(T) {
+    const T* from = quantized.values<T>().data();
+    ForEachRun(quantized.shape(), quant, quantized.size(), pool,
                [&](int64_t channel, int64_t begin, int64_t end) {
                  DequantizeRun(from + begin, end - begin, quant.scale(channel),
                                quant.zero_point(channel), to + begin);
                });
   });
+}
+
+void QuantizeInto(numerics::QuantizeFunction quantize, const ir::Tensor& real, const ir::Type& type,
+                  ir::Tensor& result, ThreadPool* pool) {
+  if (quantize == numerics::kOnnx.quantize) return QuantizeInto(real, type, result, pool);
+  const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
+  const float* from = real.values<float>().data();
+  VisitDType(type.dtype, [&]<class T>(T) {
+    T* to = result.mutable_values<T>().data();
+    ForEachRun(real.shape(), *type.quant, real.size(), pool,
+               [&](int64_t channel, int64_t begin, int64_t end) {
+                 const auto quant = numerics::ChannelQuant::Of(type, channel);
+                 for (int64_t i = begin; i < end; ++i) {
+                   to[i] = static_cast<T>(numerics::QuantizeOne(quantize, from[i], quant, range));
+                 }
+               });
+  });
+}
+
+ir::Tensor QuantizeTensor(numerics::QuantizeFunction quantize, const ir::Tensor& real,
+                          const ir::Type& type, ThreadPool* pool) {
+  ir::Tensor result(type.dtype, real.shape());
+  QuantizeInto(quantize, real, type, result, pool);
+  return result;
 }
 
 ir::Tensor QuantizeTensor(const ir::Tensor& real, const ir::Type& type, ThreadPool* pool) {
@@ -107,9 +127,9 @@ ir::Tensor QuantizeTensor(const ir::Tensor& real, const ir::Type& type, ThreadPo
   return result;
 }
 
-ir::Tensor DequantizeTensor(const ir::Tensor& codes, const ir::Quant& quant, ThreadPool* pool) {
-  ir::Tensor result(ir::DType::kF32, codes.shape());
-  DequantizeInto(codes, quant, result, pool);
+ir::Tensor DequantizeTensor(const ir::Tensor& quantized, const ir::Quant& quant, ThreadPool* pool) {
+  ir::Tensor result(ir::DType::kF32, quantized.shape());
+  DequantizeInto(quantized, quant, result, pool);
   return result;
 }
 

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // Range(start, limit, delta): start, start + delta, ... before limit.
 #include <cmath>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -28,7 +29,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   VisitDType(context.out().dtype(), [&]<class T>(T) {
     const T start = context.in(0).values<T>()[0], delta = context.in(2).values<T>()[0];
     const auto to = context.out().mutable_values<T>();
@@ -43,11 +44,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kRange{
     .name = "Range",
+    .since = ir::Since(11),
     .inputs = {3, 3},
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.why = "it reads no reals; it folds to a constant where its bounds are known"},
+    .quant = {.why =
+                  "it has no real-valued input; it folds to a constant where its bounds are known"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

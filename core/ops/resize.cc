@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resize(x, roi?, scales?, sizes?): nearest neighbours, linear or cubic interpolation.  Nearest
 // moves elements; the others sum in double, axis by axis from the first, rounded once.
 #include <cstring>
 
-#include "core/ops/data_op.h"
-#include "core/ops/resize_axis.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/resize_axis.h"
 
 namespace octavo::ops {
 namespace {
@@ -77,7 +78,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// One axis of (outer, in, inner) to (outer, out, inner).
+// Resizes one axis: (outer, in, inner) to (outer, out, inner).
 std::vector<double> Interpolate(const std::vector<double>& from, const ResizeAxis& axis,
                                 const ResizeMode& mode, int64_t outer, int64_t inner,
                                 ThreadPool* pool) {
@@ -131,7 +132,7 @@ void ShowNearest(const std::vector<std::vector<int64_t>>& places, const ir::Shap
   }
 }
 
-// tf_crop_and_resize: places that lie outside of the operand show the extrapolation value.
+// tf_crop_and_resize: places outside of the operand have the extrapolation value.
 void Extrapolate(const std::vector<ResizeAxis>& plan, const ResizeMode& mode, ir::Tensor& result) {
   const ir::Shape strides = ir::StridesOf(result.shape());
   const auto to = result.mutable_values<float>();
@@ -146,7 +147,7 @@ void Extrapolate(const std::vector<ResizeAxis>& plan, const ResizeMode& mode, ir
   }
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const ResizeMode mode = ResizeModeOf(context.node.attributes);
   std::array<const ir::Tensor*, 3> inputs{};
@@ -172,18 +173,18 @@ Status Reference(const ir::EvalContext& context) {
   return {};
 }
 
-bool MovesCodes(const ir::Node& node) {
+bool MovesElements(const ir::Node& node) {
   const ResizeMode mode = ResizeModeOf(node.attributes);
   return mode.mode == "nearest" && !mode.crops();
 }
 
 ir::QuantRule QuantOf(const ir::Graph&, const ir::Node& node) {
   return {.kind =
-              MovesCodes(node) ? ir::QuantRule::Kind::kSameAsInput : ir::QuantRule::Kind::kFree};
+              MovesElements(node) ? ir::QuantRule::Kind::kSameScale : ir::QuantRule::Kind::kFree};
 }
 
 std::string WhyNot(const ir::Graph&, const ir::Node& node, const ir::Type&, const ir::Type&) {
-  if (MovesCodes(node)) return {};
+  if (MovesElements(node)) return {};
   return "interpolation rounds, so it does not commute with a Rescale";
 }
 
@@ -206,16 +207,18 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
 
 extern constexpr ir::OpDef kResize{
     .name = "Resize",
+    .since = ir::Since(10),
     .inputs = {1, 4},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant_of = &QuantOf,
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised,
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kSink,
+                .at_output = ir::RescaleRule::AtOutput::kHoist,
                 .why_not = &WhyNot},
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
 };
 
 }  // namespace octavo::ops

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReverseSequence(x, lengths) {batch_axis, time_axis}: the first lengths[b] places along the time
 // axis in reverse, for each b along the batch axis.
 #include <cstring>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -24,7 +25,7 @@ Status Infer(ir::InferContext& context) {
   return InferSameType(context);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const int64_t batch_axis = context.node.attributes.Int("batch_axis", 1);
   const int64_t rows = x.shape()[0], columns = x.shape()[1];
@@ -51,14 +52,15 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kReverseSequence{
     .name = "ReverseSequence",
+    .since = ir::Since(10),
     .inputs = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
 };
 
 }  // namespace octavo::ops

@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 // RMSNormalization(x, scale) {axis, epsilon}: the elements from `axis` on divided by the root of
 // the mean of their squares, then scaled; in double, rounded once.
-#include "core/ops/normalize_rows.h"
-#include "core/ops/real_type.h"
+#include "core/ops/shared/normalize_rows.h"
+#include "core/ops/shared/real_type.h"
 
 namespace octavo::ops {
 namespace {
@@ -11,7 +12,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   const int axis = FrontAxis(context.node.attributes.Int("axis", -1), x.rank());
   const ir::Shape row(x.shape().begin() + axis, x.shape().end());
@@ -37,13 +38,14 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kRMSNormalization{
     .name = "RMSNormalization",
+    .since = ir::Since(23),
     .inputs = {2, 2},
     .attributes = kTrailingAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

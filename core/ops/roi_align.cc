@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // RoiAlign(x, rois, batch_indices): every region of x resampled to output_height x output_width;
-// each place is the mean (or largest part) of samples that bilinear interpolation takes in its bin.
+// each place is the mean (or largest part) of bilinear samples in its bin.
 #include <cmath>
 
-#include "core/ops/elementwise.h"
+#include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
@@ -38,13 +39,13 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// A sample's four neighbours in a plane with their weights; none far outside.
+// A sample's four neighbours in a plane with their weights; no neighbours far outside.
 struct Sample {
   std::array<int64_t, 4> at = {};
   std::array<double, 4> weights = {};
 };
 
-// Where a sample lies between two places of one axis.
+// A sample's coordinate between two places of one axis.
 struct Between {
   int64_t low = 0, high = 0;
   double fraction = 0;
@@ -68,7 +69,7 @@ Sample SampleAt(double y, double x, int64_t height, int64_t width) {
            v.fraction * (1 - h.fraction), v.fraction * h.fraction}};
 }
 
-// One axis of a region: where it begins, how long a bin is, how many samples each takes.
+// One axis of a region: where it begins, how long a bin is, how many samples each bin has.
 struct Bins {
   double start = 0, size = 0;
   int64_t samples = 1;
@@ -98,7 +99,7 @@ double PoolBin(const T* plane, const std::vector<Sample>& samples, bool mean) {
   for (const Sample& sample : samples) {
     for (size_t i = 0; i < 4; ++i) {
       const double part = sample.weights[i] * static_cast<double>(plane[sample.at[i]]);
-      // The largest weighted neighbour, as ONNX's definition has it.
+      // The largest weighted neighbour, as in ONNX's definition.
       result = mean ? result + part : first ? part : std::max(result, part);
       first = false;
     }
@@ -129,7 +130,7 @@ void AlignRegion(const ir::EvalContext& context, int64_t roi) {
   }
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const int64_t batches = context.in(0).shape()[0];
   for (int64_t roi = 0; roi < context.in(2).size(); ++roi) {
     const int64_t batch = context.in(2).IntAt(roi);
@@ -145,13 +146,14 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kRoiAlign{
     .name = "RoiAlign",
+    .since = ir::Since(10),
     .inputs = {3, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
     .quant = kFreeResult,
-    .rescale = kScalesItself,
+    .rescale = kFoldsRescale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shape(data) {start, end}: the extents of data from axis start to before axis end.
-#include "core/ops/data_op.h"
+// Size(data): the number of its elements.
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -17,15 +19,25 @@ ir::Shape Extents(const ir::Node& node, const ir::Shape& shape) {
   return {shape.begin() + start, shape.begin() + end};
 }
 
-Status Infer(ir::InferContext& context) {
+Status InferShape(ir::InferContext& context) {
   const ir::Shape extents = Extents(context.node(), context.shape(0));
   context.SetResult(0, ir::DType::kI64, {static_cast<int64_t>(extents.size())});
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status ShapeOf(const ir::EvalContext& context) {
   std::ranges::copy(Extents(context.node, context.in(0).shape()),
                     context.out().mutable_values<int64_t>().begin());
+  return {};
+}
+
+Status InferSize(ir::InferContext& context) {
+  context.SetResult(0, ir::DType::kI64, {});
+  return {};
+}
+
+Status SizeOf(const ir::EvalContext& context) {
+  context.out().mutable_values<int64_t>()[0] = context.in(0).size();
   return {};
 }
 
@@ -33,11 +45,21 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kShape{
     .name = "Shape",
+    .since = ir::Since(1),
     .attributes = kAttributes,
-    .quant = {.kind = ir::QuantRule::Kind::kNotReal},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kAbsorbed},
-    .infer = &Infer,
-    .reference = &Reference,
+    .quant = kNotReal,
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kFold},
+    .infer = &InferShape,
+    .definition = &ShapeOf,
+    .shape_only = true,
+};
+extern constexpr ir::OpDef kSize{
+    .name = "Size",
+    .since = ir::Since(1),
+    .quant = kNotReal,
+    .rescale = {.at_input = ir::RescaleRule::AtInput::kFold},
+    .infer = &InferSize,
+    .definition = &SizeOf,
     .shape_only = true,
 };
 

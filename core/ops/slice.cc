@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slice(data, starts, ends, axes?, steps?): every step-th element from start to end along axes.
 #include <limits>
 
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
 
-// What is taken along one axis: start, start + step, ... count times.
+// The indices along one axis: start, start + step, ... count times.
 struct Taken {
   int64_t start = 0;
   int64_t step = 1;
@@ -75,7 +76,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& data = context.in(0);
   Ints axes, steps;
   if (context.Has(3)) axes = context.in(3).ToInts();
@@ -119,18 +120,27 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
   return PickChannels(from, channels, *from.axis);
 }
 
+// Where the shape stays, only a backward step changes anything.
+int FirstIfForward(const ir::Graph& graph, const ir::Node& node) {
+  if (!node.input(4)) return 0;
+  const auto steps = ConstantInts(graph, node.input(4));
+  return steps && std::ranges::all_of(*steps, [](int64_t step) { return step > 0; }) ? 0 : -1;
+}
+
 }  // namespace
 
 extern constexpr ir::OpDef kSlice{
     .name = "Slice",
+    .since = ir::Since(1),
     .inputs = {3, 5},
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kView,
+    .identity_of = &FirstIfForward,
 };
 
 }  // namespace octavo::ops

@@ -1,8 +1,9 @@
-// Split(input, split?) {axis, num_outputs}: consecutive parts along an axis; without `split` equal
-// ones, the last smaller where it does not come out even.
-#include "core/ops/axis_rule.h"
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+// SPDX-License-Identifier: Apache-2.0
+// Split(input, split?) {axis, num_outputs}: consecutive parts along an axis; without `split`
+// equal ones, the last smaller where the extent does not divide evenly.
+#include "core/ops/shared/axis_rule.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -44,7 +45,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& input = context.in(0);
   const int axis = FrontAxis(context.node.attributes.Int("axis", 0), input.rank());
   const ir::Shape strides = ir::StridesOf(input.shape());
@@ -62,20 +63,26 @@ std::optional<ir::Quant> MapQuant(const ir::Graph&, const ir::Node&, int, const 
   return from;
 }
 
+int FirstIfUnsplit(const ir::Graph&, const ir::Node& node) {
+  return node.results.size() == 1 ? 0 : -1;
+}
+
 }  // namespace
 
 extern constexpr ir::OpDef kSplit{
     .name = "Split",
+    .since = ir::Since(1),
     .inputs = {1, 2},
     .results = {1, ir::kManyInputs},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kView,
+    .identity_of = &FirstIfUnsplit,
 };
 
 }  // namespace octavo::ops

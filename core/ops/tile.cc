@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tile(input, repeats): the input repeats[i] times along each axis i.
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -20,7 +21,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& input = context.in(0);
   const ir::Shape dense = ir::StridesOf(input.shape());
   ir::Shape extents, strides;
@@ -48,14 +49,16 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
 
 extern constexpr ir::OpDef kTile{
     .name = "Tile",
+    .since = ir::Since(1),
     .inputs = {2, 2},
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
+    .identity_of = &FirstInput,
 };
 
 }  // namespace octavo::ops

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // TopK(x, k) {axis, largest, sorted}: the k greatest (or least) elements along an axis, with their
 // indices; of equal elements the earlier one comes first.
 #include <algorithm>
 #include <numeric>
 
-#include "core/ops/arg_extreme.h"
+#include "core/ops/shared/order.h"
 
 namespace octavo::ops {
 namespace {
@@ -55,7 +56,7 @@ void Select(const ir::EvalContext& context) {
   }
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   VisitDType(context.in(0).dtype(), [&]<class T>(T) { Select<T>(context); });
   return {};
 }
@@ -64,13 +65,15 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kTopK{
     .name = "TopK",
+    .since = ir::Since(1),
     .inputs = {2, 2},
     .results = {2, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
+    .quant = kSameScale,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
 };
 
 }  // namespace octavo::ops

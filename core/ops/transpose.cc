@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transpose(data) {perm}: axis i of the result is axis perm[i] of data; by default reversed.
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -21,7 +22,7 @@ Status Infer(ir::InferContext& context) {
   ir::Shape shape;
   for (const int64_t axis : perm) {
     if (axis < 0 || axis >= static_cast<int64_t>(data.size()) || seen[axis]) {
-      return context.Invalid("perm is no permutation of {} axes", data.size()).Field("perm");
+      return context.Invalid("perm is not a permutation of {} axes", data.size()).Field("perm");
     }
     seen[axis] = true;
     shape.push_back(data[axis]);
@@ -34,7 +35,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& data = context.in(0);
   const ir::Shape from = ir::StridesOf(data.shape());
   ir::Shape strides;
@@ -52,17 +53,31 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
   return OnAxis(from, static_cast<int>(at - perm.begin()));
 }
 
+// Axes of extent 1 may move; the others stay in order.
+int FirstIfInOrder(const ir::Graph& graph, const ir::Node& node) {
+  const ir::Shape& shape = graph.type(node.input(0)).shape;
+  int64_t last = -1;
+  for (const int64_t axis : PermOf(node, shape.size())) {
+    if (shape[axis] == 1) continue;
+    if (axis < last) return -1;
+    last = axis;
+  }
+  return 0;
+}
+
 }  // namespace
 
 extern constexpr ir::OpDef kTranspose{
     .name = "Transpose",
+    .since = ir::Since(1),
     .attributes = kAttributes,
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kView,
+    .identity_of = &FirstIfInOrder,
 };
 
 }  // namespace octavo::ops

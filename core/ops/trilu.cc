@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trilu(input, k?) {upper}: keeps the triangle on and above (or below) the k-th diagonal of each
 // matrix, 0 elsewhere.
 #include <cstring>
 
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 namespace {
@@ -17,7 +18,7 @@ Status Infer(ir::InferContext& context) {
   return InferSameType(context);
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& input = context.in(0);
   const int64_t k = context.Has(1) ? context.in(1).IntAt(0) : 0;
   const bool upper = context.node.attributes.Int("upper", 1) != 0;
@@ -39,12 +40,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kTrilu{
     .name = "Trilu",
+    .since = ir::Since(14),
     .inputs = {1, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.why = "masks are made once and stay float"},
+    .quant = {.why = "it builds masks, which stay float"},
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

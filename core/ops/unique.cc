@@ -1,11 +1,12 @@
-// Unique(x) {axis, sorted}: the different elements, or slices along an axis, with the first place
-// of each, which of them every place holds, and how often each occurs.  How many there are must be
-// known when types are inferred.
+// SPDX-License-Identifier: Apache-2.0
+// Unique(x) {axis, sorted}: the distinct elements, or slices along an axis, with the first place of
+// each, the index of the one at every place, and how often each occurs.  Their number must be known
+// when types are inferred.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
 
-#include "core/ops/flat_axis.h"
+#include "core/ops/shared/flat_axis.h"
 
 namespace octavo::ops {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt},
                                         {"sorted", ir::AttrKind::kInt}};
 
-// x as (outer, extent, inner), where the extent counts what is compared.
+// x as (outer, extent, inner): the extent counts the compared elements or slices.
 struct Slices {
   int64_t outer = 1, extent = 0, inner = 1;
 };
@@ -92,7 +93,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   const ir::Tensor& x = context.in(0);
   Found found = Find(x, context.node);
   if (context.node.attributes.Int("sorted", 1) == 0) found = InOrderOfPlaces(found);
@@ -116,12 +117,13 @@ Status Reference(const ir::EvalContext& context) {
 
 extern constexpr ir::OpDef kUnique{
     .name = "Unique",
+    .since = ir::Since(11),
     .results = {1, 4},
     .attributes = kAttributes,
     .roles = ir::AllRoles(ir::Role::kParameter),
-    .quant = {.kind = ir::QuantRule::Kind::kNotReal},
+    .quant = kNotReal,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
 };
 
 }  // namespace octavo::ops

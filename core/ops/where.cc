@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where(condition, x, y): x where the condition holds, else y; all three broadcast.
-#include "core/ops/data_op.h"
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/data_op.h"
+#include "core/ops/shared/strided_copy.h"
 
 namespace octavo::ops {
 namespace {
@@ -32,7 +33,7 @@ void Choose(const ir::Tensor& condition, const ir::Tensor& x, const ir::Tensor& 
   for (size_t i = 0; i < to.size(); ++i) to[i] = chosen[i] ? from_x[i] : from_y[i];
 }
 
-Status Reference(const ir::EvalContext& context) {
+Status Definition(const ir::EvalContext& context) {
   ir::Tensor& result = context.out();
   const ir::Tensor condition = BroadcastTo(context.in(0), result.shape(), context.pool);
   const ir::Tensor x = BroadcastTo(context.in(1), result.shape(), context.pool);
@@ -49,7 +50,8 @@ Status Reference(const ir::EvalContext& context) {
   }
 }
 
-// Counted from the last axis both branches must have the same channels, none of them repeated.
+// Both branches must have the same channels along the same axis from the end, none repeated by the
+// broadcast.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int input,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -60,18 +62,31 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
   return OnAxis(from, axis);
 }
 
+// The operand that a condition selects which is the same everywhere.
+int SelectedInput(const ir::Graph& graph, const ir::Node& node) {
+  const ir::ValueId condition = node.input(0);
+  if (!condition || !graph.IsConstant(condition)) return -1;
+  const ir::Tensor& tensor = graph.value(condition).constant->tensor;
+  if (tensor.size() == 0) return -1;
+  const auto answers = tensor.values<bool>();
+  if (std::ranges::count(answers, answers[0]) != tensor.size()) return -1;
+  return answers[0] ? 1 : 2;
+}
+
 }  // namespace
 
 extern constexpr ir::OpDef kWhere{
     .name = "Where",
+    .since = ir::Since(9),
     .inputs = {3, 3},
     .roles = ir::Roles(ir::Role::kParameter, ir::Role::kData),
-    .quant = {.kind = ir::QuantRule::Kind::kSameAsInput},
-    .rescale = {.at_input = ir::RescaleRule::AtInput::kSunk,
-                .at_output = ir::RescaleRule::AtOutput::kRaised},
+    .quant = kSameScale,
+    .rescale = kMovesRescale,
     .map_quant = &MapQuant,
     .infer = &Infer,
-    .reference = &Reference,
+    .definition = &Definition,
+    .moves_data = ir::Movement::kCopy,
+    .identity_of = &SelectedInput,
 };
 
 }  // namespace octavo::ops

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What was rewritten and what that did to the numbers.
 #pragma once
 
@@ -8,8 +9,8 @@
 namespace octavo::passes {
 
 // Numeric effects, weakest claim last; `--numerics-limit` is the highest that a job allows.
-// real-exact stands for float rewrites (equal in real numbers); only the limit `exact` forbids
-// them.  new-arithmetic happens once, at import.
+// real-exact is for float rewrites (equal in real numbers, float rounding may differ); only the
+// limit `exact` forbids it.  new-arithmetic occurs once, where quantized ops are formed.
 enum class Effect {
   kExact,
   kRealExact,
@@ -20,23 +21,26 @@ enum class Effect {
 };
 std::string_view Name(Effect effect);
 
-// One law of a pass's table: `law` as a formula, `condition` in words.
+// One rewrite rule: `pattern` becomes `replacement` where `condition` holds; `effect` is the
+// weakest claim unless the condition names a weaker one.
 struct Rule {
-  std::string_view name = {};
-  std::string_view law = {};
+  std::string_view id = {};  // "pass/rule", unique; the pass is the one that defines the rule
+  std::string_view pattern = {};
+  std::string_view replacement = {};
   Effect effect = Effect::kExact;
   std::string_view condition = {};
 };
 
+// One application of a rule.
 struct LedgerEntry {
-  std::string pass = {};
-  std::string rule = {};
+  std::string pass = {};  // that applied the rule; not always the one that defines it
+  std::string rule = {};  // Rule::id
   Effect effect = Effect::kExact;
   std::string node = {};
   std::vector<std::string> values = {};  // names before and after
 };
 
-// A rewrite that did not happen, with the sentence that says why.
+// A rule that did not apply, with the reason as a sentence.
 struct Kept {
   std::string pass = {};
   std::string node = {};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/passes/pass.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@
 namespace octavo::passes {
 namespace {
 
-// The job itself: without them its result would not be what was asked for.
+// The job itself: without them the result would not be a quantized model.
 constexpr std::array<std::string_view, 2> kNeverSkipped = {"quantize", "merge-constants"};
 
 Status CheckName(std::string_view field, std::string_view name) {
@@ -20,19 +21,7 @@ Status CheckName(std::string_view field, std::string_view name) {
       .Field(field);
 }
 
-Status CheckOptions(const RunOptions& options) {
-  if (!options.stop_before.empty()) OCTAVO_CHECK(CheckName("stop_before", options.stop_before));
-  for (const std::string& name : options.only) OCTAVO_CHECK(CheckName("passes", name));
-  for (const std::string& name : options.skip) {
-    OCTAVO_CHECK(CheckName("skip", name));
-    if (std::find(kNeverSkipped.begin(), kNeverSkipped.end(), name) != kNeverSkipped.end()) {
-      return Fail(Code::kUsage, "pass '{}' cannot be skipped", name).Field("skip");
-    }
-  }
-  return {};
-}
-
-// A graph that the pass left alone is as whole as it was.
+// A graph that the pass did not change is still verified.
 Status VerifyAfter(const Pass& pass, ir::Graph& graph) {
   if (graph.verified()) return {};
   if (const Status verified = ir::Verify(graph); !verified) {
@@ -78,7 +67,7 @@ void Context::Applied(const Rule& rule, Effect effect, std::string_view node,
                       std::vector<std::string> values) {
   ++applications_;
   findings_.ledger.push_back({.pass = std::string(pass_),
-                              .rule = std::string(rule.name),
+                              .rule = std::string(rule.id),
                               .effect = effect,
                               .node = std::string(node),
                               .values = std::move(values)});
@@ -98,14 +87,29 @@ void Context::Warn(std::string_view code, std::string message, std::string_view 
       {.code = std::string(code), .message = std::move(message), .node = std::string(node)});
 }
 
+Status CheckRunOptions(const RunOptions& options) {
+  if (!options.stop_before.empty()) OCTAVO_CHECK(CheckName("stop_before", options.stop_before));
+  for (const std::string& name : options.only) OCTAVO_CHECK(CheckName("passes", name));
+  for (const std::string& name : options.skip) {
+    OCTAVO_CHECK(CheckName("skip", name));
+    if (FindPass(name)->phase == Phase::kImport ||
+        std::find(kNeverSkipped.begin(), kNeverSkipped.end(), name) != kNeverSkipped.end()) {
+      return Fail(Code::kUsage, "pass '{}' cannot be skipped", name).Field("skip");
+    }
+  }
+  return {};
+}
+
 Result<std::vector<PassRecord>> RunPipeline(std::span<const Pass* const> pipeline,
                                             const RunOptions& options, const Settings& settings,
                                             ir::Graph& graph, Findings& findings) {
-  OCTAVO_CHECK(CheckOptions(options));
+  OCTAVO_CHECK(CheckRunOptions(options));
   std::vector<PassRecord> records;
   for (const Pass* pass : pipeline) {
     if (pass->name == options.stop_before) break;
-    if (!options.only.empty() && !Contains(options.only, pass->name)) continue;
+    const bool chosen =
+        options.only.empty() || pass->phase == Phase::kImport || Contains(options.only, pass->name);
+    if (!chosen) continue;
     if (Contains(options.skip, pass->name)) continue;
     OCTAVO_CHECK(settings.stop.Check());
     const auto start = std::chrono::steady_clock::now();

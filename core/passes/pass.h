@@ -1,9 +1,11 @@
-// A pass is a row {name, promise, laws, run}; a pipeline is a list of rows, each with the reason
-// why it stands there.  The runner verifies the graph after every pass, times it, records it, can
-// stop before one, and checks the deadline: passes do none of that.
+// SPDX-License-Identifier: Apache-2.0
+// A pass is a row {name, postcondition, rules, run}; the pipeline is a list of rows, each with the
+// reason for its position.  The runner verifies the graph after every pass, measures and records
+// it, can stop before one, and checks the deadline; passes do none of that.
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <span>
@@ -14,13 +16,14 @@
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
 #include "core/ir/graph.h"
+#include "core/options/options.h"
 #include "core/passes/ledger.h"
 #include "core/profile/profile.h"
 #include "core/target/target.h"
 
 namespace octavo::passes {
 
-// A node of reals that stays float, and why.
+// A node that stays float, and why.
 struct FloatNode {
   std::string node = {}, op = {}, reason = {};
 };
@@ -28,24 +31,17 @@ struct Warning {
   std::string code = {}, message = {}, node = {};
 };
 
-// What a job asks of the passes.
+// The options of a job that passes need.
 struct Settings {
   target::Target target = {};
-  Effect limit = Effect::kFewerRoundings;
-  std::string calibration = "minmax";
-  std::vector<std::string> keep_float = {};
-  std::vector<std::string> weights_only = {};  // named alike: float, but for their weights
-  bool no_quantize = false;
-  bool integer_io = false;
-  bool sink_quantize = false;
-  bool leave_integers = false;
-  bool own_parameters = false;    // values that an op keeps in one type share none
-  int64_t fold_budget = 4 << 20;  // bytes
+  Effect limit = Effect::kFewerRoundings;  // the highest that a rule may have
+  // As the user set them; what they change of the target has been applied to `target`.
+  Options options = {};
   const profile::Profile* profile = nullptr;
   ThreadPool* pool = nullptr;  // never null
   StopToken stop = {};
-  // Called where a pass has applied a law and the graph is whole, for who measures each; at the
-  // least at the end of every pass.
+  // Called between applications of rules, when the graph is valid, to measure each; at least at the
+  // end of every pass.
   std::function<void(const ir::Graph&)> checkpoint = {};
 };
 
@@ -57,16 +53,16 @@ struct RescaleTotal {
   auto operator<=>(const RescaleTotal&) const = default;
 };
 
-// What place-rescales was given, what it left, and what single moves would have left instead.
+// Rescales before and after place-rescales, and what greedy placement would have left.
 struct PlacementFigures {
   RescaleTotal before = {}, after = {}, greedy = {};
 };
 
-// What the passes say about the job, beside the graph.
+// What the passes report, in addition to the graph.
 struct Findings {
   std::vector<LedgerEntry> ledger = {};
   std::vector<Kept> kept = {};
-  // Why a node (by name) of reals stays float; the report lists those that are left at the end.
+  // Why a node (by name) stays float; the report lists those that are float at the end.
   std::map<std::string, std::string, std::less<>> float_reasons = {};
   std::vector<Warning> warnings = {};
   // Ranges of values that lowering made, which no profile can know.
@@ -77,7 +73,7 @@ struct Findings {
   int64_t folded_bytes = 0;  // growth of constants so far, against the fold budget
 };
 
-// Handed to a pass: the settings, and the ways to report what it does.
+// What a pass gets: the settings, and the functions to report what it does.
 class Context {
  public:
   Context(const Settings& settings, Findings& findings, std::string_view pass)
@@ -90,13 +86,14 @@ class Context {
   bool Allows(Effect effect) const;
   // Records an application of a rule of this pass.
   void Applied(const Rule& rule, std::string_view node, std::vector<std::string> values = {});
-  // The same where the effect depends on the instance (fewer roundings, or fewer clamps).
+  // The same if the effect depends on the instance (fewer-roundings or fewer-clamps).
   void Applied(const Rule& rule, Effect effect, std::string_view node,
                std::vector<std::string> values = {});
-  // The graph is whole between two applications.
+  // Call between two applications, when the graph is valid.
   void Checkpoint(const ir::Graph& graph) const {
     if (settings_.checkpoint) settings_.checkpoint(graph);
   }
+  // Records why a rule did not apply at the node.
   void Keep(std::string_view node, std::string reason);
   void KeepFloat(std::string_view node, std::string reason);
   void Warn(std::string_view code, std::string message, std::string_view node = {});
@@ -109,15 +106,29 @@ class Context {
   int64_t applications_ = 0;
 };
 
+// The parts of the pipeline, in order.  A job does something between any two of them.
+enum class Phase {
+  kImport,    // part of reading a model: always runs, cannot be skipped
+  kPrepare,   // float graph, no target: what `octavo profile` runs as well
+  kLower,     // float graph, the target's choice of ops
+  kQuantize,  // values get integer types
+  kOptimize,  // rewrites of the integer graph
+  kFinish,    // biases and constants get their final values; needed before a graph can be run
+};
+
 struct Pass {
   std::string_view name = {};
-  std::string_view promise = {};  // what holds after it
-  std::span<const Rule> rules = {};
+  Phase phase = Phase::kOptimize;
+  std::string_view postcondition = {};
+  std::span<const Rule> rules = {};         // that it defines, each with its id `NAME/RULE`
+  std::span<const Rule> also_applies = {};  // rules of other passes
   Status (*run)(ir::Graph& graph, Context& context) = nullptr;
 };
 
 // All passes in pipeline order.
 std::span<const Pass* const> AllPasses();
+// Those of the phases, in pipeline order.
+std::vector<const Pass*> PassesOf(std::initializer_list<Phase> phases);
 const Pass* FindPass(std::string_view name);
 
 struct PassRecord {
@@ -130,13 +141,16 @@ struct PassRecord {
 struct RunOptions {
   std::string_view stop_before = {};
   std::vector<std::string> skip = {};
-  std::vector<std::string> only = {};  // empty: all
-  // Called after each pass, with the graph as it then is.
+  std::vector<std::string> only = {};  // empty: all; passes of Phase::kImport need not be listed
+  // Called after each pass with the graph.
   std::function<void(const PassRecord&, const ir::Graph&)> after_pass = {};
 };
 
-// Runs the passes of `pipeline` on the graph.  An invariant that a pass breaks is kInternal
-// naming the pass.
+// kUsage for a name that is no pass, and for a pass that cannot be skipped.
+Status CheckRunOptions(const RunOptions& options);
+
+// Runs the passes of `pipeline` on the graph.  A pass that breaks an invariant is a kInternal error
+// with its name.
 Result<std::vector<PassRecord>> RunPipeline(std::span<const Pass* const> pipeline,
                                             const RunOptions& options, const Settings& settings,
                                             ir::Graph& graph, Findings& findings);

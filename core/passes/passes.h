@@ -1,10 +1,12 @@
-// The rows of all passes, each defined in the file of its name.
+// SPDX-License-Identifier: Apache-2.0
+// The rows of all passes, each defined in the file with its name.
 #pragma once
 
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
 
+extern const Pass kFoldQdqPass;
 extern const Pass kFoldConstantsPass;
 extern const Pass kCanonicalizePass;
 extern const Pass kFoldBatchnormPass;

@@ -1,4 +1,6 @@
-// The order of passes.  A pass may rely on the promises of those above it.
+// SPDX-License-Identifier: Apache-2.0
+// The order of passes.  A pass may rely on the postconditions of those above it.
+#include <algorithm>
 #include <array>
 
 #include "core/passes/passes.h"
@@ -7,30 +9,31 @@ namespace octavo::passes {
 namespace {
 
 constexpr std::array kPipeline = {
-    // Shapes and axes that follow from constants become constants, so that all laws below may
-    // look at them.
+    // Imported ops between Dequantize and Quantize become ops on quantized operands, before another
+    // rule changes what is between.
+    &kFoldQdqPass,
+    // Shapes and axes computed from constants become constants, which all rules below can read.
     &kFoldConstantsPass,
-    // One form for what can be written in several, so that laws need to know one.
+    // Equivalent forms become one, so that rules below match only one.
     &kCanonicalizePass,
-    // In float and before profiling: ranges are then those of the values that remain.
+    // In float and before profiling, so that ranges are those of the values that remain.
     &kFoldBatchnormPass,
-    // Small ops that spell out a large one would each round; found once scales and biases have
-    // been folded out of the way.
+    // Small ops that decompose a large one would each round; they match once scales and biases
+    // have been folded.
     &kRecognizePass,
-    // The target's own choice of ops, made on the forms that were recognized, and before
-    // quantization gives their operands types.
+    // The target's choice of ops, after recognition and before quantization gives operands types.
     &kLowerPass,
     // From here on values have integer types.
     &kQuantizePass,
-    // Quantize and Dequantize out of the way of movement, so that Rescales can meet.
+    // Quantize and Dequantize move past data movement, so that Rescales become adjacent.
     &kMoveQuantizePass,
-    // Rescales that cost nothing to drop go before placement has to consider them.
+    // Rescales that can be dropped at no cost go before placement considers them.
     &kAbsorbRescalesPass,
     // The rest are placed where they convert the fewest elements.
     &kPlaceRescalesPass,
-    // Clamps see the types that placement settled.
+    // Needs the types that placement has settled.
     &kFuseActivationsPass,
-    // What the laws above have left without a purpose.
+    // What the rules above have made redundant.
     &kRemoveNoopsPass,
     // At the final s_x * s_w: nothing below changes a scale.
     &kSpecializeBiasPass,
@@ -41,6 +44,14 @@ constexpr std::array kPipeline = {
 }  // namespace
 
 std::span<const Pass* const> AllPasses() { return kPipeline; }
+
+std::vector<const Pass*> PassesOf(std::initializer_list<Phase> phases) {
+  std::vector<const Pass*> part;
+  for (const Pass* pass : kPipeline) {
+    if (std::find(phases.begin(), phases.end(), pass->phase) != phases.end()) part.push_back(pass);
+  }
+  return part;
+}
 
 const Pass* FindPass(std::string_view name) {
   for (const Pass* pass : kPipeline) {

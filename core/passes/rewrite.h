@@ -1,5 +1,6 @@
-// What the passes share: asking what a node is and reading constants (core/patterns/asking.h), and
-// putting one value in another's place without losing a name.
+// SPDX-License-Identifier: Apache-2.0
+// What rules share: queries of nodes and constants (core/patterns/match.h), and replacing one value
+// by another without losing a name.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "core/passes/pass.h"
-#include "core/patterns/asking.h"
+#include "core/patterns/match.h"
 
 namespace octavo::passes {
 
@@ -22,7 +23,7 @@ using patterns::IsScalar;
 using patterns::ProducerIs;
 using patterns::ScalarOf;
 
-// ONNX's op of that name, which the table must have.
+// The ONNX op of that name, which the table must have.
 const ir::OpDef* Op(std::string_view name);
 
 // Makes readers of `from` read `to`, which has the same type and always the same elements, and

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gelu, HardSigmoid, HardSwish and Swish: products of x, a constant and a function of x, in any
 // order.
 #include <algorithm>
 #include <cmath>
 
-#include "core/patterns/asking.h"
+#include "core/patterns/match.h"
 #include "core/patterns/patterns.h"
 
 namespace octavo::patterns {
@@ -18,8 +19,8 @@ constexpr double kTolerance = 1e-5;
 
 bool Near(double a, double b) { return std::fabs(a - b) <= kTolerance * std::fabs(b); }
 
-// A product of values with all scalar constants multiplied together.  Only inner products that
-// nobody else reads are taken apart.
+// A product of values with all scalar constants multiplied together.  Only inner products without
+// another consumer are split into their factors.
 struct Factors {
   double constant = 1;
   std::vector<ValueId> values = {};

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // x divided by the root of the sum of its squares along one axis, with or without a number that
 // keeps the divisor away from 0 (core/ops/lp_norm.h).
 #include <array>
 #include <cmath>
 
-#include "core/patterns/asking.h"
+#include "core/patterns/match.h"
 #include "core/patterns/patterns.h"
 #include "core/patterns/reduction.h"
 

@@ -1,8 +1,9 @@
-// LayerNormalization, RMSNormalization and Softmax: a reduction of x beside x itself.
+// SPDX-License-Identifier: Apache-2.0
+// LayerNormalization, RMSNormalization and Softmax: a reduction of x combined with x.
 #include <algorithm>
 #include <cmath>
 
-#include "core/patterns/asking.h"
+#include "core/patterns/match.h"
 #include "core/patterns/patterns.h"
 #include "core/patterns/reduction.h"
 

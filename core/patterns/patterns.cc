@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/patterns/patterns.h"
 
 #include <set>
@@ -13,15 +14,15 @@ using ir::ValueId;
 namespace {
 
 constexpr Pattern kPatterns[] = {
-    {"gelu", "Gelu", &MatchGelu},
-    {"gelu-tanh", "Gelu", &MatchGeluTanh},
-    {"layer-norm", "LayerNormalization", &MatchLayerNorm},
-    {"rms-norm", "RMSNormalization", &MatchRmsNorm},
-    {"l2-norm", "LpNormalization", &MatchL2Norm},
-    {"hard-swish", "HardSwish", &MatchHardSwish},
-    {"swish", "Swish", &MatchSwish},
-    {"hard-sigmoid", "HardSigmoid", &MatchHardSigmoid},
-    {"softmax", "Softmax", &MatchSoftmax},
+    {"recognize/fuse-gelu", "Gelu", &MatchGelu},
+    {"recognize/fuse-gelu-tanh", "Gelu", &MatchGeluTanh},
+    {"recognize/fuse-layer-norm", "LayerNormalization", &MatchLayerNorm},
+    {"recognize/fuse-rms-norm", "RMSNormalization", &MatchRmsNorm},
+    {"recognize/fuse-l2-norm", "LpNormalization", &MatchL2Norm},
+    {"recognize/fuse-hard-swish", "HardSwish", &MatchHardSwish},
+    {"recognize/fuse-swish", "Swish", &MatchSwish},
+    {"recognize/fuse-hard-sigmoid", "HardSigmoid", &MatchHardSigmoid},
+    {"recognize/fuse-softmax", "Softmax", &MatchSoftmax},
 };
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that a model writes out in small ones.  Each matcher looks at the node that computes the
 // result; it changes nothing but for adding constants, and that only where it matches.
 #pragma once
@@ -29,7 +30,7 @@ std::optional<Form> MatchSoftmax(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchSwish(ir::Graph& graph, ir::NodeId last);
 
 struct Pattern {
-  std::string_view name = {};  // that of its rule in `recognize`
+  std::string_view rule = {};  // id of its rule in the pass `recognize`
   std::string_view op = {};
   std::optional<Form> (*match)(ir::Graph& graph, ir::NodeId last) = nullptr;
 };

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/patterns/reduction.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/patterns/asking.h"
+#include "core/patterns/match.h"
 
 namespace octavo::patterns {
 namespace {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions along axes as models write them: kept or put back by a Reshape, repeated by an Expand.
 #pragma once
 

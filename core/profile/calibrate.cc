@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges from histograms: cut tails by count, or by what rounding and clipping would cost.
 
 #include <algorithm>
@@ -11,31 +12,7 @@ namespace {
 
 // Shares of the full range that mse and entropy try, from whole down to 1/64.
 constexpr int kCandidates = 64;
-
-struct Method {
-  enum class Kind { kMinMax, kPercentile, kMse, kEntropy } kind = Kind::kMinMax;
-  double percentile = 100;
-};
-
-Result<Method> ParseMethod(std::string_view text) {
-  if (text == "minmax") return Method{};
-  if (text == "mse") return Method{Method::Kind::kMse};
-  if (text == "entropy") return Method{Method::Kind::kEntropy};
-  constexpr std::string_view prefix = "percentile:";
-  if (text.starts_with(prefix)) {
-    const std::string_view number = text.substr(prefix.size());
-    double percentile = 0;
-    const auto parsed = std::from_chars(number.data(), number.data() + number.size(), percentile);
-    if (parsed.ec == std::errc() && parsed.ptr == number.data() + number.size() &&
-        percentile > 50 && percentile <= 100) {
-      return Method{Method::Kind::kPercentile, percentile};
-    }
-  }
-  return Fail(Code::kUsage,
-              "calibration '{}' must be minmax, percentile:P with P in (50, 100], mse or entropy",
-              text)
-      .Field("calibration");
-}
+constexpr std::string_view kPercentile = "percentile:";
 
 double CenterOf(const Histogram& histogram, size_t bin) {
   const double center = histogram.low() + (static_cast<double>(bin) + 0.5) * histogram.width();
@@ -70,13 +47,13 @@ class SquaredError {
     }
   }
 
-  double operator()(const Histogram&, const Params& params, ir::CodeRange codes) const {
+  double operator()(const Histogram&, const Params& params, ir::IntegerRange integers) const {
     double sum = 0;
     const double scale = params.scale;
     for (const auto& [x, count] : bins_) {
       const double code =
-          std::clamp(std::nearbyint(x / scale) + params.zero_point, static_cast<double>(codes.min),
-                     static_cast<double>(codes.max));
+          std::clamp(std::nearbyint(x / scale) + params.zero_point,
+                     static_cast<double>(integers.min), static_cast<double>(integers.max));
       const double error = x - (code - params.zero_point) * scale;
       sum += count * error * error;
     }
@@ -106,17 +83,17 @@ double Log2(double x) {
   return exponent + 2 * t * sum * 1.4426950408889634;
 }
 
-// The relative entropy of what codes can tell against what was seen: bins are joined by the code
-// that they round to, and a code's mass is spread evenly over its bins that are not empty.
-double Divergence(const Histogram& histogram, const Params& params, ir::CodeRange codes) {
+// The relative entropy of the quantized distribution and the observed one: bins are merged by the
+// integer that they round to, and its mass is spread evenly over its bins that are not empty.
+double Divergence(const Histogram& histogram, const Params& params, ir::IntegerRange integers) {
   const size_t bins = histogram.counts().size();
-  std::vector<int64_t> code_of(bins);
-  const auto size = static_cast<size_t>(codes.max - codes.min + 1);
+  std::vector<int64_t> integer_of(bins);
+  const auto size = static_cast<size_t>(integers.max - integers.min + 1);
   std::vector<double> mass(size), occupied(size), clipped(bins);
   size_t first = bins;
   size_t last = 0;
-  const double low = (static_cast<double>(codes.min) - 0.5 - params.zero_point) * params.scale;
-  const double high = (static_cast<double>(codes.max) + 0.5 - params.zero_point) * params.scale;
+  const double low = (static_cast<double>(integers.min) - 0.5 - params.zero_point) * params.scale;
+  const double high = (static_cast<double>(integers.max) + 0.5 - params.zero_point) * params.scale;
   for (size_t k = 0; k < bins; ++k) {
     const double x = CenterOf(histogram, k);
     if (x < low || x > high) continue;
@@ -131,17 +108,17 @@ double Divergence(const Histogram& histogram, const Params& params, ir::CodeRang
   for (size_t k = first; k <= last; ++k) {
     const double code =
         std::clamp(std::nearbyint(CenterOf(histogram, k) / params.scale) + params.zero_point,
-                   static_cast<double>(codes.min), static_cast<double>(codes.max));
-    code_of[k] = static_cast<int64_t>(code) - codes.min;
-    mass[code_of[k]] += static_cast<double>(histogram.counts()[k]);
-    occupied[code_of[k]] += clipped[k] > 0;
+                   static_cast<double>(integers.min), static_cast<double>(integers.max));
+    integer_of[k] = static_cast<int64_t>(code) - integers.min;
+    mass[integer_of[k]] += static_cast<double>(histogram.counts()[k]);
+    occupied[integer_of[k]] += clipped[k] > 0;
   }
   const auto total = static_cast<double>(histogram.total());
   double divergence = 0;
   for (size_t k = first; k <= last; ++k) {
     if (clipped[k] == 0) continue;
     // A bin that holds clipped values only is not foreseen by any code: a floor instead of zero.
-    const double spread = mass[code_of[k]] / occupied[code_of[k]];
+    const double spread = mass[integer_of[k]] / occupied[integer_of[k]];
     const double q = std::max(spread, 1e-4) / total;
     const double p = clipped[k] / total;
     divergence += p * Log2(p / q);
@@ -157,7 +134,7 @@ CalibratedRange Search(const Histogram& histogram, const Scheme& scheme, const C
     const float share = static_cast<float>(k) / kCandidates;
     const CalibratedRange range{histogram.min() * share, histogram.max() * share, false};
     const double found =
-        cost(histogram, ChooseParams(range.min, range.max, scheme), CodesOf(scheme));
+        cost(histogram, ChooseParams(range.min, range.max, scheme), IntegersOf(scheme));
     if (found < least) {
       least = found;
       best = range;
@@ -168,27 +145,52 @@ CalibratedRange Search(const Histogram& histogram, const Scheme& scheme, const C
 
 }  // namespace
 
-Status CheckCalibration(std::string_view method) {
-  OCTAVO_TRY([[maybe_unused]] const Method parsed, ParseMethod(method));
-  return {};
+std::string Name(const Calibration& calibration) {
+  switch (calibration.method) {
+    case Calibration::Method::kMinMax:
+      return "minmax";
+    case Calibration::Method::kPercentile:
+      return fmt::format("{}{}", kPercentile, calibration.percentile);
+    case Calibration::Method::kMse:
+      return "mse";
+    case Calibration::Method::kEntropy:
+      return "entropy";
+  }
+  return "";
 }
 
-Result<CalibratedRange> Calibrate(const Entry& entry, std::string_view method,
-                                  const Scheme& scheme) {
-  OCTAVO_TRY(const Method parsed, ParseMethod(method));
+std::optional<Calibration> ParseCalibration(std::string_view text) {
+  using Method = Calibration::Method;
+  if (text == "minmax") return Calibration{};
+  if (text == "mse") return Calibration{Method::kMse};
+  if (text == "entropy") return Calibration{Method::kEntropy};
+  if (!text.starts_with(kPercentile)) return std::nullopt;
+  const std::string_view number = text.substr(kPercentile.size());
+  const char* end = number.data() + number.size();
+  double percentile = 0;
+  const auto [rest, error] = std::from_chars(number.data(), end, percentile);
+  if (error != std::errc() || rest != end || !(percentile > 50 && percentile <= 100)) {
+    return std::nullopt;
+  }
+  return Calibration{Method::kPercentile, percentile};
+}
+
+CalibratedRange Calibrate(const Entry& entry, const Calibration& calibration,
+                          const Scheme& scheme) {
+  using Method = Calibration::Method;
   const CalibratedRange whole{entry.min, entry.max, false};
-  if (parsed.kind == Method::Kind::kMinMax) return whole;
+  if (calibration.method == Method::kMinMax) return whole;
   if (!entry.histogram || entry.histogram->empty()) {
     return CalibratedRange{entry.min, entry.max, true};
   }
-  switch (parsed.kind) {
-    case Method::Kind::kMinMax:
+  switch (calibration.method) {
+    case Method::kMinMax:
       break;
-    case Method::Kind::kPercentile:
-      return Percentile(*entry.histogram, parsed.percentile);
-    case Method::Kind::kMse:
+    case Method::kPercentile:
+      return Percentile(*entry.histogram, calibration.percentile);
+    case Method::kMse:
       return Search(*entry.histogram, scheme, SquaredError(*entry.histogram));
-    case Method::Kind::kEntropy:
+    case Method::kEntropy:
       return Search(*entry.histogram, scheme, Divergence);
   }
   return whole;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/profile/choose_params.h"
 
 #include <algorithm>
@@ -30,9 +31,9 @@ Params FromTheNearerEnd(double min, double max, double low, double high) {
 }
 
 Params Asymmetric(double min, double max, const Scheme& scheme) {
-  const ir::CodeRange codes = CodesOf(scheme);
-  const auto low = static_cast<double>(codes.min);
-  const auto high = static_cast<double>(codes.max);
+  const ir::IntegerRange integers = IntegersOf(scheme);
+  const auto low = static_cast<double>(integers.min);
+  const auto high = static_cast<double>(integers.max);
   if (scheme.glow_zero) return FromTheNearerEnd(min, max, low, high);
   const double scale = (max - min) / (high - low);
   // [-a, a] is a tie for every a; the ends decide it once for all.
@@ -42,13 +43,13 @@ Params Asymmetric(double min, double max, const Scheme& scheme) {
 }
 
 Params Symmetric(double min, double max, const Scheme& scheme) {
-  const ir::CodeRange codes = CodesOf(scheme);
+  const ir::IntegerRange integers = IntegersOf(scheme);
   const int32_t zero = ir::IsSigned(scheme.dtype)
                            ? 0
-                           : static_cast<int32_t>((ir::CodesOf(scheme.dtype).max + 1) / 2);
+                           : static_cast<int32_t>((ir::IntegerRangeOf(scheme.dtype).max + 1) / 2);
   double scale = 0;
-  if (codes.min < zero) scale = std::max(scale, -min / static_cast<double>(zero - codes.min));
-  scale = std::max(scale, max / static_cast<double>(codes.max - zero));
+  if (integers.min < zero) scale = std::max(scale, -min / static_cast<double>(zero - integers.min));
+  scale = std::max(scale, max / static_cast<double>(integers.max - zero));
   return Finish(scale, zero);
 }
 
@@ -61,32 +62,32 @@ float RoundUpToPowerOfTwo(float scale) {
 }
 
 Scheme SchemeOf(const target::Target& target) {
-  return {.schema = target.schema,
+  return {.kind = target.scheme,
           .dtype = target.activations.front(),
           .glow_zero = target.glow_zero_points()};
 }
 
 Scheme WeightSchemeOf(const target::Target& target) {
   const target::WeightRule& rule = target.weights;
-  return {.schema = target.pow2_scales ? target::Schema::kPow2
-                    : rule.symmetric   ? target::Schema::kSymmetric
-                                       : target::Schema::kAsymmetric,
+  return {.kind = target.pow2_scales ? target::SchemeKind::kPow2
+                  : rule.symmetric   ? target::SchemeKind::kSymmetric
+                                     : target::SchemeKind::kAsymmetric,
           .dtype = rule.dtype,
           .narrow_range = rule.narrow_range,
           .glow_zero = target.glow_zero_points()};
 }
 
-ir::CodeRange CodesOf(const Scheme& scheme) {
-  ir::CodeRange codes = ir::CodesOf(scheme.dtype);
-  if (scheme.narrow_range && ir::IsSigned(scheme.dtype)) ++codes.min;
-  return codes;
+ir::IntegerRange IntegersOf(const Scheme& scheme) {
+  ir::IntegerRange integers = ir::IntegerRangeOf(scheme.dtype);
+  if (scheme.narrow_range && ir::IsSigned(scheme.dtype)) ++integers.min;
+  return integers;
 }
 
 Params ChooseParams(float min, float max, const Scheme& scheme) {
   const double low = std::min(0.0, double{min});
   const double high = std::max(0.0, double{max});
-  const bool symmetric = scheme.schema != target::Schema::kAsymmetric &&
-                         !(scheme.schema == target::Schema::kSymmetricUint8 && low == 0);
+  const bool symmetric = scheme.kind != target::SchemeKind::kAsymmetric &&
+                         !(scheme.kind == target::SchemeKind::kSymmetricUint8 && low == 0);
   Params params;
   if (low == 0 && high == 0) {
     params = {.scale = 1, .zero_point = Symmetric(-1, 1, scheme).zero_point, .all_zero = true};
@@ -94,7 +95,7 @@ Params ChooseParams(float min, float max, const Scheme& scheme) {
     return params;
   }
   params = symmetric ? Symmetric(low, high, scheme) : Asymmetric(low, high, scheme);
-  if (scheme.schema == target::Schema::kPow2) params.scale = RoundUpToPowerOfTwo(params.scale);
+  if (scheme.kind == target::SchemeKind::kPow2) params.scale = RoundUpToPowerOfTwo(params.scale);
   return params;
 }
 

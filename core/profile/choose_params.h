@@ -1,7 +1,9 @@
-// Chooses a scale and a zero point for a range of reals.  Zero is always representable exactly,
-// because padding and Relu produce it.  Formulas: arithmetic, "Parameters from a range".
+// SPDX-License-Identifier: Apache-2.0
+// Chooses a scale and a zero point for a range of real values.  Zero is always representable
+// exactly, because padding and Relu produce it.  Formulas: arithmetic, "Parameters from a range".
 #pragma once
 
+#include "core/profile/calibration.h"
 #include "core/profile/profile.h"
 #include "core/target/target.h"
 
@@ -17,9 +19,9 @@ struct Params {
 };
 
 struct Scheme {
-  target::Schema schema = target::Schema::kAsymmetric;
+  target::SchemeKind kind = target::SchemeKind::kAsymmetric;
   ir::DType dtype = ir::DType::kU8;
-  bool narrow_range = false;  // signed storage without its least code
+  bool narrow_range = false;  // signed storage without its least integer
   bool glow_zero = false;     // the zero point follows from the end that is nearer to it, as Glow's
 };
 
@@ -31,22 +33,19 @@ Scheme WeightSchemeOf(const target::Target& target);
 // The least power of two that is not below the scale.
 float RoundUpToPowerOfTwo(float scale);
 
-// The codes that a scheme uses.
-ir::CodeRange CodesOf(const Scheme& scheme);
+// The integers that a scheme uses.
+ir::IntegerRange IntegersOf(const Scheme& scheme);
 
 // `min` <= `max`, both finite.
 Params ChooseParams(float min, float max, const Scheme& scheme);
 
-// The range that a calibration method makes of an entry: "minmax", "percentile:P", "mse",
-// "entropy".  The last three need a histogram and fall back to min and max with
-// `used_min_max` set where the entry has none.  kUsage for an unknown method.
+// The range that a calibration method makes of an entry.  All but min/max need a histogram; where
+// the entry has none they fall back to its min and max and set `used_min_max`.
 struct CalibratedRange {
   float min = 0;
   float max = 0;
   bool used_min_max = false;
 };
-Result<CalibratedRange> Calibrate(const Entry& entry, std::string_view method,
-                                  const Scheme& scheme);
-Status CheckCalibration(std::string_view method);
+CalibratedRange Calibrate(const Entry& entry, const Calibration& calibration, const Scheme& scheme);
 
 }  // namespace octavo::profile

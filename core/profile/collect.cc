@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/profile/collect.h"
 
-#include "core/reference/run.h"
+#include "core/float_exec/run.h"
 
 namespace octavo::profile {
 
@@ -14,7 +15,7 @@ Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir
     watch(id, tensor);
     if (options.kept != nullptr) options.kept->Keep(id, tensor);
   };
-  OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
+  OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   int64_t done = 0;
   for (const std::vector<ir::Tensor>& batch : batches) {
     for (size_t i = 0; i < batch.size() && i < graph.inputs().size(); ++i) {

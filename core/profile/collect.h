@@ -1,12 +1,13 @@
-// Runs the float reference over samples and notes range and histogram of every real value, by
+// SPDX-License-Identifier: Apache-2.0
+// Runs the float executor over samples and notes range and histogram of every real value, by
 // its original name.
 #pragma once
 
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
+#include "core/float_exec/kept_values.h"
 #include "core/ir/graph.h"
 #include "core/profile/profile.h"
-#include "core/reference/kept_values.h"
 
 namespace octavo::profile {
 
@@ -16,7 +17,7 @@ struct CollectOptions {
   // Called after each batch with how many are done.
   std::function<void(int64_t done, int64_t total)> progress = {};
   // Gets a copy of its `values` for each batch; may be null.
-  reference::KeptValues* kept = nullptr;
+  float_exec::KeptValues* kept = nullptr;
 };
 
 // `graph` is prepared and float; each batch holds one tensor per graph input.  kInvalidArgument

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/profile/count.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace octavo::profile {
 namespace {
 
-constexpr int64_t kGrain = 1 << 16;  // values that repay handing a part to another thread
+constexpr int64_t kGrain = 1 << 16;  // grain size: minimum values per task
 constexpr int64_t kBlock = 512;
 
 void ForParts(int64_t count, ThreadPool* pool, const std::function<void(int64_t, int64_t)>& body) {
@@ -19,12 +20,7 @@ void ForParts(int64_t count, ThreadPool* pool, const std::function<void(int64_t,
 }
 
 const CountLoops& CurrentLoops() {
-#if defined(__x86_64__)
-  const Isa isa = CurrentIsa();
-  if (isa >= Isa::kAvx512) return kAvx512CountLoops;
-  if (isa >= Isa::kAvx2) return kAvx2CountLoops;
-#endif
-  return kPortableCountLoops;
+  return ForIsa(portable::kCountLoops, avx2::kCountLoops, avx512::kCountLoops);
 }
 
 // Sets of counts, since equal neighbours (zeros behind a Relu) would wait for each other's.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops behind Histogram::Add: what they find does not depend on how threads cut them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loops behind count.h over one block, one table of functions per instruction set; all give the
 // same results.
 #pragma once
@@ -28,10 +29,14 @@ struct CountLoops {
   void (*near_bins)(const BinCall& call) = nullptr;
 };
 
-extern const CountLoops kPortableCountLoops;
-#if defined(__x86_64__)
-extern const CountLoops kAvx2CountLoops;
-extern const CountLoops kAvx512CountLoops;
-#endif
+namespace portable {
+extern const CountLoops kCountLoops;
+}
+namespace avx2 {
+extern const CountLoops kCountLoops;
+}
+namespace avx512 {
+extern const CountLoops kCountLoops;
+}
 
 }  // namespace octavo::profile

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exactly mergeable histograms: the bin width is a function of the range alone, and edges are
 // multiples of it, so coarsening joins whole bins and order never matters.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Glow's names, as its loader and its profiler make them.
 #include "core/profile/name_match.h"
 

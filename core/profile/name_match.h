@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the values that Glow's names of node outputs mean.  Glow replaces what is no letter, digit
 // or '_' by '_', may add "__N", and appends the result's number.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles as JSON, and how those of shards join.
 #include "core/profile/profile.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranges and histograms of a model's values over samples, by original value name.  Histograms
 // have power-of-two bins at multiples of their width, so that merging profiles of shards equals
 // one profile of all data, bit for bit.

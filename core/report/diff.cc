@@ -1,10 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/diff.h"
 
 #include <unordered_map>
 
-#include "core/ops/mode_quantize.h"
-#include "core/reference/run.h"
-#include "core/report/carriers.h"
+#include "core/float_exec/run.h"
+#include "core/numerics/mode_table.h"
+#include "core/ops/quantize_math.h"
+#include "core/report/counterparts.h"
 #include "core/report/local.h"
 
 namespace octavo::report {
@@ -20,27 +22,28 @@ class Differ {
       : float_graph_(float_graph),
         quantized_(quantized),
         options_(options),
-        mode_(ir::ParseNumerics(options.numerics).value_or(ir::Numerics::kOnnx)),
-        carriers_(FindCarriers(float_graph, quantized)),
+        mode_(*options.numerics),
+        counterparts_(FindCounterparts(float_graph, quantized)),
         local_(float_graph, quantized, mode_) {
-    for (const Carrier& carrier : carriers_) {
-      wanted_[carrier.actual].push_back(stats_.size());
-      stats_.emplace_back(quantized.type(carrier.actual), float_graph.IsOutput(carrier.reference));
+    for (const Counterpart& counterpart : counterparts_) {
+      wanted_[counterpart.actual].push_back(stats_.size());
+      stats_.emplace_back(quantized.type(counterpart.actual),
+                          float_graph.IsOutput(counterpart.baseline));
     }
     for (const ir::NodeId id : quantized.nodes()) {
       for (const ValueId result : quantized.node(id).results) {
-        for (const ValueId reference : ReferencesOf(result)) ++uses_[reference];
+        for (const ValueId baseline : BaselinesOf(result)) ++uses_[baseline];
       }
     }
   }
 
   Result<DiffResult> Run(const std::vector<std::vector<Tensor>>& batches, ThreadPool& pool,
                          const StopToken& stop) {
-    const reference::KeptValues none, &kept = options_.kept ? *options_.kept : none;
-    OCTAVO_TRY(reference::Session session, reference::Session::Create(float_graph_, kept.values));
-    OCTAVO_TRY(const runtime::Plan plan,
-               runtime::Plan::Create(
-                   quantized_, {.numerics = options_.numerics, .keep_all_values = true}, pool));
+    const float_exec::KeptValues none, &kept = options_.kept ? *options_.kept : none;
+    OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(float_graph_, kept.values));
+    OCTAVO_TRY(
+        const runtime::Plan plan,
+        runtime::Plan::Create(quantized_, {.numerics = &mode_, .keep_all_values = true}, pool));
     int64_t done = 0;
     for (const std::vector<Tensor>& batch : batches) {
       OCTAVO_CHECK(session.Start(batch, kept.OfSample(done)));
@@ -52,28 +55,28 @@ class Differ {
   }
 
  private:
-  // The values of the float graph with which a computed value is compared.
-  std::vector<ValueId> ReferencesOf(ValueId value) const {
-    std::vector<ValueId> references;
+  // The values of the float graph that a computed value is compared with.
+  std::vector<ValueId> BaselinesOf(ValueId value) const {
+    std::vector<ValueId> baselines;
     if (const auto at = wanted_.find(value); at != wanted_.end()) {
-      for (const size_t index : at->second) references.push_back(carriers_[index].reference);
+      for (const size_t index : at->second) baselines.push_back(counterparts_[index].baseline);
     }
-    if (const ValueId local = local_.ReferenceOf(value)) references.push_back(local);
-    return references;
+    if (const ValueId local = local_.BaselineFor(value)) baselines.push_back(local);
+    return baselines;
   }
 
-  // The float run that was started and the two integer ones side by side, so that a value is there
-  // only as long as something reads it or is still to be compared with it.
-  Status RunSample(reference::Session& session, const runtime::Plan& plan,
+  // Interleaves the float run and the two integer runs, so that a value is in memory only until its
+  // last consumer and its last comparison.
+  Status RunSample(float_exec::Session& session, const runtime::Plan& plan,
                    const std::vector<Tensor>& batch, ThreadPool& pool, const StopToken& stop) {
     left_ = uses_;
-    real_.clear();
+    float_tensors_.clear();
     for (size_t i = 0; i < batch.size(); ++i) Keep(float_graph_.inputs()[i], batch[i]);
     const std::vector<Tensor> inputs = InputsFor(batch, pool);
     std::vector<runtime::StepProfile> steps;
     OCTAVO_TRY(runtime::Execution run, plan.Begin(inputs, pool, &steps));
     OCTAVO_TRY(runtime::Execution alone, plan.Begin(inputs, pool));
-    const auto real = [&](ValueId id) { return RealOf(id); };
+    const auto float_tensor = [&](ValueId id) { return FloatTensorOf(id); };
     while (!run.done()) {
       const std::vector<ValueId> values = run.next();
       for (const ValueId id : values) OCTAVO_CHECK(Await(id, session, pool, stop));
@@ -81,7 +84,7 @@ class Differ {
       for (const ValueId id : values) {
         if (wanted_.count(id)) Compare(id, run.Value(id), pool);
       }
-      OCTAVO_CHECK(local_.Step(alone, real, pool, stop));
+      OCTAVO_CHECK(local_.Step(alone, float_tensor, pool, stop));
       for (const ValueId id : values) Release(id);
     }
     AddSteps(std::move(steps));
@@ -93,38 +96,39 @@ class Differ {
     const std::vector<ValueId>& ids = quantized_.inputs();
     for (size_t i = 0; i < batch.size() && i < ids.size(); ++i) {
       const ir::Type& type = quantized_.type(ids[i]);
-      const bool codes = type.quantized() && batch[i].dtype() == ir::DType::kF32;
-      inputs.push_back(codes ? ops::QuantizeTensorIn(mode_, batch[i], type, &pool) : batch[i]);
+      const bool quantize = type.quantized() && batch[i].dtype() == ir::DType::kF32;
+      inputs.push_back(quantize ? ops::QuantizeTensor(mode_.quantize, batch[i], type, &pool)
+                                : batch[i]);
       Compare(ids[i], inputs.back(), pool);
     }
     return inputs;
   }
 
-  // Runs the float graph until it has what a value of the quantized one is compared with.
-  Status Await(ValueId value, reference::Session& session, ThreadPool& pool,
+  // Advances the float run until it has computed what `value` is compared with.
+  Status Await(ValueId value, float_exec::Session& session, ThreadPool& pool,
                const StopToken& stop) {
     const auto watch = [&](ValueId id, const Tensor& tensor) {
       if (tensor.dtype() == ir::DType::kF32 && left_.count(id)) Keep(id, tensor);
     };
-    for (const ValueId reference : ReferencesOf(value)) {
-      while (RealOf(reference) == nullptr && !session.done()) {
+    for (const ValueId baseline : BaselinesOf(value)) {
+      while (FloatTensorOf(baseline) == nullptr && !session.done()) {
         OCTAVO_CHECK(session.Advance(pool, stop, watch));
       }
     }
     return {};
   }
 
-  void Keep(ValueId id, const Tensor& tensor) { real_[id] = tensor; }
+  void Keep(ValueId id, const Tensor& tensor) { float_tensors_[id] = tensor; }
 
-  const Tensor* RealOf(ValueId id) const {
-    const auto at = real_.find(id);
-    return at == real_.end() ? nullptr : &at->second;
+  const Tensor* FloatTensorOf(ValueId id) const {
+    const auto at = float_tensors_.find(id);
+    return at == float_tensors_.end() ? nullptr : &at->second;
   }
 
-  // A value has been compared; its references go if nothing else will be.
+  // `value` has been compared: frees its baselines after their last comparison.
   void Release(ValueId value) {
-    for (const ValueId reference : ReferencesOf(value)) {
-      if (--left_[reference] == 0) real_.erase(reference);
+    for (const ValueId baseline : BaselinesOf(value)) {
+      if (--left_[baseline] == 0) float_tensors_.erase(baseline);
     }
   }
 
@@ -143,24 +147,25 @@ class Differ {
     const auto at = wanted_.find(id);
     if (at == wanted_.end()) return;
     for (const size_t index : at->second) {
-      const Tensor* real = RealOf(carriers_[index].reference);
-      if (real != nullptr) stats_[index].Add(*real, actual, pool);
+      const Tensor* baseline = FloatTensorOf(counterparts_[index].baseline);
+      if (baseline != nullptr) stats_[index].Add(*baseline, actual, pool);
     }
   }
 
   DiffResult Collect() {
     DiffResult result;
-    std::unordered_map<ValueId, size_t> by_reference;
-    for (size_t i = 0; i < carriers_.size(); ++i) {
-      by_reference[carriers_[i].reference] = i;
-      result.values.push_back({.name = float_graph_.name(carriers_[i].reference),
-                               .figures = stats_[i].Finish(),
-                               .local_sqnr_db = local_.SqnrOf(carriers_[i].actual),
-                               .type = quantized_.type(carriers_[i].actual)});
+    std::unordered_map<ValueId, size_t> by_baseline;
+    for (size_t i = 0; i < counterparts_.size(); ++i) {
+      by_baseline[counterparts_[i].baseline] = i;
+      v1::ValueNumerics& value = result.values.emplace_back(stats_[i].Finish());
+      value.set_name(float_graph_.name(counterparts_[i].baseline));
+      if (const auto local = local_.SqnrOf(counterparts_[i].actual))
+        value.set_local_sqnr_db(*local);
+      result.saturated += stats_[i].saturated();
     }
     for (const ValueId output : float_graph_.outputs()) {
-      const auto at = by_reference.find(output);
-      if (at != by_reference.end()) result.outputs.push_back(result.values[at->second]);
+      const auto at = by_baseline.find(output);
+      if (at != by_baseline.end()) result.outputs.push_back(result.values[at->second]);
     }
     result.steps = std::move(steps_);
     return result;
@@ -169,13 +174,13 @@ class Differ {
   const Graph& float_graph_;
   const Graph& quantized_;
   const DiffOptions& options_;
-  const ir::Numerics mode_;  // an unknown one is refused by the plan
-  std::vector<Carrier> carriers_;
+  const numerics::Mode& mode_;
+  std::vector<Counterpart> counterparts_;
   std::vector<ValueStats> stats_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;
   LocalRuns local_;
-  std::unordered_map<ValueId, int> uses_, left_;  // comparisons with a value of the float graph
-  std::unordered_map<ValueId, Tensor> real_;
+  std::unordered_map<ValueId, int> uses_, left_;  // open comparisons of a value of the float graph
+  std::unordered_map<ValueId, Tensor> float_tensors_;
   std::vector<runtime::StepProfile> steps_;
 };
 

@@ -1,6 +1,7 @@
-// Runs a float graph and its quantized form on the same samples and compares every value they
-// share: accumulated (each graph on its own results) and local (one node in integers on the float
-// graph's values).
+// SPDX-License-Identifier: Apache-2.0
+// Runs a float graph and its quantized form on the same samples and compares every value that both
+// compute: accumulated (each graph on its own intermediate results) and local (one node in integers
+// on the float graph's values).
 #pragma once
 
 #include <functional>
@@ -8,36 +9,30 @@
 #include <vector>
 
 #include "core/base/stop_token.h"
+#include "core/float_exec/kept_values.h"
 #include "core/ir/graph.h"
-#include "core/ir/numerics.h"
-#include "core/reference/kept_values.h"
+#include "core/numerics/mode.h"
 #include "core/report/metrics.h"
 #include "core/runtime/plan.h"
 
 namespace octavo::report {
 
-struct ValueReport {
-  std::string name = {};
-  Figures figures = {};
-  std::optional<double> local_sqnr_db = {};
-  ir::Type type = {};  // of the compared codes, or f32
-};
-
 struct DiffOptions {
-  std::string numerics = "onnx";
+  const numerics::Mode* numerics = &numerics::kOnnx;
   std::function<void(int64_t done, int64_t total)> progress = {};
-  // Of the float graph over the same batches, so as not to compute them again; may be null.
-  const reference::KeptValues* kept = nullptr;
+  // Values of the float graph over the same batches that need not be recomputed; may be null.
+  const float_exec::KeptValues* kept = nullptr;
 };
 
 struct DiffResult {
-  std::vector<ValueReport> values = {};          // in the float graph's order
-  std::vector<ValueReport> outputs = {};         // in the order of the graph's outputs
-  std::vector<runtime::StepProfile> steps = {};  // of the integer runs, summed by node
+  std::vector<v1::ValueNumerics> values = {};    // in the float graph's order
+  std::vector<v1::ValueNumerics> outputs = {};   // in the order of the graph's outputs
+  int64_t saturated = 0;                         // elements of all values, see ValueStats
+  std::vector<runtime::StepProfile> steps = {};  // of the integer runs, summed per node
 };
 
-// Each batch holds one tensor per graph input.  Inputs of the two graphs agree but for
-// quantization (an integer input takes the quantized sample).
+// Each batch has one tensor per graph input.  The inputs of the two graphs are equal but for
+// quantization: the samples of an integer input are quantized.
 Result<DiffResult> Diff(const ir::Graph& float_graph, const ir::Graph& quantized,
                         const std::vector<std::vector<ir::Tensor>>& batches,
                         const DiffOptions& options, ThreadPool& pool, const StopToken& stop);

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/local.h"
 
 #include <algorithm>
 
-#include "core/ops/mode_quantize.h"
-#include "core/report/carriers.h"
+#include "core/ops/quantize_math.h"
+#include "core/report/counterparts.h"
 #include "core/report/pairs.h"
 #include "core/runtime/kernel.h"
-#include "core/runtime/row_codes.h"
+#include "core/runtime/kernels/shared/quant_params.h"
 
 namespace octavo::report {
 
@@ -16,7 +17,7 @@ using ir::Tensor;
 using ir::Type;
 using ir::ValueId;
 
-LocalRuns::LocalRuns(const Graph& float_graph, const Graph& quantized, ir::Numerics mode)
+LocalRuns::LocalRuns(const Graph& float_graph, const Graph& quantized, const numerics::Mode& mode)
     : quantized_(quantized), mode_(mode) {
   Find(float_graph);
   for (const ir::NodeId id : quantized.nodes()) {
@@ -25,15 +26,15 @@ LocalRuns::LocalRuns(const Graph& float_graph, const Graph& quantized, ir::Numer
   }
 }
 
-// The values that have reals of their shape in the float graph, and its own inputs of any type.
+// Collects the values that are f32 with the same shape in the float graph, and all graph inputs.
 void LocalRuns::Find(const Graph& float_graph) {
   const auto add = [&](ValueId id) {
-    const ValueId reference = OriginalOf(float_graph, quantized_, id);
-    if (!reference || float_graph.IsConstant(reference)) return;
-    const Type& type = float_graph.type(reference);
-    const bool real = type.dtype == ir::DType::kF32 || quantized_.IsInput(id);
-    if (real && type.shape == quantized_.type(id).shape) {
-      shared_.emplace(id, Shared{.reference = reference});
+    const ValueId baseline = BaselineOf(float_graph, quantized_, id);
+    if (!baseline || float_graph.IsConstant(baseline)) return;
+    const Type& type = float_graph.type(baseline);
+    const bool comparable = type.dtype == ir::DType::kF32 || quantized_.IsInput(id);
+    if (comparable && type.shape == quantized_.type(id).shape) {
+      shared_.emplace(id, Shared{.baseline = baseline});
     }
   };
   for (const ValueId id : quantized_.inputs()) add(id);
@@ -50,42 +51,42 @@ bool LocalRuns::RunsAlone(const Node& node) const {
   });
 }
 
-ValueId LocalRuns::ReferenceOf(ValueId value) const {
+ValueId LocalRuns::BaselineFor(ValueId value) const {
   const auto at = shared_.find(value);
-  return at == shared_.end() ? ValueId{} : at->second.reference;
+  return at == shared_.end() ? ValueId{} : at->second.baseline;
 }
 
-// As the runtime's own Quantize does where it has one.
-Tensor LocalRuns::Codes(const Tensor& real, const Type& type, ThreadPool& pool) {
-  if (mode_ != ir::Numerics::kOnnx || !runtime::IsPlain8(type)) {
-    return ops::QuantizeTensorIn(mode_, real, type, &pool);
+// Uses the vectorized loop of the runtime's Quantize kernel where it applies.
+Tensor LocalRuns::Quantize(const Tensor& values, const Type& type, ThreadPool& pool) {
+  if (mode_.quantize != numerics::kOnnx.quantize || !runtime::IsPlain8(type)) {
+    return ops::QuantizeTensor(mode_.quantize, values, type, &pool);
   }
-  Tensor codes = buffers_.Make(type.dtype, type.shape, reference::Buffers::Start::kArbitrary);
-  const float* from = real.values<float>().data();
-  auto* to = reinterpret_cast<uint8_t*>(codes.mutable_raw());
-  const auto& loops = runtime::rows::CurrentRows();
-  pool.For(real.size(), runtime::kRowGrain, [&](int64_t begin, int64_t end) {
+  Tensor quantized = buffers_.Make(type.dtype, type.shape, float_exec::Buffers::Start::kArbitrary);
+  const float* from = values.values<float>().data();
+  auto* to = reinterpret_cast<uint8_t*>(quantized.mutable_raw());
+  const auto& loops = runtime::simd::CurrentKernels();
+  pool.For(values.size(), runtime::kRowGrain, [&](int64_t begin, int64_t end) {
     loops.quantize(from + begin, end - begin, runtime::RowCodes(type), to + begin);
   });
-  return codes;
+  return quantized;
 }
 
-Status LocalRuns::Step(runtime::Execution& run, const RealOf& real, ThreadPool& pool,
+Status LocalRuns::Step(runtime::Execution& run, const FloatTensorOf& float_tensor, ThreadPool& pool,
                        const StopToken& stop) {
   const std::vector<ValueId> values = run.next();
   OCTAVO_CHECK(run.Step(stop));
   for (const ValueId id : values) {
     const auto at = shared_.find(id);
-    const Tensor* reference = at == shared_.end() ? nullptr : real(at->second.reference);
-    if (reference == nullptr) continue;
+    const Tensor* baseline = at == shared_.end() ? nullptr : float_tensor(at->second.baseline);
+    if (baseline == nullptr) continue;
     const Type& type = quantized_.type(id);
     if (at->second.compared) {
-      const PairSums sums = SumNoise(*reference, run.Value(id), type, pool);
+      const PairSums sums = SumNoise(*baseline, run.Value(id), type, pool);
       at->second.signal += sums.signal;
       at->second.noise += sums.noise;
     }
     if (quantized_.value(id).uses.empty()) continue;
-    run.Replace(id, type.quantized() ? Codes(*reference, type, pool) : *reference);
+    run.Replace(id, type.quantized() ? Quantize(*baseline, type, pool) : *baseline);
   }
   return {};
 }

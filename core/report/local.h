@@ -1,14 +1,15 @@
-// Every node that computes codes, run alone in integers on the float graph's values: what each
-// adds to the noise by itself.  That is one more run of the whole plan in which the codes of the
-// float graph's values take the place of what was computed, once it has been compared.
+// SPDX-License-Identifier: Apache-2.0
+// Computes the local SQNR of every quantized node: the node alone in integers, on the quantized
+// values of the float graph.  This is one additional run of the whole plan, in which every computed
+// value is replaced by the quantized value of the float graph as soon as it has been compared.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <unordered_map>
 
-#include "core/ir/numerics.h"
-#include "core/reference/buffers.h"
+#include "core/float_exec/buffers.h"
+#include "core/numerics/mode.h"
 #include "core/report/metrics.h"
 #include "core/runtime/plan.h"
 
@@ -16,34 +17,35 @@ namespace octavo::report {
 
 class LocalRuns {
  public:
-  LocalRuns(const ir::Graph& float_graph, const ir::Graph& quantized, ir::Numerics mode);
+  LocalRuns(const ir::Graph& float_graph, const ir::Graph& quantized, const numerics::Mode& mode);
 
-  // The float graph's value that Step wants for a computed value; none where it wants none.
-  ir::ValueId ReferenceOf(ir::ValueId value) const;
+  // The value of the float graph that Step needs for a computed value, if any.
+  ir::ValueId BaselineFor(ir::ValueId value) const;
 
-  // Gives the float graph's tensor of a value of that graph, or null.
-  using RealOf = std::function<const ir::Tensor*(ir::ValueId)>;
-  // The next step of a run of its own over a sample.
-  Status Step(runtime::Execution& run, const RealOf& real, ThreadPool& pool, const StopToken& stop);
+  // Returns the tensor of a value of the float graph, or null.
+  using FloatTensorOf = std::function<const ir::Tensor*(ir::ValueId)>;
+  // Executes the next step of `run`, the additional run over a sample.
+  Status Step(runtime::Execution& run, const FloatTensorOf& float_tensor, ThreadPool& pool,
+              const StopToken& stop);
 
-  // The local SQNR of a value of the quantized graph; empty where its node was not run alone.
+  // The local SQNR of a value of the quantized graph; empty if its node was not compared.
   std::optional<double> SqnrOf(ir::ValueId value) const;
 
  private:
-  // A computed value that the float graph has too.
+  // A computed value with a counterpart in the float graph.
   struct Shared {
-    ir::ValueId reference = {};
+    ir::ValueId baseline = {};
     bool compared = false;
     double signal = 0, noise = 0;
   };
   void Find(const ir::Graph& float_graph);
   bool RunsAlone(const ir::Node& node) const;
-  ir::Tensor Codes(const ir::Tensor& real, const ir::Type& type, ThreadPool& pool);
+  ir::Tensor Quantize(const ir::Tensor& values, const ir::Type& type, ThreadPool& pool);
 
   const ir::Graph& quantized_;
-  ir::Numerics mode_;
+  const numerics::Mode& mode_;
   std::unordered_map<ir::ValueId, Shared> shared_;
-  reference::Buffers buffers_;
+  float_exec::Buffers buffers_;
 };
 
 }  // namespace octavo::report

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/metrics.h"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 namespace octavo::report {
 namespace {
 
-// The channels of an activation lie along axis 1; a vector has none worth naming.
+// Activations have channels along axis 1; vectors and matrices have none to report.
 int ChannelAxis(const ir::Shape& shape) { return shape.size() >= 3 ? 1 : -1; }
 
 int64_t ArgMax(const ir::Tensor& tensor, int64_t begin, int64_t count) {
@@ -25,7 +26,7 @@ std::optional<double> SqnrDb(double signal, double noise) {
   if (!(signal > 0) || !(noise > 0) || !std::isfinite(signal) || !std::isfinite(noise)) {
     return std::nullopt;
   }
-  // Rounded to a millionth of a dB: libm's log10 may differ in its last bit between machines.
+  // Rounded to 1e-6 dB, since the last bit of libm's log10 differs between machines.
   return std::nearbyint(10 * std::log10(signal / noise) * 1e6) / 1e6;
 }
 
@@ -36,18 +37,18 @@ ValueStats::ValueStats(const ir::Type& type, bool with_top1)
     channel_noise_.assign(type.shape[channel_axis_], 0);
   }
   if (type_.quant && type_.quant->per_tensor()) {
-    const ir::CodeRange codes = ir::CodesOf(type_.dtype);
+    const ir::IntegerRange range = ir::IntegerRangeOf(type_.dtype);
     const double scale = type_.quant->scale();
-    low_ = static_cast<double>(codes.min - type_.quant->zero_point()) * scale;
-    high_ = static_cast<double>(codes.max - type_.quant->zero_point()) * scale;
+    low_ = static_cast<double>(range.min - type_.quant->zero_point()) * scale;
+    high_ = static_cast<double>(range.max - type_.quant->zero_point()) * scale;
     has_range_ = true;
   }
 }
 
-void ValueStats::SetHistogramRange(const ir::Tensor& reference) {
+void ValueStats::SetHistogramRange(const ir::Tensor& baseline) {
   low_ = std::numeric_limits<double>::infinity();
   high_ = -low_;
-  for (const float value : reference.values<float>()) {
+  for (const float value : baseline.values<float>()) {
     if (!std::isfinite(value)) continue;
     low_ = std::min(low_, double{value});
     high_ = std::max(high_, double{value});
@@ -70,19 +71,19 @@ void ValueStats::Cut() {
   }
 }
 
-void ValueStats::Add(const ir::Tensor& reference, const ir::Tensor& actual, ThreadPool& pool) {
-  if (!has_range_) SetHistogramRange(reference);
+void ValueStats::Add(const ir::Tensor& baseline, const ir::Tensor& actual, ThreadPool& pool) {
+  if (!has_range_) SetHistogramRange(baseline);
   if (stretches_.empty()) Cut();
   const auto count = static_cast<int64_t>(stretches_.size());
   if (count == 0) return;
   std::vector<PairSums> sums(stretches_.size());
   std::mutex mutex;
-  // As many stretches at a time as have about kPieceOfPairs elements.
+  // Tasks of about kPieceOfPairs elements.
   const int64_t grain = std::max<int64_t>(1, kPieceOfPairs / stretches_[0].count);
   pool.For(count, grain, [&](int64_t begin, int64_t end) {
     PairCounts counts;
     for (int64_t i = begin; i < end; ++i) {
-      sums[i] = SumAndCountPairs(reference, actual, type_, stretches_[i], {low_, high_}, counts);
+      sums[i] = SumAndCountPairs(baseline, actual, type_, stretches_[i], {low_, high_}, counts);
     }
     const std::lock_guard lock(mutex);
     AddCounts(counts);
@@ -94,60 +95,88 @@ void ValueStats::Add(const ir::Tensor& reference, const ir::Tensor& actual, Thre
     channel_signal_[channel] += sums[i].signal;
     channel_noise_[channel] += sums[i].noise;
   }
-  if (with_top1_) AddTop1(reference, actual);
+  if (with_top1_) AddTop1(baseline, actual);
 }
 
 void ValueStats::AddCounts(const PairCounts& counts) {
-  counts.reference.AddTo(reference_bins_);
+  counts.baseline.AddTo(baseline_bins_);
   counts.actual.AddTo(actual_bins_);
-  counts.codes.AddTo(codes_);
+  counts.bytes.AddTo(bytes_);
   counts.steps.AddTo(steps_);
   saturated_ += counts.saturated;
   max_steps_ = std::max(max_steps_, counts.max_steps);
 }
 
-void ValueStats::AddTop1(const ir::Tensor& reference, const ir::Tensor& actual) {
+void ValueStats::AddTop1(const ir::Tensor& baseline, const ir::Tensor& actual) {
   if (type_.shape.empty() || type_.shape.back() < 2) return;
   const int64_t width = type_.shape.back();
-  for (int64_t begin = 0; begin < reference.size(); begin += width) {
+  for (int64_t begin = 0; begin < baseline.size(); begin += width) {
     ++rows_;
-    rows_alike_ += ArgMax(reference, begin, width) == ArgMax(actual, begin, width);
+    rows_alike_ += ArgMax(baseline, begin, width) == ArgMax(actual, begin, width);
   }
 }
 
-Figures ValueStats::Finish() const {
-  Figures figures;
-  figures.sqnr_db = SqnrDb(sums_.signal, sums_.noise);
+v1::ValueNumerics ValueStats::Finish() const {
+  v1::ValueNumerics figures;
+  SetErrors(figures);
+  SetQuantization(figures);
+  SetWorstChannel(figures);
+  SetHistogram(*figures.mutable_histogram());
+  return figures;
+}
+
+void ValueStats::SetErrors(v1::ValueNumerics& figures) const {
+  if (const auto sqnr = SqnrDb(sums_.signal, sums_.noise)) figures.set_sqnr_db(*sqnr);
   if (sums_.signal > 0 && sums_.energy > 0) {
-    figures.cosine = sums_.dot / (std::sqrt(sums_.signal) * std::sqrt(sums_.energy));
+    figures.set_cosine(sums_.dot / (std::sqrt(sums_.signal) * std::sqrt(sums_.energy)));
   }
-  const auto count = static_cast<double>(sums_.count);
   if (sums_.count > 0) {
-    figures.max_abs = sums_.max_abs;
-    figures.mean_abs = sums_.sum_abs / count;
+    figures.set_max_abs(sums_.max_abs);
+    figures.set_mean_abs(sums_.sum_abs / static_cast<double>(sums_.count));
   }
-  if (type_.quant && sums_.count > 0) {
-    figures.max_steps = max_steps_;
-    figures.saturated_ratio = static_cast<double>(saturated_) / count;
-    figures.saturated = saturated_;
-    std::copy_n(steps_.begin(), kStepBins, figures.steps.begin());
+  if (rows_ > 0) {
+    figures.set_top1_agreement(static_cast<double>(rows_alike_) / static_cast<double>(rows_));
   }
+}
+
+void ValueStats::SetQuantization(v1::ValueNumerics& figures) const {
+  figures.set_dtype(std::string(ir::Name(type_.dtype)));
+  figures.mutable_steps_histogram()->Resize(kStepBins, 0);
+  if (!type_.quant) return;
+  if (type_.quant->per_tensor()) {
+    figures.set_scale(type_.quant->scale());
+    figures.set_zero_point(type_.quant->zero_point());
+  } else {
+    figures.mutable_scales()->Add(type_.quant->scales.begin(), type_.quant->scales.end());
+    figures.mutable_zero_points()->Add(type_.quant->zero_points.begin(),
+                                       type_.quant->zero_points.end());
+  }
+  if (sums_.count == 0) return;
+  figures.set_max_steps(max_steps_);
+  figures.set_saturated_ratio(static_cast<double>(saturated_) / static_cast<double>(sums_.count));
+  std::copy_n(steps_.begin(), kStepBins, figures.mutable_steps_histogram()->begin());
+}
+
+void ValueStats::SetWorstChannel(v1::ValueNumerics& figures) const {
   for (size_t c = 0; c < channel_noise_.size(); ++c) {
     const auto sqnr = SqnrDb(channel_signal_[c], channel_noise_[c]);
     if (!sqnr) continue;
-    if (figures.worst_channel && *figures.worst_channel->sqnr_db <= *sqnr) continue;
-    figures.worst_channel = {channel_axis_, static_cast<int64_t>(c), sqnr};
+    if (figures.has_worst_channel() && figures.worst_channel().sqnr_db() <= *sqnr) continue;
+    v1::WorstChannel& worst = *figures.mutable_worst_channel();
+    worst.set_axis(channel_axis_);
+    worst.set_index(static_cast<int64_t>(c));
+    worst.set_sqnr_db(*sqnr);
   }
-  if (rows_ > 0) {
-    figures.top1_agreement = static_cast<double>(rows_alike_) / static_cast<double>(rows_);
-  }
-  figures.low = low_;
-  figures.high = high_;
-  std::copy_n(reference_bins_.begin(), kHistogramBins, figures.float_histogram.begin());
+}
+
+void ValueStats::SetHistogram(v1::ValueHistogram& histogram) const {
+  histogram.set_low(low_);
+  histogram.set_high(high_);
   auto actual_bins = actual_bins_;
-  if (CountsCodes(type_)) AddCodes(type_, {low_, high_}, codes_, actual_bins);
-  std::copy_n(actual_bins.begin(), kHistogramBins, figures.integer_histogram.begin());
-  return figures;
+  if (CountsBytes(type_)) AddBytes(type_, {low_, high_}, bytes_, actual_bins);
+  // The bin for pairs that are not finite is left out.
+  histogram.mutable_float_()->Add(baseline_bins_.begin(), baseline_bins_.begin() + kHistogramBins);
+  histogram.mutable_integer()->Add(actual_bins.begin(), actual_bins.begin() + kHistogramBins);
 }
 
 }  // namespace octavo::report

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/mode_diff.h"
 
 #include <algorithm>
@@ -5,8 +6,9 @@
 #include <memory>
 #include <unordered_map>
 
-#include "core/ir/numerics.h"
-#include "core/ops/mode_quantize.h"
+#include "core/numerics/mode_table.h"
+#include "core/ops/quantize_math.h"
+#include "core/report/pairs.h"
 #include "core/runtime/plan.h"
 
 namespace octavo::report {
@@ -18,16 +20,31 @@ using ir::NodeId;
 using ir::Tensor;
 using ir::ValueId;
 
-// One node's result, and the node alone in the second mode.
+// Adds the distance in steps between quantized values of two modes, element by element.
+void AddSteps(const Tensor& a, const Tensor& b, v1::StepCounts& counts) {
+  int64_t different = 0, most = counts.max_steps();
+  auto& histogram = *counts.mutable_steps_histogram();
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const int64_t steps = std::abs(a.IntAt(i) - b.IntAt(i));
+    different += steps > 0;
+    most = std::max(most, steps);
+    ++histogram[static_cast<int>(std::min<int64_t>(steps, kStepBins - 1))];
+  }
+  counts.set_elements(counts.elements() + a.size());
+  counts.set_different(counts.different() + different);
+  counts.set_max_steps(most);
+}
+
+// A result of a node, and a graph of this node alone for the second mode.
 struct Observed {
-  ModeDifference difference = {};
+  v1::ModeDifference difference = {};
   ValueId result = {};
   Graph graph = {};
-  std::vector<ValueId> operands = {};  // of the whole graph, for each input of `graph`
+  std::vector<ValueId> operands = {};  // the value of the whole graph for each input of `graph`
   std::optional<runtime::Plan> plan = {};
 };
 
-void TakeAlone(const Graph& whole, const Node& node, size_t result, Observed& observed) {
+void IsolateNode(const Graph& whole, const Node& node, size_t result, Observed& observed) {
   std::map<ValueId, ValueId> copies;
   Graph::Definition definition{.name = node.name, .op = node.op, .attributes = node.attributes};
   for (const ValueId input : node.inputs) {
@@ -54,7 +71,7 @@ void TakeAlone(const Graph& whole, const Node& node, size_t result, Observed& ob
 
 class Comparer {
  public:
-  Comparer(const Graph& graph, const std::string& numerics, const std::string& against)
+  Comparer(const Graph& graph, const numerics::Mode* numerics, const numerics::Mode* against)
       : graph_(graph), numerics_(numerics), against_(against) {}
 
   Status Prepare(ThreadPool& pool) {
@@ -64,12 +81,15 @@ class Comparer {
         const ir::Type& type = graph_.type(node.results[i]);
         if (!type.quantized()) continue;
         auto observed = std::make_unique<Observed>();
-        observed->difference = {.value = graph_.name(node.results[i]),
-                                .node = node.name,
-                                .op = std::string(node.op->name),
-                                .dtype = type.dtype};
+        v1::ModeDifference& difference = observed->difference;
+        difference.set_name(graph_.name(node.results[i]));
+        difference.set_node(node.name);
+        difference.set_op(std::string(node.op->name));
+        difference.set_dtype(std::string(ir::Name(type.dtype)));
+        difference.mutable_accumulated()->mutable_steps_histogram()->Resize(kStepBins, 0);
+        difference.mutable_local()->mutable_steps_histogram()->Resize(kStepBins, 0);
         observed->result = node.results[i];
-        TakeAlone(graph_, node, i, *observed);
+        IsolateNode(graph_, node, i, *observed);
         OCTAVO_TRY(runtime::Plan plan,
                    runtime::Plan::Create(observed->graph, {.numerics = against_}, pool));
         observed->plan.emplace(std::move(plan));
@@ -95,34 +115,35 @@ class Comparer {
       OCTAVO_CHECK(first.Run(inputs, pool, stop, [&](ValueId id, const Tensor& tensor) {
         values_[id] = tensor.Clone();
       }));
-      OCTAVO_CHECK(second.Run(
-          InputsOf(batch, against_, pool), pool, stop, [&](ValueId id, const Tensor& tensor) {
-            const auto at = places_.find(id);
-            if (at == places_.end()) return;
-            observed_[at->second]->difference.accumulated.Add(values_.at(id), tensor);
-          }));
+      OCTAVO_CHECK(second.Run(InputsOf(batch, against_, pool), pool, stop,
+                              [&](ValueId id, const Tensor& tensor) {
+                                const auto at = places_.find(id);
+                                if (at == places_.end()) return;
+                                AddSteps(values_.at(id), tensor,
+                                         *observed_[at->second]->difference.mutable_accumulated());
+                              }));
       OCTAVO_CHECK(RunAlone(pool, stop));
     }
     return {};
   }
 
-  ModeComparison Take() {
-    ModeComparison comparison{.numerics = numerics_, .against = against_, .values = {}};
-    for (const auto& observed : observed_) comparison.values.push_back(observed->difference);
+  v1::ModeComparison Finish() const {
+    v1::ModeComparison comparison;
+    comparison.set_numerics_mode(std::string(against_->name));
+    for (const auto& observed : observed_) *comparison.add_values() = observed->difference;
     return comparison;
   }
 
  private:
-  // Real samples of an integer input are quantized as the mode does it.
-  std::vector<Tensor> InputsOf(const std::vector<Tensor>& batch, const std::string& mode,
+  // Quantizes the samples of an integer input by the mode's rule.
+  std::vector<Tensor> InputsOf(const std::vector<Tensor>& batch, const numerics::Mode* mode,
                                ThreadPool& pool) const {
     std::vector<Tensor> inputs;
     for (size_t i = 0; i < batch.size() && i < graph_.inputs().size(); ++i) {
       const ir::Type& type = graph_.type(graph_.inputs()[i]);
-      const bool codes = type.quantized() && batch[i].dtype() == ir::DType::kF32;
-      inputs.push_back(codes
-                           ? ops::QuantizeTensorIn(*ir::ParseNumerics(mode), batch[i], type, &pool)
-                           : batch[i]);
+      const bool quantize = type.quantized() && batch[i].dtype() == ir::DType::kF32;
+      inputs.push_back(quantize ? ops::QuantizeTensor(mode->quantize, batch[i], type, &pool)
+                                : batch[i]);
     }
     return inputs;
   }
@@ -132,44 +153,30 @@ class Comparer {
       std::vector<Tensor> operands;
       for (const ValueId id : observed->operands) operands.push_back(values_.at(id));
       OCTAVO_TRY(const std::vector<Tensor> results, observed->plan->Run(operands, pool, stop));
-      observed->difference.local.Add(values_.at(observed->result), results[0]);
+      AddSteps(values_.at(observed->result), results[0], *observed->difference.mutable_local());
     }
     return {};
   }
 
   const Graph& graph_;
-  const std::string numerics_, against_;
+  const numerics::Mode* const numerics_;
+  const numerics::Mode* const against_;
   std::vector<std::unique_ptr<Observed>> observed_;
   std::unordered_map<ValueId, size_t> places_;
-  std::unordered_map<ValueId, Tensor> values_;  // of the first mode, for one batch
+  std::unordered_map<ValueId, Tensor> values_;  // of the first mode for one batch
 };
 
 }  // namespace
 
-void StepCounts::Add(const Tensor& a, const Tensor& b) {
-  elements += a.size();
-  for (int64_t i = 0; i < a.size(); ++i) {
-    const int64_t steps = std::abs(a.IntAt(i) - b.IntAt(i));
-    if (steps > 0) ++different;
-    max_steps = std::max(max_steps, steps);
-    ++histogram[std::min<int64_t>(steps, 16)];
-  }
-}
-
-Result<ModeComparison> CompareModes(const Graph& graph,
-                                    const std::vector<std::vector<Tensor>>& batches,
-                                    const std::string& numerics, const std::string& against,
-                                    ThreadPool& pool, const StopToken& stop) {
-  if (!ir::ParseNumerics(numerics)) {
-    return Fail(Code::kUsage, "unknown numerics mode '{}'", numerics).Field("numerics");
-  }
-  if (!ir::ParseNumerics(against)) {
-    return Fail(Code::kUsage, "unknown numerics mode '{}'", against).Field("against");
-  }
+Result<v1::ModeComparison> CompareModes(const Graph& graph,
+                                        const std::vector<std::vector<Tensor>>& batches,
+                                        const numerics::Mode* numerics,
+                                        const numerics::Mode* against, ThreadPool& pool,
+                                        const StopToken& stop) {
   Comparer comparer(graph, numerics, against);
   OCTAVO_CHECK(comparer.Prepare(pool));
   OCTAVO_CHECK(comparer.Run(batches, pool, stop));
-  return comparer.Take();
+  return comparer.Finish();
 }
 
 }  // namespace octavo::report

@@ -1,18 +1,19 @@
-// The loops behind pairs.h over one block, one table of functions per instruction set; all give the
-// same bits.
+// SPDX-License-Identifier: Apache-2.0
+// The vector loops of pairs.h over one block: one table of functions per instruction set, with
+// equal bits.
 #pragma once
 
 #include <cstdint>
 
 namespace octavo::report {
 
-inline constexpr int64_t kPairBlock = 512;  // pairs at a time, in the nearest cache
+inline constexpr int64_t kPairBlock = 512;  // pairs per block, which fits the L1 cache
 inline constexpr int kPairLanes = 8;
 
 struct PairBlock {
-  float reference[kPairBlock];
+  float baseline[kPairBlock];
   float actual[kPairBlock];
-  int32_t codes[kPairBlock];
+  int32_t quantized[kPairBlock];
   uint8_t bad[kPairBlock];  // not finite
 };
 
@@ -21,63 +22,67 @@ struct PairLanes {
   double sum_abs[kPairLanes], max_abs[kPairLanes];
 };
 
-// Codes of 8 bits and their reals.
+// Reads 8-bit quantized values and dequantizes them.
 struct ReadCall {
   const uint8_t* bytes = nullptr;
   int64_t count = 0;
   bool is_signed = false;
   float scale = 1;
   int32_t zero = 0;
-  int32_t* codes = nullptr;
-  float* reals = nullptr;
+  int32_t* quantized = nullptr;
+  float* dequantized = nullptr;
 };
 
-// Places in a histogram of `bins` bins from `low` on; `bins` itself for a bad pair.
+// Indices in a histogram of `bins` bins from `low`; `bins` for a pair that is not finite.
 struct BinCall {
   const float* values = nullptr;
-  const uint8_t* bad = nullptr;  // or null: none is
+  const uint8_t* bad = nullptr;  // null: all pairs are finite
   int64_t count = 0;
   double low = 0, factor = 1;  // bin = (value - low) * factor
   int32_t bins = 0;
   int32_t* at = nullptr;
 };
 
-// How far codes are from clamp(rne(reference / scale) + zero): at[i] = min(steps, most_steps), or
-// most_steps + 1 for a NaN.
+// Distance of quantized values from clamp(rne(baseline / scale) + zero): at[i] = min(steps,
+// most_steps), or most_steps + 1 for a NaN.
 struct StepCall {
-  const float* reference = nullptr;
-  const int32_t* codes = nullptr;
+  const float* baseline = nullptr;
+  const int32_t* quantized = nullptr;
   int64_t count = 0;
   float scale = 1;
   int32_t zero = 0;
-  double least = 0, most = 0;  // code
+  double least = 0, most = 0;  // quantized values of the type
   int32_t most_steps = 0;
   int32_t* at = nullptr;
   double greatest = 0, saturated = 0;  // results
-  // How many are off by 0, 1 and 2 steps, by `narrow_steps` alone.
+  // Number of elements that are 0, 1 and 2 steps away; only `narrow_steps` sets it.
   int32_t few[3] = {};
 };
 
 struct PairLoops {
-  bool (*finite)(const float* reference, const float* actual, int64_t count) = nullptr;
+  bool (*finite)(const float* baseline, const float* actual, int64_t count) = nullptr;
   void (*read)(const ReadCall& call) = nullptr;
-  // Pairs that are not finite become two zeros, which add nothing; returns how many are left.
+  // Replaces pairs that are not finite by zeros, which add nothing; returns the number of others.
   int64_t (*clean)(int64_t count, PairBlock& block) = nullptr;
-  // Signal and noise alone; all sums.
-  void (*add_noise)(const float* reference, const float* actual, int64_t count,
+  // Adds signal and noise only, or all sums.
+  void (*add_noise)(const float* baseline, const float* actual, int64_t count,
                     PairLanes& lanes) = nullptr;
-  void (*add_all)(const float* reference, const float* actual, int64_t count,
+  void (*add_all)(const float* baseline, const float* actual, int64_t count,
                   PairLanes& lanes) = nullptr;
   void (*bins)(const BinCall& call) = nullptr;
   void (*steps)(StepCall& call) = nullptr;
-  // The same for codes of at most 16 bits and finite references.
+  // The same for types of at most 16 bits and finite baselines.
   void (*narrow_steps)(StepCall& call) = nullptr;
 };
 
-extern const PairLoops kPortablePairLoops;
-#if defined(__x86_64__)
-extern const PairLoops kAvx2PairLoops;
-extern const PairLoops kAvx512PairLoops;
-#endif
+namespace portable {
+extern const PairLoops kPairLoops;
+}
+namespace avx2 {
+extern const PairLoops kPairLoops;
+}
+namespace avx512 {
+extern const PairLoops kPairLoops;
+}
 
 }  // namespace octavo::report

@@ -1,22 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/pairs.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "core/base/cpu.h"
-#include "core/ops/data_op.h"
+#include "core/ops/shared/data_op.h"
 #include "core/report/pair_loops.h"
 
 namespace octavo::report {
 namespace {
 
 const PairLoops& CurrentLoops() {
-#if defined(__x86_64__)
-  const Isa isa = CurrentIsa();
-  if (isa >= Isa::kAvx512) return kAvx512PairLoops;
-  if (isa >= Isa::kAvx2) return kAvx2PairLoops;
-#endif
-  return kPortablePairLoops;
+  return ForIsa(portable::kPairLoops, avx2::kPairLoops, avx512::kPairLoops);
 }
 
 // ------------------------------------------------------------ reading
@@ -28,20 +24,20 @@ const uint8_t* BytesOf(const ir::Tensor& tensor) {
 }
 
 template <class T>
-void ReadCodes(const T* from, int64_t count, float scale, int32_t zero, PairBlock& block) {
+void ReadQuantized(const T* from, int64_t count, float scale, int32_t zero, PairBlock& block) {
   for (int64_t i = 0; i < count; ++i) {
     // NOLINTNEXTLINE(bugprone-signed-char-misuse): the sign is extended, as for any other T.
-    const auto code = static_cast<int64_t>(from[i]);
-    block.codes[i] = static_cast<int32_t>(code);
+    const auto quantized = static_cast<int64_t>(from[i]);
+    block.quantized[i] = static_cast<int32_t>(quantized);
     if constexpr (sizeof(T) <= 2) {
-      block.actual[i] = static_cast<float>(block.codes[i] - zero) * scale;
+      block.actual[i] = static_cast<float>(block.quantized[i] - zero) * scale;
     } else {
-      block.actual[i] = static_cast<float>(code - zero) * scale;
+      block.actual[i] = static_cast<float>(quantized - zero) * scale;
     }
   }
 }
 
-// The actual reals, in the block or where they lie.
+// The dequantized elements, in the block, or in the tensor if it is f32.
 const float* ReadActual(const PairLoops& loops, const ir::Tensor& actual, const ir::Type& type,
                         const Stretch& part, PairBlock& block) {
   const int64_t begin = part.begin, count = part.count;
@@ -60,12 +56,12 @@ const float* ReadActual(const PairLoops& loops, const ir::Tensor& actual, const 
                 .is_signed = type.dtype == ir::DType::kI8,
                 .scale = scale,
                 .zero = zero,
-                .codes = block.codes,
-                .reals = block.actual});
+                .quantized = block.quantized,
+                .dequantized = block.actual});
     return block.actual;
   }
   ops::VisitDType(actual.dtype(), [&]<class T>(T) {
-    ReadCodes(actual.values<T>().data() + begin, count, scale, zero, block);
+    ReadQuantized(actual.values<T>().data() + begin, count, scale, zero, block);
   });
   return block.actual;
 }
@@ -87,7 +83,7 @@ PairSums Join(const PairLanes& lanes, int64_t count) {
           .count = count};
 }
 
-// Eight at a time: a store to counts might change bytes, for all that the compiler knows.
+// Eight bytes at a time: the compiler must assume that a store to a count changes the bytes.
 void Count(const uint8_t* at, int64_t count, Counter<256>& counter) {
   int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
@@ -127,10 +123,10 @@ void CountBins(const PairLoops& loops, const float* values, const uint8_t* bad, 
 
 // ------------------------------------------------------------ stretches
 
-// A block of pairs, added to the sums and, where there are counts, counted; returns how many of
-// them are finite.
+// Adds blocks of pairs to the sums and, if there are counts, to the counts.  Add returns the number
+// of finite pairs.
 struct Runner {
-  const ir::Tensor& reference;
+  const ir::Tensor& baseline;
   const ir::Tensor& actual;
   const ir::Type& type;
   const Bins& bins;
@@ -140,12 +136,12 @@ struct Runner {
   PairLanes lanes = {};
 
   int64_t Add(const Stretch& part) {
-    const float* expected = reference.values<float>().data() + part.begin;
+    const float* expected = baseline.values<float>().data() + part.begin;
     const float* found = ReadActual(loops, actual, type, part, block);
     const bool all_finite = loops.finite(expected, found, part.count);
     if (counts != nullptr && type.quant) {
-      CountSteps({.reference = expected,
-                  .codes = block.codes,
+      CountSteps({.baseline = expected,
+                  .quantized = block.quantized,
                   .count = part.count,
                   .scale = type.quant->scale(part.channel),
                   .zero = type.quant->zero_point(part.channel)},
@@ -154,10 +150,10 @@ struct Runner {
     int64_t finite = part.count;
     const uint8_t* bad = nullptr;
     if (!all_finite) {
-      std::copy_n(expected, part.count, block.reference);
+      std::copy_n(expected, part.count, block.baseline);
       if (found != block.actual) std::copy_n(found, part.count, block.actual);
       finite = loops.clean(part.count, block);
-      expected = block.reference;
+      expected = block.baseline;
       found = block.actual;
       bad = block.bad;
     }
@@ -166,9 +162,9 @@ struct Runner {
       return finite;
     }
     loops.add_all(expected, found, part.count, lanes);
-    CountBins(loops, expected, bad, part.count, bins, counts->reference);
-    if (bad == nullptr && CountsCodes(type)) {
-      Count(BytesOf(actual) + part.begin, part.count, counts->codes);
+    CountBins(loops, expected, bad, part.count, bins, counts->baseline);
+    if (bad == nullptr && CountsBytes(type)) {
+      Count(BytesOf(actual) + part.begin, part.count, counts->bytes);
     } else {
       CountBins(loops, found, bad, part.count, bins, counts->actual);
     }
@@ -176,7 +172,7 @@ struct Runner {
   }
 
   void CountSteps(StepCall call, bool all_finite) const {
-    const ir::CodeRange range = ir::CodesOf(type.dtype);
+    const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
     int32_t at[kPairBlock];
     call.least = static_cast<double>(range.min);
     call.most = static_cast<double>(range.max);
@@ -192,10 +188,10 @@ struct Runner {
   }
 };
 
-PairSums Run(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
+PairSums Run(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Type& type,
              const Stretch& stretch, const Bins& bins, PairCounts* counts) {
   PairBlock block;
-  Runner runner{.reference = reference,
+  Runner runner{.baseline = baseline,
                 .actual = actual,
                 .type = type,
                 .bins = bins,
@@ -222,26 +218,26 @@ void PairSums::Add(const PairSums& other) {
   count += other.count;
 }
 
-bool CountsCodes(const ir::Type& type) {
+bool CountsBytes(const ir::Type& type) {
   return type.quant && type.quant->per_tensor() && IsByte(type);
 }
 
-void AddCodes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& codes,
+void AddBytes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& bytes,
               std::array<int64_t, kHistogramBins + 1>& totals) {
-  uint8_t bytes[256];
-  for (int i = 0; i < 256; ++i) bytes[i] = static_cast<uint8_t>(i);
-  int32_t values[256], at[256];
-  float reals[256];
+  uint8_t every_byte[256];
+  for (int i = 0; i < 256; ++i) every_byte[i] = static_cast<uint8_t>(i);
+  int32_t quantized[256], at[256];
+  float dequantized[256];
   const PairLoops& loops = CurrentLoops();
-  loops.read({.bytes = bytes,
+  loops.read({.bytes = every_byte,
               .count = 256,
               .is_signed = type.dtype == ir::DType::kI8,
               .scale = type.quant->scale(),
               .zero = type.quant->zero_point(),
-              .codes = values,
-              .reals = reals});
-  FindBins(loops, reals, nullptr, 256, bins, at);
-  for (int i = 0; i < 256; ++i) totals[at[i]] += codes[i];
+              .quantized = quantized,
+              .dequantized = dequantized});
+  FindBins(loops, dequantized, nullptr, 256, bins, at);
+  for (int i = 0; i < 256; ++i) totals[at[i]] += bytes[i];
 }
 
 std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest) {
@@ -260,15 +256,15 @@ std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest) {
   return stretches;
 }
 
-PairSums SumNoise(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
+PairSums SumNoise(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Type& type,
                   ThreadPool& pool) {
-  const std::vector<Stretch> stretches = CutEvenly(type, reference.size());
+  const std::vector<Stretch> stretches = CutEvenly(type, baseline.size());
   std::vector<PairSums> sums(stretches.size());
   if (sums.empty()) return {};
   const int64_t grain = std::max<int64_t>(1, kPieceOfPairs / stretches[0].count);
   pool.For(static_cast<int64_t>(sums.size()), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      sums[i] = Run(reference, actual, type, stretches[i], {}, nullptr);
+      sums[i] = Run(baseline, actual, type, stretches[i], {}, nullptr);
     }
   });
   PairSums total;
@@ -276,10 +272,10 @@ PairSums SumNoise(const ir::Tensor& reference, const ir::Tensor& actual, const i
   return total;
 }
 
-PairSums SumAndCountPairs(const ir::Tensor& reference, const ir::Tensor& actual,
+PairSums SumAndCountPairs(const ir::Tensor& baseline, const ir::Tensor& actual,
                           const ir::Type& type, const Stretch& stretch, const Bins& bins,
                           PairCounts& counts) {
-  return Run(reference, actual, type, stretch, bins, &counts);
+  return Run(baseline, actual, type, stretch, bins, &counts);
 }
 
 }  // namespace octavo::report

@@ -1,5 +1,6 @@
-// A stretch of a tensor's elements beside their float reference, as sums and counts.  Sums run in
-// eight interleaved lanes, joined in one fixed order: equal bits on every machine.
+// SPDX-License-Identifier: Apache-2.0
+// Compares a stretch of a tensor with its float baseline by sums and counts.  Sums run in eight
+// interleaved lanes that are added in a fixed order: equal bits on every machine.
 #pragma once
 
 #include <array>
@@ -11,23 +12,23 @@
 
 namespace octavo::report {
 
-inline constexpr int kStepBins = 17;  // 0..15 steps exactly, then more
+inline constexpr int kStepBins = 17;  // 0..15 steps, then more
 inline constexpr int kHistogramBins = 64;
 
-// Sums over pairs (reference, actual) of which both are finite.
+// Sums over the pairs (baseline, actual) whose two elements are finite.
 struct PairSums {
-  double signal = 0;  // reference^2
-  double noise = 0;   // (reference - actual)^2
+  double signal = 0;  // baseline^2
+  double noise = 0;   // (baseline - actual)^2
   double energy = 0;  // actual^2
-  double dot = 0;     // reference * actual
+  double dot = 0;     // baseline * actual
   double sum_abs = 0, max_abs = 0;
   int64_t count = 0;
 
   void Add(const PairSums& other);
 };
 
-// Counts, which may be taken in any order.  Neighbours count in different sets, since equal ones
-// would wait for each other.
+// Counts, whose order does not matter.  Neighbours count in different sets: equal ones would
+// serialize on one counter.
 template <int kSize>
 struct Counter {
   static constexpr int kSets = 4;
@@ -40,11 +41,11 @@ struct Counter {
   }
 };
 struct PairCounts {
-  // The last bin is for pairs that are not finite.
-  Counter<kHistogramBins + 1> reference = {}, actual = {};
-  // In place of `actual`, by byte as stored, where CountsCodes and all of a block are finite.
-  Counter<256> codes = {};
-  // How many steps a code is off the nearest one; the last bin is for NaN references.
+  // The last bin counts pairs that are not finite.
+  Counter<kHistogramBins + 1> baseline = {}, actual = {};
+  // Instead of `actual`, by stored byte, for blocks without infinities and NaNs if CountsBytes.
+  Counter<256> bytes = {};
+  // Distance in steps from the quantized baseline; the last bin counts NaN baselines.
   Counter<kStepBins + 1> steps = {};
   int64_t saturated = 0, max_steps = 0;
 };
@@ -53,29 +54,29 @@ struct Bins {
   double low = 0, high = 1;
 };
 
-// Elements that repay handing a part to another thread; sums of whole tensors are cut there.
+// Grain size: minimum elements per task.  Sums of whole tensors are split into pieces of this size.
 inline constexpr int64_t kPieceOfPairs = 16 << 10;
 
-// Elements [begin, begin + count), which share one scale: the one of `channel`, if there is any.
+// Elements [begin, begin + count), which share one scale: that of `channel` if per-channel.
 struct Stretch {
   int64_t begin = 0, count = 0;
   int64_t channel = 0;
 };
 
-// The elements of a type cut where its scale changes and at the multiples of `longest`, which
-// divides the elements of one scale or is divided by them; no stretch has more than kPieceOfPairs.
+// Splits the elements of a type where its scale changes and at multiples of `longest`, which must
+// divide the number of elements per scale or be a multiple of it; at most kPieceOfPairs each.
 std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest);
-// Signal, noise and count of a whole tensor, the other sums being 0.  `actual` holds codes of
-// `type`, or floats where it is not quantized.
-PairSums SumNoise(const ir::Tensor& reference, const ir::Tensor& actual, const ir::Type& type,
+// Signal, noise and count of a whole tensor; the other sums are 0.  `actual` holds quantized values
+// of `type`, or floats if `type` is not quantized.
+PairSums SumNoise(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Type& type,
                   ThreadPool& pool);
-// Whether codes are counted themselves: 8 bits with one scale.
-bool CountsCodes(const ir::Type& type);
-// Adds such counts to those of bins.
-void AddCodes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& codes,
+// Whether elements are counted by stored byte: 8 bits, per-tensor.
+bool CountsBytes(const ir::Type& type);
+// Adds counts of bytes to counts of bins.
+void AddBytes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& bytes,
               std::array<int64_t, kHistogramBins + 1>& totals);
-// All sums of a stretch, and adds to `counts`.
-PairSums SumAndCountPairs(const ir::Tensor& reference, const ir::Tensor& actual,
+// Returns all sums of a stretch and adds to `counts`.
+PairSums SumAndCountPairs(const ir::Tensor& baseline, const ir::Tensor& actual,
                           const ir::Type& type, const Stretch& stretch, const Bins& bins,
                           PairCounts& counts);
 

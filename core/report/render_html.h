@@ -1,14 +1,15 @@
-// Renders report.html from report.json alone: one self-contained page, without scripts or anything
-// that is loaded from elsewhere.  Equal reports give equal bytes.
+// SPDX-License-Identifier: Apache-2.0
+// Renders report.html from a report: one self-contained page without scripts or external resources.
+// Equal reports give equal bytes.
 #pragma once
 
 #include <string>
 
-#include "nlohmann/json.hpp"
+#include "octavo/v1/report.pb.h"
 
 namespace octavo::report {
 
-// Any figure may be null or absent and is then shown as a dash.  All text is escaped.
-std::string RenderHtml(const nlohmann::json& report);
+// An unset figure is shown as a dash.  All text is escaped.
+std::string RenderHtml(const v1::Report& report);
 
 }  // namespace octavo::report

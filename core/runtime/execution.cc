@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/execution.h"
 
 #include "core/runtime/execution_state.h"
-#include "core/runtime/unsigned_codes.h"
+#include "core/runtime/plan/unsigned_activations.h"
 
 namespace octavo::runtime {
 
@@ -105,7 +106,7 @@ const Tensor& Execution::Value(ValueId value) {
   const Slot& slot = state_->program.slots[index];
   const bool is_raised = slot.dtype != state_->graph.type(value).dtype;
   const Tensor& stored = state_->workspace->slots[index];
-  state_->value = is_raised ? SignedCodes(stored) : stored;
+  state_->value = is_raised ? AsSigned(stored) : stored;
   if (slot.layout == Layout::kPlain) return state_->value;
   Tensor plain = state_->workspace->Plain(state_->value.dtype(), slot.shape);
   ConvertLayout(state_->value, slot.layout, plain, state_->pool);

@@ -1,4 +1,5 @@
-// One run of a plan, taken step by step by its caller.
+// SPDX-License-Identifier: Apache-2.0
+// One run of a plan, advanced step by step by its caller.
 #pragma once
 
 #include <memory>
@@ -21,7 +22,7 @@ struct StepProfile {
 struct Program;
 class Workspaces;
 
-// The plan must outlive its runs; several may go on at once.
+// The plan must outlive its runs; several runs may be active at once.
 class Execution {
  public:
   Execution(Execution&&) noexcept;
@@ -29,17 +30,16 @@ class Execution {
   ~Execution();
 
   bool done() const;
-  // The values that the next step will compute: none where it only changes a layout.
+  // The values that the next step will compute: none if it only converts a layout.
   std::vector<ir::ValueId> next() const;
   Status Step(const StopToken& stop);
-  // A value that the last step computed, in the graph's own layout and with codes as stored; valid
-  // until the next call.
+  // A value that the last step computed, in the graph's layout, as stored integers where it is
+  // quantized.  Valid until the next call.
   const ir::Tensor& Value(ir::ValueId value);
-  // Readers of a value that the last step computed get these elements, given in the graph's own
-  // layout.  A value that is the same in every run stays as it is.  Only where the plan keeps all
-  // values.
+  // Replaces a value that the last step computed by these elements, in the graph's layout, for all
+  // later steps.  Has no effect on a constant.  Only for a plan that keeps all values.
   void Replace(ir::ValueId value, const ir::Tensor& elements);
-  // Of a run that is done.
+  // Call only when done().
   std::vector<ir::Tensor> outputs() const;
 
  private:

@@ -1,4 +1,5 @@
-// What a run has besides its plan; for execution.cc and plan.cc.
+// SPDX-License-Identifier: Apache-2.0
+// The state of a run, apart from its plan; internal to execution.cc and plan.cc.
 #pragma once
 
 #include <chrono>
@@ -19,7 +20,7 @@ struct Execution::State {
   std::vector<StepProfile>* profile = nullptr;
   std::unique_ptr<Workspace> workspace = workspaces.Take(program);
   size_t at = 0;          // the next step
-  ir::Tensor value = {};  // that the caller looks at
+  ir::Tensor value = {};  // the one that the caller inspects
   std::optional<Clock::time_point> first = {};
 
   State(const ir::Graph& whole, const Program& of, Workspaces& from, ThreadPool& threads,
@@ -29,7 +30,7 @@ struct Execution::State {
   State& operator=(const State&) = delete;
   ~State();
 
-  // Gives the slots of graph inputs and outputs their tensors.
+  // Binds the slots of graph inputs and outputs to tensors.
   Status Bind(const std::vector<ir::Tensor>& inputs);
   Status Compute(const runtime::Step& step);
   Status ComputeTimed(const runtime::Step& step);

@@ -1,4 +1,5 @@
-// What a kernel is: a way to compute one node, offered where it matches and prepared once.
+// SPDX-License-Identifier: Apache-2.0
+// A kernel computes one node.  It is chosen where it matches, prepared once, and runs many times.
 #pragma once
 
 #include <functional>
@@ -8,13 +9,14 @@
 
 #include "core/base/parallel.h"
 #include "core/ir/graph.h"
-#include "core/ir/numerics.h"
+#include "core/numerics/mode.h"
 #include "core/runtime/layout.h"
 
 namespace octavo::runtime {
 
-// What a step computes on: values as stored (codes), null for absent inputs.  `scratch` is as
-// large as was asked for and aligned to 64 bytes.  Results hold arbitrary bytes beforehand.
+// Operands and results of a step, quantized values as stored integers; absent inputs are null.
+// `scratch` has the size that Prepared requests and is aligned to 64 bytes.  Results hold arbitrary
+// bytes beforehand.
 struct StepContext {
   std::span<const ir::Tensor* const> inputs = {};
   std::span<ir::Tensor> results = {};
@@ -26,68 +28,77 @@ struct StepContext {
   bool Has(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
 };
 
-// A node made ready.  `run` may be called by several threads at once, each with its own context.
+// A prepared node.  `run` is thread safe: each call has its own context.
 struct Prepared {
   std::function<Status(const StepContext&)> run = {};
   int64_t scratch_bytes = 0;
   double operations = 0;  // a multiply-add is two
 };
 
-// Values that are the same at every run, as stored: constants and what follows from them alone.
+// Values that are equal in every run, as stored: constants and values computed from constants
+// alone.
 using FixedValues = std::unordered_map<ir::ValueId, ir::Tensor>;
 
-// The node at hand, while a plan is made.
+// A node and what is known of its operands while a plan is made.
 struct NodeView {
   const ir::Graph& graph;
   const ir::Node& node;
   const FixedValues& fixed;
-  Layout layout = Layout::kPlain;  // that images will have; see LayoutRule
-  ir::Numerics numerics = ir::Numerics::kOnnx;
+  Layout layout = Layout::kPlain;  // of its images; see LayoutRule
+  const numerics::Mode* numerics = &numerics::kOnnx;
 
   bool Has(size_t input) const { return node.input(input).valid(); }
   const ir::Type& in(size_t input) const { return graph.type(node.input(input)); }
   const ir::Type& out(size_t result = 0) const { return graph.type(node.result(result)); }
-  // The elements of a fixed input, codes as stored, or null.
+  // The stored elements of a constant input, or null.
   const ir::Tensor* constant(size_t input) const {
     const auto at = fixed.find(node.input(input));
     return at == fixed.end() ? nullptr : &at->second;
   }
 };
 
-// The layouts that a kernel can take.
+// The layouts that a kernel supports.
 enum class LayoutRule {
-  kPlain,         // operands and results as the graph's shapes say
+  kPlain,         // operands and results in the order of the graph's shapes
   kChannelsLast,  // images channels-last
-  kEither,        // whichever the operands are in, the same for all
+  kEither,        // both, the same for all images
 };
 
-struct Tail;
+// The numerics modes that a kernel computes in.
+enum class Modes {
+  kQLinear,       // those whose arithmetic is that of ONNX's QLinear operators
+  kWithFormulas,  // all others, by the formulas of the mode
+  kAll,           // all: it moves or compares stored values, or asks the mode itself
+};
+
+struct Epilogue;
 
 struct Kernel {
   std::string_view name = {};
   // The ops that it computes; empty: any.
   std::span<const std::string_view> ops = {};
   LayoutRule layout = LayoutRule::kPlain;
-  // The modes whose bits it gives.
-  ir::NumericsSet numerics = ir::Only(ir::Numerics::kOnnx);
-  // How many leading inputs are images; the layout concerns these and all results.
+  Modes modes = Modes::kQLinear;
+  // How many leading inputs are images.  The layout applies to these and to all results.
   size_t images = 1 << 20;
   // Whether it can compute this node of one of its ops.
   bool (*match)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare)(const NodeView& view, ThreadPool& pool) = nullptr;
-  // Null, or the step that ends in what follows the node: see tail.h.
-  Result<Prepared> (*prepare_tail)(const NodeView& view, const Tail& tail) = nullptr;
-  // Of that, an Add; also one whose addend is one row for all; a part of a joined image.
-  bool adds = false, adds_rows = false, joins = false;
-  // Null, or whether this node can do the first and the last of these.
-  bool (*can_add)(const NodeView& view) = nullptr;
-  // The instruction set that it uses on this machine; null: whatever the compiler made.
+  // Null, or prepares the node and what is fused into it as one step: see plan/epilogue.h.  Every
+  // such kernel can end in a lookup table.
+  Result<Prepared> (*prepare_fused)(const NodeView& view, const Epilogue& epilogue) = nullptr;
+  // What else its epilogue may hold: an Add of a tensor of the result's shape, an Add of one row
+  // that is broadcast to all others, a store to a slice of an in-place Concat.
+  bool fuses_add = false, fuses_row_add = false, writes_slices = false;
+  // Null, or whether it supports these for this node.
+  bool (*can_fuse)(const NodeView& view) = nullptr;
+  // The instruction set that it uses on this machine; null: that of the whole build.
   std::string_view (*isa)() = nullptr;
 };
 
-// ------------------------------------------------------------ what matches ask
+// ------------------------------------------------------------ conditions of matches
 
-// Codes of 8 bits with one scale and zero point.
+// 8-bit, quantized per tensor.
 inline bool IsPlain8(const ir::Type& type) {
   return type.quantized() && type.quant->per_tensor() && ir::SizeOf(type.dtype) == 1;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/kernel_table.h"
 
 #include <algorithm>
@@ -6,7 +7,7 @@
 
 namespace octavo::runtime {
 
-// One line per kernel, in order of preference; the row itself stands in the kernel's file.
+// One line per kernel, in order of preference.  The row is in the kernel's file.
 #define OCTAVO_KERNELS(X)      \
   X(Int8Conv)                  \
   X(Int8Gemm)                  \
@@ -66,8 +67,20 @@ std::span<const Kernel* const> AllKernels() {
 
 namespace {
 
+bool ComputesIn(const Kernel& kernel, const numerics::Mode& mode) {
+  switch (kernel.modes) {
+    case Modes::kQLinear:
+      return mode.qlinear;
+    case Modes::kWithFormulas:
+      return !mode.qlinear;
+    case Modes::kAll:
+      return true;
+  }
+  return false;
+}
+
 bool Matches(const Kernel& kernel, const NodeView& view) {
-  if (!ir::Contains(kernel.numerics, view.numerics)) return false;
+  if (!ComputesIn(kernel, *view.numerics)) return false;
   const bool named = kernel.ops.empty() || std::ranges::count(kernel.ops, view.node.op->name) > 0;
   return named && kernel.match(view);
 }
@@ -87,6 +100,12 @@ const Kernel* ChooseKernel(const NodeView& view) {
     if (Matches(*kernel, view)) return kernel;
   }
   return nullptr;
+}
+
+Failure NoKernel(const NodeView& view) {
+  return Fail(Code::kUnimplemented, "{} '{}': numerics mode '{}' does not define it for {}",
+              view.node.op->name, view.node.name, view.numerics->name, ir::ToString(view.out()))
+      .Node(view.node.name);
 }
 
 std::string_view CurrentIsaName() { return IsaName(CurrentIsa()); }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ordered table of kernels, fast ones first, the definition last.
 #pragma once
 
@@ -9,10 +10,12 @@ namespace octavo::runtime {
 
 // Every row, in order.
 std::span<const Kernel* const> AllKernels();
-// The rows for a node that match, in order; in mode `onnx` the last one is the definition, in other
+// The rows that match a node, in order.  In mode `onnx` the last one is the definition; in other
 // modes there may be none.
 std::vector<const Kernel*> MatchingKernels(const NodeView& view);
-// The first of these, or null.
+// The first row that matches, or null.
 const Kernel* ChooseKernel(const NodeView& view);
+// The error for a node that no kernel computes in its numerics mode.
+Failure NoKernel(const NodeView& view);
 
 }  // namespace octavo::runtime

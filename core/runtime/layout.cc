@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/layout.h"
 
 #include <algorithm>
 
-#include "core/ops/strided_copy.h"
+#include "core/ops/shared/strided_copy.h"
 #include "core/runtime/int8/layout.h"
 
 namespace octavo::runtime {

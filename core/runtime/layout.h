@@ -1,4 +1,5 @@
-// How the elements of an image lie in memory: as the graph's shape says, or with channels last.
+// SPDX-License-Identifier: Apache-2.0
+// The order of an image's elements in memory: that of the graph's shape, or channels-last.
 #pragma once
 
 #include "core/base/parallel.h"
@@ -13,10 +14,10 @@ enum class Layout : uint8_t { kPlain, kChannelsLast };
 Layout CanonicalLayout(Layout layout, const ir::Shape& shape);
 // The shape in the order of memory: N, H, W, C for channels last.
 ir::Shape StoredShape(Layout layout, const ir::Shape& shape);
-// Where axis `axis` of the graph's shape stands in that order.
+// The position of axis `axis` of the graph's shape in that order.
 int StoredAxis(Layout layout, const ir::Shape& shape, int axis);
 
-// The place in memory of an element that is numbered in plain order.
+// Maps an element's index in plain order to its index in memory.
 class StoredPlaces {
  public:
   StoredPlaces(Layout layout, const ir::Shape& shape);

@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/plan.h"
 
+#include "core/numerics/mode_table.h"
 #include "core/runtime/execution_state.h"
 
 namespace octavo::runtime {
@@ -20,13 +22,10 @@ Plan::~Plan() = default;
 int64_t Plan::workspace_bytes() const { return state_->program.workspace_bytes; }
 
 Result<Plan> Plan::Create(const ir::Graph& graph, const PlanOptions& options, ThreadPool& pool) {
-  const auto numerics = ir::ParseNumerics(options.numerics);
-  if (!numerics) {
-    return Fail(Code::kUsage, "unknown numerics mode '{}'", options.numerics).Field("numerics");
-  }
   auto state = std::unique_ptr<State>(new State{graph});
-  OCTAVO_TRY(state->program,
-             BuildProgram(graph, {.numerics = *numerics, .fuses = !options.keep_all_values}, pool));
+  OCTAVO_TRY(
+      state->program,
+      BuildProgram(graph, {.numerics = options.numerics, .fuses = !options.keep_all_values}, pool));
   return Plan(std::move(state));
 }
 

@@ -1,6 +1,7 @@
-// Executes a quantized (or float) graph fast: kernels are chosen, weights packed and memory laid
-// out once, then the plan runs many times.  Results have equal bits on every machine and for any
-// thread count: the numerics mode's definition of each op.
+// SPDX-License-Identifier: Apache-2.0
+// Executes a quantized (or float) graph: kernels are chosen, weights packed and memory planned
+// once, then the plan runs many times.  Results are the numerics mode's definition of each op, bit
+// for bit, on every machine and for any thread count.
 #pragma once
 
 #include <functional>
@@ -8,21 +9,22 @@
 #include <string>
 #include <vector>
 
+#include "core/numerics/mode_table.h"
 #include "core/runtime/execution.h"
 
 namespace octavo::runtime {
 
-// Called for every computed value in the order of computation, in the graph's own layout and with
-// codes as stored; valid during the call.
+// Called for every computed value in the order of computation, in the graph's layout, as stored
+// integers where it is quantized.  The tensor is valid during the call.
 using Watcher = std::function<void(ir::ValueId, const ir::Tensor&)>;
 
 struct PlanOptions {
-  std::string numerics = "onnx";
-  bool keep_all_values = false;  // a watcher will want every value: no fusion across values
+  const numerics::Mode* numerics = &numerics::kOnnx;
+  bool keep_all_values = false;  // for a watcher of every value: nothing is fused
 };
 
-// The graph must outlive the plan and not change.  Run may be called from several threads at
-// once: each call has a workspace of its own.
+// The graph must outlive the plan and not change.  Run is thread safe: each call has its own
+// workspace.
 class Plan {
  public:
   // kUnimplemented names a node that no kernel can run in this mode.
@@ -31,11 +33,11 @@ class Plan {
   Plan& operator=(Plan&&) noexcept;
   ~Plan();
 
-  // Inputs in the graph's order with exactly its types; codes for quantized inputs.
+  // Inputs in the graph's order and of exactly its types; stored integers for quantized inputs.
   Result<std::vector<ir::Tensor>> Run(const std::vector<ir::Tensor>& inputs, ThreadPool& pool,
                                       const StopToken& stop = {}, const Watcher& watch = {},
                                       std::vector<StepProfile>* profile = nullptr) const;
-  // The same for a caller that does something between the steps.
+  // The same for a caller that acts between the steps.
   Result<Execution> Begin(const std::vector<ir::Tensor>& inputs, ThreadPool& pool,
                           std::vector<StepProfile>* profile = nullptr) const;
   // Bytes of one run's workspace.

@@ -1,11 +1,12 @@
-// The memory of runs that go on, kept for the runs that follow.
+// SPDX-License-Identifier: Apache-2.0
+// The memory of active runs, reused by later runs.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <vector>
 
-#include "core/runtime/program.h"
+#include "core/runtime/plan/program.h"
 
 namespace octavo::runtime {
 
@@ -13,7 +14,7 @@ namespace octavo::runtime {
 struct Workspace {
   std::shared_ptr<std::byte> memory = {};
   std::vector<ir::Tensor> slots = {};
-  // A value in the graph's own layout, where its slot has another.
+  // Buffer for a value in the graph's layout whose slot has another layout.
   std::shared_ptr<std::byte> plain = {};
   int64_t plain_bytes = 0;
 

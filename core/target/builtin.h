@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The built-in target files' texts, in order of their names.
 #pragma once
 

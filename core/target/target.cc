@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/target/target.h"
 
 #include <algorithm>
@@ -5,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/numerics/mode_table.h"
 #include "core/target/builtin.h"
 
 namespace octavo::target {
@@ -18,11 +20,11 @@ struct Word {
   std::string_view name;
 };
 
-constexpr Word<Schema> kSchemas[] = {
-    {Schema::kAsymmetric, "asymmetric"},
-    {Schema::kSymmetric, "symmetric"},
-    {Schema::kSymmetricUint8, "symmetric-uint8"},
-    {Schema::kPow2, "pow2"},
+constexpr Word<SchemeKind> kSchemeKinds[] = {
+    {SchemeKind::kAsymmetric, "asymmetric"},
+    {SchemeKind::kSymmetric, "symmetric"},
+    {SchemeKind::kSymmetricUint8, "symmetric-uint8"},
+    {SchemeKind::kPow2, "pow2"},
 };
 
 template <class Table, class Enum>
@@ -139,7 +141,7 @@ Status CheckTogether(const Target& target) {
       return Wrong("results." + op + ".scale", "a power of two, as 'scales' says");
     }
     for (const ir::DType dtype : target.activations) {
-      const ir::CodeRange codes = ir::CodesOf(dtype);
+      const ir::IntegerRange codes = ir::IntegerRangeOf(dtype);
       if (fixed.zero_point < codes.min || fixed.zero_point > codes.max) {
         return Wrong("results." + op + ".zero_point",
                      fmt::format("a code of {}, one of its activations", ir::Name(dtype)));
@@ -175,9 +177,9 @@ Status ReadRescale(const json& object, ir::RescaleRule& rule) {
   using AtInput = ir::RescaleRule::AtInput;
   using AtOutput = ir::RescaleRule::AtOutput;
   constexpr Word<AtInput> input_words[] = {
-      {AtInput::kKept, "kept"}, {AtInput::kAbsorbed, "absorbed"}, {AtInput::kSunk, "sunk"}};
+      {AtInput::kKeep, "kept"}, {AtInput::kFold, "absorbed"}, {AtInput::kSink, "sunk"}};
   constexpr Word<AtOutput> output_words[] = {
-      {AtOutput::kKept, "kept"}, {AtOutput::kAbsorbed, "absorbed"}, {AtOutput::kRaised, "raised"}};
+      {AtOutput::kKeep, "kept"}, {AtOutput::kFold, "absorbed"}, {AtOutput::kHoist, "raised"}};
   for (const std::string& word : inputs) {
     const auto at = FindIn<AtInput>(input_words, word);
     if (!at) return Wrong("ops.rescale.inputs", "a list of kept, absorbed, sunk");
@@ -227,9 +229,9 @@ Status ReadOp(const json& object, CustomOp& op) {
     std::string name, domain;
     std::vector<std::string> attribute_names;
     std::vector<ir::AttrSpec> attributes;
-    ir::OpDef def;
+    ir::OpDef def{.since = ir::kNotInOnnx};
   };
-  auto owned = std::make_shared<Owned>(Owned{op.name, op.domain, {}, {}, {}});
+  auto owned = std::make_shared<Owned>(Owned{op.name, op.domain, {}, {}});
   if (const json* attributes = reader.Child("attributes")) {
     OCTAVO_CHECK(ReadAttributes(*attributes, owned->attribute_names, owned->attributes));
     owned->def.attributes = owned->attributes;
@@ -238,7 +240,7 @@ Status ReadOp(const json& object, CustomOp& op) {
   owned->def.domain = owned->domain;
   owned->def.inputs = {1, ir::kManyInputs};
   owned->def.quant = {
-      .kind = quant == "free" ? ir::QuantRule::Kind::kFree : ir::QuantRule::Kind::kSameAsInput,
+      .kind = quant == "free" ? ir::QuantRule::Kind::kFree : ir::QuantRule::Kind::kSameScale,
       .why = {}};
   owned->def.infer = &InferLikeFirst;
   if (const json* rescale = reader.Child("rescale")) {
@@ -256,11 +258,11 @@ Status ReadInto(const json& object, Target& target) {
     OCTAVO_TRY(target, BuiltIn(base));
   }
   OCTAVO_CHECK(reader.Read("name", target.name, "a string"));
-  std::string numerics(Name(target.numerics));
+  std::string numerics(target.numerics->name);
   OCTAVO_CHECK(reader.Read("numerics", numerics, "a numerics mode"));
-  const auto mode = ParseNumerics(numerics);
+  const numerics::Mode* mode = numerics::FindMode(numerics);
   if (!mode) return Wrong("numerics", "a numerics mode");
-  target.numerics = *mode;
+  target.numerics = mode;
   if (const json* list = reader.Child("activations")) {
     OCTAVO_CHECK(ReadDTypes(*list, target.activations));
   }
@@ -275,7 +277,7 @@ Status ReadInto(const json& object, Target& target) {
   OCTAVO_CHECK(reader.Read("scales", scales, "any or pow2"));
   if (scales != "any" && scales != "pow2") return Wrong("scales", "any or pow2");
   target.pow2_scales = scales == "pow2";
-  if (target.pow2_scales) target.schema = Schema::kPow2;
+  if (target.pow2_scales) target.scheme = SchemeKind::kPow2;
   OCTAVO_CHECK(reader.Read("fully_quantized", target.fully_quantized, "true or false"));
   OCTAVO_CHECK(reader.Read("integer_io", target.integer_io, "true or false"));
   OCTAVO_CHECK(reader.Read("float_ops", target.float_ops, "a list of op names"));
@@ -297,12 +299,14 @@ Status ReadInto(const json& object, Target& target) {
 
 }  // namespace
 
-std::string_view Name(Schema schema) { return NameIn(kSchemas, schema); }
-std::optional<Schema> ParseSchema(std::string_view name) { return FindIn<Schema>(kSchemas, name); }
+std::string_view Name(SchemeKind kind) { return NameIn(kSchemeKinds, kind); }
+std::optional<SchemeKind> ParseSchemeKind(std::string_view name) {
+  return FindIn<SchemeKind>(kSchemeKinds, name);
+}
 
 std::string Target::WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const {
   if (Lists(float_ops, op)) return fmt::format("target {} keeps {} in float", name, op);
-  const bool computes = kind != ir::QuantRule::Kind::kSameAsInput;
+  const bool computes = kind != ir::QuantRule::Kind::kSameScale;
   const bool own = std::ranges::any_of(ops, [&](const CustomOp& each) { return each.name == op; });
   if (!computes || own || integer_ops.empty() || Lists(integer_ops, op)) return {};
   return fmt::format("target {} has no {} in integers", name, op);
@@ -313,12 +317,12 @@ ir::QuantRule Target::QuantOf(const ir::Graph& graph, const ir::Node& node) cons
   ir::QuantRule rule = node.op->QuantOf(graph, node);
   if (rule.kind != Kind::kFree && rule.kind != Kind::kFixed) return rule;
   if (const FixedResult* fixed = ResultOf(node.op->name)) {
-    const ir::CodeRange codes = ir::CodesOf(activations.front());
+    const ir::IntegerRange codes = ir::IntegerRangeOf(activations.front());
     rule.kind = Kind::kFixed;
     rule.range = {static_cast<float>(codes.min - fixed->zero_point) * fixed->scale,
                   static_cast<float>(codes.max - fixed->zero_point) * fixed->scale};
   } else if (Lists(same_type, node.op->name)) {
-    rule.kind = Kind::kSameAsInput;
+    rule.kind = Kind::kSameScale;
   }
   return rule;
 }
@@ -344,9 +348,7 @@ bool Target::PerChannel(std::string_view op) const {
   return weights.per_channel && !Lists(weights.per_tensor, op);
 }
 
-bool Target::glow_zero_points() const {
-  return numerics == Numerics::kGlowInterpreter || numerics == Numerics::kGlowCpu;
-}
+bool Target::glow_zero_points() const { return numerics->glow_zero_points; }
 
 Result<Target> BuiltIn(std::string_view name) {
   for (const BuiltInText& text : BuiltInTexts()) {

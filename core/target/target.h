@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a device can run, as data: a JSON description (built-ins are files of this folder), or a
 // base of that kind with changes.  Passes ask the target, never a device name.
 #pragma once
@@ -10,19 +11,18 @@
 #include <vector>
 
 #include "core/ir/graph.h"
-#include "core/ir/numerics.h"
 #include "core/ir/op_def.h"
+#include "core/numerics/mode.h"
 
 namespace octavo::target {
 
 using ir::Name;
-using ir::Numerics;
-using ir::ParseNumerics;
+using numerics::Mode;
 
 // How parameters follow from a range.
-enum class Schema { kAsymmetric, kSymmetric, kSymmetricUint8, kPow2 };
-std::string_view Name(Schema schema);
-std::optional<Schema> ParseSchema(std::string_view name);
+enum class SchemeKind { kAsymmetric, kSymmetric, kSymmetricUint8, kPow2 };
+std::string_view Name(SchemeKind kind);
+std::optional<SchemeKind> ParseSchemeKind(std::string_view name);
 
 struct WeightRule {
   ir::DType dtype = ir::DType::kI8;
@@ -49,9 +49,9 @@ struct CustomOp {
 
 struct Target {
   std::string name = {};
-  Numerics numerics = Numerics::kOnnx;
+  const numerics::Mode* numerics = &numerics::kOnnx;
   std::vector<ir::DType> activations = {ir::DType::kU8};  // the first is the default
-  Schema schema = Schema::kAsymmetric;                    // of activations
+  SchemeKind scheme = SchemeKind::kAsymmetric;            // of activations
   WeightRule weights = {};
   int bias_bits = 32;
   bool pow2_scales = false;
@@ -66,7 +66,7 @@ struct Target {
   std::vector<CustomOp> ops = {};
 
   // Empty where the target computes the op in integers, if anybody does; else the reason.  Ops that
-  // only hand codes on (`kind` kSameAsInput) need no arithmetic of the target's.
+  // only hand codes on (`kind` kSameScale) need no arithmetic of the target's.
   std::string WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const;
   // How a node takes part in integer arithmetic on this target: the op's rule, narrowed by
   // `same_type` and `results`.

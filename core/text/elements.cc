@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/text/elements.h"
 
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ uint64_t SplitMix(uint64_t seed, uint64_t index) {
 }
 
 template <class T>
-void FillCodes(ir::Tensor& tensor, uint64_t seed) {
+void FillIntegers(ir::Tensor& tensor, uint64_t seed) {
   const auto values = tensor.mutable_values<T>();
   for (size_t i = 0; i < values.size(); ++i) {
     values[i] = static_cast<T>(SplitMix(seed, i) >> (64 - 8 * sizeof(T)));
@@ -149,19 +150,19 @@ ir::Tensor RandomTensor(DType dtype, const ir::Shape& shape, uint64_t seed) {
       break;
     case DType::kI8:
     case DType::kU8:
-      FillCodes<uint8_t>(tensor, seed);
+      FillIntegers<uint8_t>(tensor, seed);
       break;
     case DType::kI16:
     case DType::kU16:
-      FillCodes<uint16_t>(tensor, seed);
+      FillIntegers<uint16_t>(tensor, seed);
       break;
     case DType::kI32:
     case DType::kU32:
-      FillCodes<uint32_t>(tensor, seed);
+      FillIntegers<uint32_t>(tensor, seed);
       break;
     case DType::kI64:
     case DType::kU64:
-      FillCodes<uint64_t>(tensor, seed);
+      FillIntegers<uint64_t>(tensor, seed);
       break;
     case DType::kBool:
       for (uint64_t i = 0; i < count; ++i) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements of tensors as text: numbers that read back to the same bits, and the fixed generator
 // behind random(seed).
 #pragma once
@@ -24,7 +25,7 @@ bool ParseFloat(std::string_view text, float& value);
 
 // random(seed): element i is made from output i of splitmix64 started at `seed`.  Floats are
 // uniform in [-1, 1) with 24 random bits (f64: 53; f16, bf16: the f32 rounded to nearest even);
-// integers take the top bits, so that all codes of the dtype are equally likely.
+// integers take the top bits, so that all values of the dtype are equally likely.
 ir::Tensor RandomTensor(ir::DType dtype, const ir::Shape& shape, uint64_t seed);
 
 }  // namespace octavo::text

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cuts a text graph into words, names, strings and signs, one token at a time, so that memory does
 // not depend on how long a hostile text is.  A malformed token is a token of kind kError whose
 // text is the message.

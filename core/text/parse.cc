@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The statements of a text graph.
 #include "core/text/parse.h"
 
@@ -113,7 +114,7 @@ Status Parser::ParseStatement() {
   return Unexpected("a statement");
 }
 
-// 'const' name '=' payload ':' type
+// 'const' name '=' elements ':' type
 Status Parser::ParseConstant() {
   OCTAVO_TRY(std::string name, TakeNewName());
   OCTAVO_CHECK(ExpectSign("="));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a graph from text.  The grammar is in README.md; an error carries the line:
 //   line 2: unknown op 'Rellu'
 //   line 1: 2 scales but 3 zero points

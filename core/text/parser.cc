@@ -1,4 +1,5 @@
-// Tokens, types, payloads and attributes of a text graph.
+// SPDX-License-Identifier: Apache-2.0
+// Tokens, types, constant data and attributes of a text graph.
 #include "core/text/parser.h"
 
 #include <algorithm>
@@ -221,7 +222,7 @@ Status Parser::ParseRange(ir::Type& type) {
   return ExpectSign("]");
 }
 
-// ---------------------------------------------------------------- payloads
+// ---------------------------------------------------------------- constant data
 
 Result<std::vector<std::string>> Parser::ParseNumbers() {
   std::vector<std::string> numbers;
@@ -240,8 +241,8 @@ Result<Parser::PayloadText> Parser::ParsePayload() {
     OCTAVO_TRY(payload.numbers, ParseNumbers());
     return payload;
   }
-  if (!AtPayloadWord()) return Unexpected("a payload: [..], splat(), random() or data()");
-  OCTAVO_TRY(const std::string word, Take(TokenKind::kWord, "a payload"));
+  if (!AtPayloadWord()) return Unexpected("constant data: [..], splat(), random() or data()");
+  OCTAVO_TRY(const std::string word, Take(TokenKind::kWord, "constant data"));
   OCTAVO_CHECK(ExpectSign("("));
   if (word == "splat") {
     payload.kind = PayloadText::Kind::kSplat;
@@ -270,12 +271,14 @@ Result<ir::PayloadPtr> Parser::MakePayload(const PayloadText& text, const ir::Ty
       return Wrong(text.line, "data has {} bytes, but {} needs {}", text.bytes, ToString(type),
                    type.bytes());
     }
-    if (!options_.payload) return Wrong(text.line, "no payload is given for {}", text.digest);
+    if (!options_.payload) {
+      return Wrong(text.line, "no constant data are given for {}", text.digest);
+    }
     auto blob = options_.payload(text.digest);
     if (!blob) return Wrong(text.line, "{}", blob.error().message);
     if (static_cast<int64_t>(blob->size()) != text.bytes ||
         Sha256Of(blob->bytes()) != text.digest) {
-      return Wrong(text.line, "the payload given for {} holds other bytes", text.digest);
+      return Wrong(text.line, "the constant data given for {} are other bytes", text.digest);
     }
     return ir::MakePayload(ir::Tensor(type.dtype, type.shape, *blob));
   }

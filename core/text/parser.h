@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of reading one text: a recursive descent whose depth is fixed by the grammar, so that
 // no text can exhaust the stack.  parser.cc holds tokens, types and attributes; parse.cc
 // the statements.
@@ -58,7 +59,7 @@ class Parser {
   // Counts bytes that the text makes without containing them.
   Status Spend(int64_t count, int64_t size, int line);
 
-  // ---------------------------------------------------------- types, payloads, attributes
+  // ---------------------------------------------------------- types, constant data, attributes
   Result<TypeText> ParseType();
   Status ParseShape(std::string_view word, TypeText& result);
   Status ParseQuant(TypeText& result);
@@ -68,7 +69,7 @@ class Parser {
   // Repeats single parameters along the axis and checks that both lists agree.
   Status Settle(ir::Type& type, int line);
   Result<std::vector<std::string>> ParseNumbers();  // '[' number,* ']'
-  // What stands before the ':' of a payload; its elements are made when the type is known.
+  // Constant data before their type is known, that is before the ':'; it makes the elements.
   struct PayloadText {
     enum class Kind { kLiteral, kSplat, kRandom, kData } kind = Kind::kLiteral;
     std::vector<std::string> numbers = {};  // kLiteral; one for kSplat

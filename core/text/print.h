@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes a graph as text, canonically: equal graphs print equal, and Parse reads the same graph
 // back (what a node computes of the original model, Node::origin, is not written).
 #pragma once
@@ -9,7 +10,7 @@
 
 namespace octavo::text {
 
-// Called once for every distinct payload that prints as data(sha256:DIGEST, ..).
+// Called once for all distinct constant data that print as data(sha256:DIGEST, ..).
 using PayloadSink = std::function<void(const std::string& digest, const ir::Tensor& tensor)>;
 
 struct PrintOptions {

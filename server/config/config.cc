@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/config/config.h"
 
 #include <algorithm>
@@ -31,7 +32,7 @@ std::string VariableOf(std::string_view name) {
   return variable;
 }
 
-// What the command line said, before any of it is believed.
+// The command line, unchecked.
 struct Flags {
   Values values = {};
   std::string file = {};
@@ -45,7 +46,7 @@ Result<Flags> ReadFlags(const std::vector<std::string>& args) {
   for (size_t i = 0; i < args.size(); ++i) {
     const std::string& arg = args[i];
     if (!arg.starts_with("--")) {
-      return Fail(Code::kUsage, "'{}' is not an option", arg).Field(arg);
+      return Fail(Code::kUsage, "'{}' is not an option; options begin with --", arg).Field(arg);
     }
     const size_t equals = arg.find('=');
     const std::string name = arg.substr(2, equals == arg.npos ? arg.npos : equals - 2);
@@ -62,7 +63,7 @@ Result<Flags> ReadFlags(const std::vector<std::string>& args) {
       continue;
     }
     if (name != "config" && Find(name) == nullptr) {
-      return Fail(Code::kUsage, "unknown option --{}", name).Field("--" + name);
+      return Fail(Code::kUsage, "unknown option --{}; see --help", name).Field("--" + name);
     }
     if (equals == arg.npos && i + 1 == args.size()) {
       return Fail(Code::kUsage, "--{} needs a value", name).Field("--" + name);
@@ -102,7 +103,7 @@ Status Apply(Config& config, const Setting& setting, const std::string& text,
   return {};
 }
 
-// As many jobs as half the cores, and every core to somebody.
+// Half as many jobs as cores; together their threads use all cores.
 void SetDefaultThreads(Limits& limits) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   limits.workers = std::max(1, cores / 2);
@@ -148,17 +149,23 @@ std::string PrintConfig(const Config& config) {
 
 std::string ConfigHelp() {
   std::string text =
-      "octavod: folds neural-network graphs to int8, over gRPC\n\n"
-      "Each option is also OCTAVO_NAME in the environment and \"name\" in the --config file;\n"
-      "the command line wins, then the environment.\n\n";
+      "octavod: quantizes ONNX models to int8, as a gRPC service\n\n"
+      "Every option can also be set in the environment (--max-nodes as OCTAVO_MAX_NODES) and in\n"
+      "the --config file (\"max_nodes\").  The command line overrides the environment, which\n"
+      "overrides the file.\n\n";
+  Config defaults;
+  SetDefaultThreads(defaults.limits);
   for (const Setting& setting : Settings()) {
-    text += fmt::format("  {:<32} {}\n", fmt::format("--{} {}", setting.name, setting.value),
-                        setting.help);
+    const std::string value = setting.get(defaults);
+    text += fmt::format("  {:<32} {} (default: {})\n",
+                        fmt::format("--{} {}", setting.name, setting.value), setting.help,
+                        value.empty() ? "none" : value);
   }
   text +=
-      "  --config FILE                    settings as a JSON object\n"
-      "  --print-config                   print each setting with its source and leave\n"
-      "  --version, --help\n";
+      "  --config FILE                    read settings from a JSON object\n"
+      "  --print-config                   print every setting with its source, and exit\n"
+      "  --version                        print the version, and exit\n"
+      "  --help                           print this text, and exit\n";
   return text;
 }
 

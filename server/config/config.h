@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The settings of octavod and where each came from: flag, environment, file or default, in this
 // order of precedence.
 #pragma once
@@ -24,7 +25,7 @@ struct Config {
   std::chrono::milliseconds shutdown_wait = std::chrono::milliseconds(500);
   std::chrono::milliseconds drain_timeout = std::chrono::seconds(60);
 
-  // What the command line asked for beside settings.
+  // Flags that are not settings.
   bool print_config = false;
   bool help = false;
   bool version = false;
@@ -34,7 +35,8 @@ struct Config {
 
 using GetEnv = std::function<std::optional<std::string>(const std::string& name)>;
 
-// `args` without the program's name.  kUsage, naming the flag, variable or key.
+// `args` does not include the program's name.  An error is kUsage and names the flag, the variable
+// or the key.
 Result<Config> LoadConfig(const std::vector<std::string>& args, const GetEnv& environment);
 
 // One line a setting: name, value, source.

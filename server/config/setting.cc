@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/config/setting.h"
 
 #include <charconv>
@@ -18,7 +19,7 @@ Result<uint64_t> ParseCount(const std::string& text) {
   uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Wrong("'{}' is not a whole number", text);
+    return Wrong("'{}' must be a whole number", text);
   }
   return value;
 }
@@ -41,7 +42,7 @@ Result<Milliseconds> ParseSeconds(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (!whole || !std::isfinite(value) || value < 0 || value > 1e9) {
-    return Wrong("'{}' is not a number of seconds", text);
+    return Wrong("'{}' must be a number of seconds", text);
   }
   return Milliseconds(std::llround(value * 1000));
 }
@@ -64,7 +65,7 @@ std::string GetLimit(const Config& config) {
 template <auto kMember>
 Status SetThreads(Config& config, const std::string& text) {
   OCTAVO_TRY(const uint64_t count, ParseCount(text));
-  if (count < 1 || count > 1024) return Wrong("'{}' is not between 1 and 1024", text);
+  if (count < 1 || count > 1024) return Wrong("'{}' must be from 1 to 1024", text);
   config.limits.*kMember = static_cast<int>(count);
   return {};
 }
@@ -105,9 +106,9 @@ std::string GetText(const Config& config) {
 
 Status SetAddress(std::string& address, const std::string& text) {
   const size_t colon = text.rfind(':');
-  if (colon == std::string::npos || colon == 0) return Wrong("'{}' is not HOST:PORT", text);
+  if (colon == std::string::npos || colon == 0) return Wrong("'{}' must be HOST:PORT", text);
   OCTAVO_TRY(const uint64_t port, ParseCount(text.substr(colon + 1)));
-  if (port > 65535) return Wrong("'{}': a port is at most 65535", text);
+  if (port > 65535) return Wrong("'{}': a port must be at most 65535", text);
   address = text;
   return {};
 }
@@ -120,7 +121,7 @@ Status SetMessageBytes(Config& config, const std::string& text) {
   OCTAVO_TRY(const uint64_t bytes, ParseBytes(text));
   // A chunk of 1 MiB must fit, and gRPC counts in int.
   if (bytes < (2u << 20) || bytes > (1u << 30)) {
-    return Wrong("'{}' is not between 2MiB and 1GiB", text);
+    return Wrong("'{}' must be from 2MiB to 1GiB", text);
   }
   config.limits.message_bytes = bytes;
   return {};
@@ -133,7 +134,7 @@ Status SetLogLevel(Config& config, const std::string& text) {
       return {};
     }
   }
-  return Wrong("'{}' is not debug, info, warning or error", text);
+  return Wrong("'{}' must be debug, info, warning or error", text);
 }
 
 Status SetStateDir(Config& config, const std::string& text) {
@@ -142,44 +143,46 @@ Status SetStateDir(Config& config, const std::string& text) {
 }
 
 constexpr Setting kSettings[] = {
-    {"listen", "HOST:PORT", "address of the gRPC services; port 0 chooses one",
+    {"listen", "HOST:PORT", "address of the gRPC services; port 0 chooses a free one",
      &SetAddressOf<&Config::listen>, &GetText<&Config::listen>},
     {"metrics", "HOST:PORT", "address of /metrics, /livez and /readyz",
      &SetAddressOf<&Config::metrics>, &GetText<&Config::metrics>},
-    {"port-file", "FILE", "gets the address served and, on a second line, the metrics address",
+    {"port-file", "FILE",
+     "write the gRPC address and, on a second line, the metrics address to FILE",
      &SetText<&Config::port_file>, &GetText<&Config::port_file>},
-    {"workers", "N", "jobs that run at once", &SetThreads<&Limits::workers>,
+    {"workers", "N", "jobs that run at the same time", &SetThreads<&Limits::workers>,
      &GetLimit<&Limits::workers>},
-    {"job-threads", "N", "most threads of one job", &SetThreads<&Limits::job_threads>,
+    {"job-threads", "N", "maximum threads of one job", &SetThreads<&Limits::job_threads>,
      &GetLimit<&Limits::job_threads>},
-    {"state-dir", "DIR", "where uploads lie while they are needed; in memory without it",
-     &SetStateDir, &GetLimit<&Limits::state_dir>},
+    {"state-dir", "DIR", "folder for uploads; without it they are kept in memory", &SetStateDir,
+     &GetLimit<&Limits::state_dir>},
     {"max-message-bytes", "BYTES", "largest gRPC message", &SetMessageBytes,
      &GetLimit<&Limits::message_bytes>},
-    {"max-model-bytes", "BYTES", "largest model with its external data",
+    {"max-model-bytes", "BYTES", "largest model, including its external data",
      &SetLimitBytes<&Limits::model_bytes>, &GetLimit<&Limits::model_bytes>},
     {"max-samples-bytes", "BYTES", "largest samples and profile of a job",
      &SetLimitBytes<&Limits::samples_bytes>, &GetLimit<&Limits::samples_bytes>},
-    {"max-nodes", "N", "most nodes of a model", &SetLimitCount<&Limits::nodes>,
+    {"max-nodes", "N", "maximum nodes of a model", &SetLimitCount<&Limits::nodes>,
      &GetLimit<&Limits::nodes>},
-    {"max-value-bytes", "BYTES", "largest value that a job computes",
+    {"max-value-bytes", "BYTES", "largest tensor that a job may compute",
      &SetLimitBytes<&Limits::value_bytes>, &GetLimit<&Limits::value_bytes>},
-    {"max-blobs", "N", "most blobs of a job", &SetLimitCount<&Limits::blobs>,
+    {"max-blobs", "N", "maximum blobs of a job", &SetLimitCount<&Limits::blobs>,
      &GetLimit<&Limits::blobs>},
-    {"max-jobs-queued", "N", "jobs let in beyond those that run",
+    {"max-jobs-queued", "N", "jobs admitted in addition to those that run",
      &SetLimitCount<&Limits::jobs_queued>, &GetLimit<&Limits::jobs_queued>},
-    {"max-bytes-reserved", "BYTES", "memory of all jobs together, by estimate",
+    {"max-bytes-reserved", "BYTES", "estimated memory of all admitted jobs together",
      &SetLimitBytes<&Limits::bytes_reserved>, &GetLimit<&Limits::bytes_reserved>},
-    {"job-timeout", "SECONDS", "longest run of a job", &SetLimitSeconds<&Limits::job_timeout>,
+    {"job-timeout", "SECONDS", "maximum run time of a job", &SetLimitSeconds<&Limits::job_timeout>,
      &GetLimitSeconds<&Limits::job_timeout>},
-    {"upload-idle-timeout", "SECONDS", "a client that neither sends nor reads for so long is cut",
+    {"upload-idle-timeout", "SECONDS",
+     "end a call whose client neither sends nor reads for this long",
      &SetLimitSeconds<&Limits::upload_idle_timeout>,
      &GetLimitSeconds<&Limits::upload_idle_timeout>},
-    {"upload-min-rate", "BYTES", "least that an upload must bring in a second",
+    {"upload-min-rate", "BYTES", "minimum rate of an upload, per second",
      &SetLimitBytes<&Limits::upload_min_rate>, &GetLimit<&Limits::upload_min_rate>},
-    {"shutdown-wait", "SECONDS", "from readiness off to the farewell to clients",
+    {"shutdown-wait", "SECONDS", "on SIGTERM: time from 'not ready' until jobs are refused",
      &SetSeconds<&Config::shutdown_wait>, &GetSeconds<&Config::shutdown_wait>},
-    {"drain-timeout", "SECONDS", "how long running jobs may finish after SIGTERM",
+    {"drain-timeout", "SECONDS", "on SIGTERM: time that running jobs have to finish",
      &SetSeconds<&Config::drain_timeout>, &GetSeconds<&Config::drain_timeout>},
     {"log-level", "LEVEL", "debug, info, warning or error", &SetLogLevel,
      &GetText<&Config::log_level>},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of octavod's settings: --NAME on the command line, OCTAVO_NAME in the environment,
 // "name" in the file.
 #pragma once
@@ -12,8 +13,8 @@
 namespace octavo::server {
 
 struct Setting {
-  std::string_view name = {};  // as the flag is written, without the dashes
-  std::string_view value = {};
+  std::string_view name = {};   // of the flag, without the dashes
+  std::string_view value = {};  // placeholder in the help
   std::string_view help = {};
   // kUsage with what the value must be.
   Status (*set)(Config& config, const std::string& text) = nullptr;

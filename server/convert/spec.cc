@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/convert/spec.h"
 
 #include <utility>
+
+#include "core/job/job.h"
+#include "core/job/options_wire.h"
 
 namespace octavo::server {
 namespace {
@@ -54,52 +58,16 @@ v1::BlobInfo::Role RoleToWire(Role role) {
   return v1::BlobInfo::ROLE_UNSPECIFIED;
 }
 
-void SetIfGiven(std::string& option, const std::string& given) {
-  if (!given.empty()) option = given;
-}
-
-Result<job::Options> OptionsFromWire(const v1::Options& wire) {
-  if (wire.per_channel() && wire.per_tensor()) {
-    return Fail(Code::kInvalidArgument,
-                "spec.options: per_channel and per_tensor exclude each other")
-        .Field("spec.options.per_tensor")
-        .Reason("INVALID_SPEC");
-  }
-  job::Options options;
-  SetIfGiven(options.target, wire.target());
-  SetIfGiven(options.emit, wire.emit());
-  SetIfGiven(options.calibration, wire.calibration());
-  SetIfGiven(options.numerics_limit, wire.numerics_limit());
-  options.schema = wire.schema();
-  options.activations = wire.activations();
-  options.weights = wire.weights();
-  if (wire.per_channel()) options.granularity = "per-channel";
-  if (wire.per_tensor()) options.granularity = "per-tensor";
-  options.keep_float.assign(wire.keep_float().begin(), wire.keep_float().end());
-  options.weights_only.assign(wire.weights_only().begin(), wire.weights_only().end());
-  options.numerics = wire.numerics();
-  options.no_quantize = wire.no_quantize();
-  options.stop_before = wire.stop_before();
-  options.skip.assign(wire.skip().begin(), wire.skip().end());
-  options.passes.assign(wire.passes().begin(), wire.passes().end());
-  options.integer_io = wire.integer_io();
-  options.sink_quantize = wire.sink_quantize();
-  options.leave_integers = wire.leave_integers();
-  options.own_parameters = wire.own_parameters();
-  if (wire.has_fold_budget()) options.fold_budget = wire.fold_budget();
-  options.opset = wire.opset();
-  for (const auto& [name, shape] : wire.shape()) {
-    options.shape[name].assign(shape.dims().begin(), shape.dims().end());
-  }
-  options.batch = wire.batch();
-  options.strict_profile = wire.strict_profile();
-  options.snapshots = wire.snapshots();
-  options.require_sqnr = wire.require_sqnr();
-  options.require_cosine = wire.require_cosine();
-  options.deterministic = wire.deterministic();
-  options.threads = wire.threads();
-  SetIfGiven(options.output_name, wire.output_name());
-  if (wire.has_external_over()) options.external_over = wire.external_over();
+// The job makes the same checks, with the same words, but after the upload.
+Result<Options> OptionsFromWire(const v1::Options& wire) {
+  const auto at_path = [](Error error) {
+    error.field = "spec.options." + error.field;
+    return Forward(std::move(error));
+  };
+  auto options = job::OptionsFromWire(wire);
+  if (!options) return at_path(std::move(options).error());
+  auto status = job::CheckJobOptions(*options);
+  if (!status) return at_path(std::move(status).error());
   return options;
 }
 

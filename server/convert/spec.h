@@ -1,4 +1,5 @@
-// From the wire's first message to the session's own terms.
+// SPDX-License-Identifier: Apache-2.0
+// Messages of the wire to plain values and back.
 #pragma once
 
 #include "core/base/status.h"
@@ -8,8 +9,8 @@
 
 namespace octavo::server {
 
-// kInvalidArgument with the field's path where the message cannot mean anything; CheckSpec judges
-// the rest.
+// The options are checked here, the blobs by CheckSpec.  An error's field is the path in the spec:
+// "spec.options.schema", "spec.blobs[2].role".
 Result<JobSpec> SpecFromWire(const v1::Spec& spec);
 
 v1::OptimizeEvent EventToWire(Event event);

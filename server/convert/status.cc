@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/convert/status.h"
 
 #include "google/rpc/error_details.pb.h"
@@ -44,9 +45,9 @@ grpc::StatusCode StatusCodeOf(Code code) {
   return grpc::StatusCode::INTERNAL;
 }
 
-grpc::Status StatusFrom(const Ending& ending) {
-  if (!ending.error) return grpc::Status::OK;
-  const Error& error = *ending.error;
+grpc::Status StatusFrom(const CallStatus& call) {
+  if (!call.error) return grpc::Status::OK;
+  const Error& error = *call.error;
   const grpc::StatusCode code = StatusCodeOf(error.code);
   const std::string message = Shortened(error.message);
 
@@ -66,8 +67,8 @@ grpc::Status StatusFrom(const Ending& ending) {
     violation.set_description(message);
     status.add_details()->PackFrom(bad_request);
   }
-  if (ending.retry_after) {
-    const int64_t millis = ending.retry_after->count();
+  if (call.retry_after) {
+    const int64_t millis = call.retry_after->count();
     google::rpc::RetryInfo retry;
     retry.mutable_retry_delay()->set_seconds(millis / 1000);
     retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(millis % 1000) * 1'000'000);

@@ -1,5 +1,6 @@
-// From an error to the status of a call: google.rpc.Status with ErrorInfo{reason, "octavo",
-// {node, field}}, BadRequest for a field of the request, RetryInfo where trying again may help.
+// SPDX-License-Identifier: Apache-2.0
+// An error as the status of a call: google.rpc.Status with ErrorInfo{reason, "octavo",
+// {node, field}}, BadRequest if a field of the request is wrong, RetryInfo if a retry may succeed.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -9,6 +10,6 @@
 namespace octavo::server {
 
 grpc::StatusCode StatusCodeOf(Code code);
-grpc::Status StatusFrom(const Ending& ending);
+grpc::Status StatusFrom(const CallStatus& status);
 
 }  // namespace octavo::server

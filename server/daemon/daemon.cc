@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/daemon/daemon.h"
 
 #include <unistd.h>
@@ -17,7 +18,7 @@
 
 namespace octavo::server {
 
-// In order of construction: each uses those above it, so it goes before them.
+// In order of construction: each member uses those above it, so it is destroyed before them.
 struct Daemon::State {
   State(const Config& given, const Catalog& catalog, JobRunner runner)
       : config(given), probe(catalog), scheduler(given.limits, std::move(runner), probe) {}
@@ -27,7 +28,7 @@ struct Daemon::State {
   EventLoop loop;
   WorkPool disk{std::max(2, config.limits.workers)};
   Scheduler scheduler;
-  House house{
+  SessionServices services{
       .limits = config.limits, .scheduler = scheduler, .disk = disk, .loop = loop, .probe = probe};
   std::atomic<bool> ready{false};
   std::unique_ptr<HttpServer> http;
@@ -60,7 +61,8 @@ Daemon::~Daemon() {
   state_->probe.Unwatch();
   state_->scheduler.StopAll();
   state_->grpc = nullptr;
-  // A timer's call may hold the last share of a session, whose serial must not outlive `disk`.
+  // A timer's callback may be the last owner of a session, whose serial must not outlive
+  // `disk`.
   state_->loop.Stop();
 }
 
@@ -71,7 +73,7 @@ Result<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, const Catalo
   State& state = *self->state_;
   state.probe.Watch([&state] { return state.scheduler.Now(); },
                     [&state] { return state.loop.LagSeconds(); });
-  OCTAVO_TRY(state.grpc, GrpcServer::Start(config.listen, state.house, catalog, state.probe));
+  OCTAVO_TRY(state.grpc, GrpcServer::Start(config.listen, state.services, catalog, state.probe));
   OCTAVO_TRY(state.http, HttpServer::Start(config.metrics, [&state](std::string_view path) {
                return state.Answer(path);
              }));

@@ -1,4 +1,5 @@
-// octavod put together: pools, scheduler, gRPC, HTTP, and its life from start to SIGTERM.
+// SPDX-License-Identifier: Apache-2.0
+// The running service: pools, scheduler, gRPC and HTTP servers, from start to SIGTERM.
 #pragma once
 
 #include <memory>
@@ -13,16 +14,17 @@ namespace octavo::server {
 
 class Daemon {
  public:
-  // Serves from here on, and writes the port file.
+  // Starts to serve and writes the port file.
   static Result<std::unique_ptr<Daemon>> Start(const Config& config, const Catalog& catalog,
                                                JobRunner runner);
   ~Daemon();
 
   const std::string& address() const;
   const std::string& metrics_address() const;
-  // Until SIGTERM or SIGINT; then drains.  A second signal ends the process at once with 143.
+  // Serves until SIGTERM or SIGINT, then drains.  A second signal exits at once with 143.
   void RunUntilSignal();
-  // Not ready, a short wait, no new jobs, farewell, and running jobs get the drain timeout.
+  // Becomes not ready, waits --shutdown-wait, refuses new and queued jobs, and gives running jobs
+  // --drain-timeout to finish.
   void Drain();
 
  private:

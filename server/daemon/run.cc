@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/daemon/run.h"
 
 #include <cstdio>
@@ -32,7 +33,7 @@ int RunOctavod(int argc, char** argv, const Catalog& catalog, JobRunner runner) 
   const auto config = LoadConfig({argv + 1, argv + argc}, &Environment);
   if (!config) return Complain(config.error());
   if (config->help) return Print(ConfigHelp());
-  if (config->version) return Print("octavod " + catalog.version + '\n');
+  if (config->version) return Print("octavod " + catalog.build + '\n');
   if (config->print_config) return Print(PrintConfig(*config));
   log::SetLevel(config->log_level);
   auto daemon = Daemon::Start(*config, catalog, std::move(runner));

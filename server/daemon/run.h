@@ -1,4 +1,5 @@
-// What main does, given what it serves: reads the configuration, serves until a signal, drains.
+// SPDX-License-Identifier: Apache-2.0
+// The main function: reads the configuration, serves until a signal, drains.
 #pragma once
 
 #include "server/service/catalog.h"
@@ -6,7 +7,7 @@
 
 namespace octavo::server {
 
-// The exit code: 0 after a drain, 2 for a usage error, 1 for anything else.
+// Returns the exit code: 0 after a drain, 2 for a usage error, 1 for any other.
 int RunOctavod(int argc, char** argv, const Catalog& catalog, JobRunner runner);
 
 }  // namespace octavo::server

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The small HTTP server behind --metrics: GET of a few paths, nothing else.  One thread; requests
 // are bounded in size, number and time.
 #pragma once

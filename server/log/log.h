@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Structured log: one JSON object a line on stderr.  Thread-safe.
 #pragma once
 

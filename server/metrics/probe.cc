@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/metrics/probe.h"
 
 #include <prometheus/counter.h>
@@ -105,7 +106,7 @@ struct Probe::Metrics {
   Family<Histogram>& pass_seconds =
       Histograms("octavo_pass_duration_seconds", "Time of one run of a pass.");
   Family<Counter>& rewrites =
-      Counters("octavo_rewrites_total", "Applications of a law, by its numeric effect.");
+      Counters("octavo_rewrites_total", "Applications of a rule, by its numeric effect.");
   Counter& rescales_removed =
       OneCounter("octavo_rescales_removed_total", "Rescale nodes that jobs removed.");
   Histogram& output_sqnr =

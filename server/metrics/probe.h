@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every metric of the service by name, and nowhere else.  Labels come from closed sets, all of
 // whose series exist at 0 from the start.  Thread-safe.
 #pragma once

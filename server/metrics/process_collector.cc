@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/metrics/process_collector.h"
 
 #include <prometheus/metric_family.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The process_* metrics of this process, read from /proc when they are asked for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread for timers and signals.  What it calls must be short; how late it runs is measured.
 #pragma once
 

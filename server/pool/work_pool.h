@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads for work that blocks: disk, hashing and jobs.  A Serial runs its pieces one after
 // another in the order in which they came, on whichever thread is free, so that what only it
 // touches needs no lock.  Pieces must not throw.

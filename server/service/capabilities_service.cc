@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/service/capabilities_service.h"
 
 #include <chrono>
@@ -19,6 +20,7 @@ CapabilitiesService::CapabilitiesService(const Catalog& catalog, const Limits& l
   wire.set_model_bytes(limits.model_bytes);
   wire.set_samples_bytes(limits.samples_bytes);
   wire.set_nodes(limits.nodes);
+  wire.set_value_bytes(limits.value_bytes);
   wire.set_jobs_queued(limits.jobs_queued);
   wire.set_bytes_reserved(limits.bytes_reserved);
   wire.set_upload_idle_timeout_seconds(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capabilities.Get: what this build knows and takes.
 #pragma once
 

@@ -1,5 +1,6 @@
-// The tables of the core, by name: what Capabilities.Get answers beside the limits, and the closed
-// sets from which metrics take their labels.
+// SPDX-License-Identifier: Apache-2.0
+// The names in the core's tables: part of the answer of Capabilities.Get, and the label values of
+// metrics.
 #pragma once
 
 #include <string>
@@ -9,7 +10,8 @@
 namespace octavo::server {
 
 struct Catalog {
-  std::string version = {};
+  std::string version = {};  // "0.1.0"
+  std::string build = {};    // the same with revision, build type and instruction set
   std::vector<std::string> targets = {};
   std::vector<std::string> ops = {};
   std::vector<std::string> numerics_modes = {};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/service/grpc_server.h"
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
@@ -45,19 +46,20 @@ void Configure(grpc::ServerBuilder& builder, const Limits& limits) {
 
 }  // namespace
 
-GrpcServer::GrpcServer(House& house, const Catalog& catalog, RpcProbe& probe)
-    : optimizer_(house, probe), capabilities_(catalog, house.limits, probe) {}
+GrpcServer::GrpcServer(SessionServices& services, const Catalog& catalog, RpcProbe& probe)
+    : optimizer_(services, probe), capabilities_(catalog, services.limits, probe) {}
 
 GrpcServer::~GrpcServer() { Shutdown(std::chrono::system_clock::now()); }
 
-Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& listen, House& house,
+Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const std::string& listen,
+                                                      SessionServices& services,
                                                       const Catalog& catalog, RpcProbe& probe) {
   EnablePlugins();
-  std::unique_ptr<GrpcServer> self(new GrpcServer(house, catalog, probe));
+  std::unique_ptr<GrpcServer> self(new GrpcServer(services, catalog, probe));
   grpc::ServerBuilder builder;
   int port = 0;
   builder.AddListeningPort(listen, grpc::InsecureServerCredentials(), &port);
-  Configure(builder, house.limits);
+  Configure(builder, services.limits);
   builder.RegisterService(&self->optimizer_);
   builder.RegisterService(&self->capabilities_);
   self->server_ = builder.BuildAndStart();

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gRPC side of octavod: both services, health and reflection on one port.
 #pragma once
 
@@ -16,7 +17,8 @@ namespace octavo::server {
 class GrpcServer {
  public:
   // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be had.
-  static Result<std::unique_ptr<GrpcServer>> Start(const std::string& listen, House& house,
+  static Result<std::unique_ptr<GrpcServer>> Start(const std::string& listen,
+                                                   SessionServices& services,
                                                    const Catalog& catalog, RpcProbe& probe);
   ~GrpcServer();
 
@@ -29,7 +31,7 @@ class GrpcServer {
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:
-  GrpcServer(House& house, const Catalog& catalog, RpcProbe& probe);
+  GrpcServer(SessionServices& services, const Catalog& catalog, RpcProbe& probe);
 
   OptimizerService optimizer_;
   CapabilitiesService capabilities_;

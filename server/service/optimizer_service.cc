@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/service/optimizer_service.h"
 
 #include <chrono>
@@ -30,10 +31,10 @@ std::optional<SteadyClock::time_point> DeadlineOf(const grpc::CallbackServerCont
 class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>,
                         public Transport {
  public:
-  OptimizeReactor(House& house, RpcProbe& probe, grpc::CallbackServerContext* context)
+  OptimizeReactor(SessionServices& services, RpcProbe& probe, grpc::CallbackServerContext* context)
       : probe_(probe), context_(context) {
     probe_.RpcStarted(kOptimizeRpc);
-    session_ = Session::Start(house, *this,
+    session_ = Session::Start(services, *this,
                               {.client = ClientOf(*context), .deadline = DeadlineOf(*context)});
   }
 
@@ -43,8 +44,8 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
     event_ = EventToWire(std::move(event));
     StartWrite(&event_);
   }
-  void Finish(Ending ending) override {
-    const grpc::Status status = StatusFrom(ending);
+  void Finish(CallStatus outcome) override {
+    const grpc::Status status = StatusFrom(outcome);
     code_ = status.error_code();
     ServerBidiReactor::Finish(status);
   }
@@ -94,7 +95,7 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
 
 grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>* OptimizerService::Optimize(
     grpc::CallbackServerContext* context) {
-  return new OptimizeReactor(house_, probe_, context);
+  return new OptimizeReactor(services_, probe_, context);
 }
 
 }  // namespace octavo::server

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizer.Optimize: a reactor that carries messages between gRPC and a Session.
 #pragma once
 
@@ -9,13 +10,14 @@ namespace octavo::server {
 
 class OptimizerService : public v1::Optimizer::CallbackService {
  public:
-  OptimizerService(House& house, RpcProbe& probe) : house_(house), probe_(probe) {}
+  OptimizerService(SessionServices& services, RpcProbe& probe)
+      : services_(services), probe_(probe) {}
 
   grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>* Optimize(
       grpc::CallbackServerContext* context) override;
 
  private:
-  House& house_;
+  SessionServices& services_;
   RpcProbe& probe_;
 };
 

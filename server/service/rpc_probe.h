@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is told about calls.  Thread-safe.
 #pragma once
 

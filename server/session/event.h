@@ -1,4 +1,5 @@
-// What a session tells its client, and how it ends: the wire's events as plain values.
+// SPDX-License-Identifier: Apache-2.0
+// The events of a call, its final status and its transport, as plain values without gRPC.
 #pragma once
 
 #include <chrono>
@@ -38,23 +39,25 @@ struct Finished {
 
 using Event = std::variant<Accepted, ProgressEvent, BlobInfo, ChunkEvent, Finished>;
 
-// OK without an error.  `retry_after` goes with kResourceExhausted and kUnavailable.
-struct Ending {
+// The final status of a call: OK if there is no error.  `retry_after` may be set with
+// kResourceExhausted and kUnavailable.
+struct CallStatus {
   std::optional<Error> error = {};
   std::optional<std::chrono::milliseconds> retry_after = {};
 };
 
-// The other side of a session: a gRPC stream, or a test.  Calls come from one thread at a time.
+// The client's side of a session: a gRPC stream, or a fake in tests.  Called by one thread at a
+// time.
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Asks for the next message; exactly one of Session's *Arrived or InputEnded follows.
+  // Requests the next message; exactly one of Session's *Arrived or InputEnded follows.
   virtual void Read() = 0;
   // Session::Written follows.  One write is under way at a time.
   virtual void Write(Event event) = 0;
-  // The session's last call: it does not touch the transport afterwards.
-  virtual void Finish(Ending ending) = 0;
-  // Breaks the stream: writes that are under way fail, and Session::Cancelled follows.
+  // The last call; the session does not use the transport afterwards.
+  virtual void Finish(CallStatus status) = 0;
+  // Breaks the stream: a pending write fails, and Session::Cancelled follows.
   virtual void Abort() = 0;
 };
 

@@ -1,4 +1,5 @@
-// What the service logic tells whoever counts.  Thread-safe; calls are short.
+// SPDX-License-Identifier: Apache-2.0
+// Events of jobs, for metrics.  Thread-safe; calls must return quickly.
 #pragma once
 
 #include <cstdint>
@@ -23,14 +24,14 @@ class JobProbe {
   virtual void WaitedInQueue(double seconds) = 0;
   // `stage` is one of job::Progress::stage.
   virtual void StageTook(std::string_view stage, double seconds) = 0;
-  // Of a job that was admitted, from admission to its last byte.
+  // Of an admitted job, from admission to its last byte.
   virtual void Ended(JobOutcome outcome, double seconds) = 0;
   virtual void Computed(const job::Outcome& outcome) = 0;
   virtual void Uploaded(uint64_t bytes) = 0;
   virtual void Downloaded(uint64_t bytes) = 0;
 };
 
-// What is so at this moment.
+// The scheduler's current load.
 struct Occupancy {
   int slots = 0;
   int running = 0;

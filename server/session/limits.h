@@ -1,4 +1,5 @@
-// How much one job, and all jobs together, may take.  Each has a flag of its name.
+// SPDX-License-Identifier: Apache-2.0
+// Limits of one job and of all jobs together.  Each has a flag of its name.
 #pragma once
 
 #include <chrono>
@@ -17,11 +18,11 @@ struct Limits {
   uint64_t jobs_queued = 32;             // admitted beyond those that run
   uint64_t bytes_reserved = 8ull << 30;  // of all admitted jobs, by estimate
   int workers = 1;
-  int job_threads = 1;  // most that one job may use
+  int job_threads = 1;  // maximum of one job
   std::chrono::milliseconds job_timeout = std::chrono::hours(1);
   std::chrono::milliseconds upload_idle_timeout = std::chrono::seconds(30);
   uint64_t upload_min_rate = 1024;  // bytes a second
-  std::string state_dir = {};       // where uploads lie; empty: in memory
+  std::string state_dir = {};       // folder for uploads; empty: in memory
 };
 
 }  // namespace octavo::server

@@ -1,5 +1,6 @@
-// The latest progress of a job, between the thread that works and the session that tells: a new
-// one replaces the old one, so a slow reader costs nothing.  Also times the stages.  Thread-safe.
+// SPDX-License-Identifier: Apache-2.0
+// The latest progress of a job, passed from the job's thread to the session.  A new one replaces
+// the previous one, so a slow client costs no memory.  Also times the stages.  Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -16,7 +17,7 @@ namespace octavo::server {
 
 class ProgressSlot {
  public:
-  // `wake` is called when something is there for Take and nothing was before.
+  // `wake` is called when the slot becomes full.
   ProgressSlot(JobProbe& probe, std::function<void()> wake)
       : probe_(probe), wake_(std::move(wake)) {}
 

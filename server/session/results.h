@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The results of a job as the events that carry them: for each blob its BlobInfo, then its chunks.
 #pragma once
 

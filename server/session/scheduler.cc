@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/session/scheduler.h"
 
 #include <algorithm>
@@ -14,8 +15,8 @@ namespace octavo::server {
 
 using Clock = std::chrono::steady_clock;
 
-// Where an admitted job is.  Guarded by the scheduler's mutex.
-struct Scheduler::Place::State {
+// The state of an admitted job.  Guarded by the scheduler's mutex.
+struct Scheduler::Reservation::State {
   enum class Stage { kUploading, kWaiting, kRunning, kDone };
   Stage stage = Stage::kUploading;
   Job job = {};
@@ -25,15 +26,15 @@ struct Scheduler::Place::State {
 };
 
 struct Scheduler::State {
-  using PlaceState = Place::State;
+  using ReservationState = Reservation::State;
   struct Client {
-    std::deque<std::shared_ptr<PlaceState>> waiting = {};
+    std::deque<std::shared_ptr<ReservationState>> waiting = {};
     uint64_t last_turn = 0;
-    int places = 0;  // a client is forgotten with its last one
+    int reservations = 0;  // the entry is erased with the last one
   };
 
-  State(const Limits& given, JobRunner run, JobProbe& told)
-      : limits(given), runner(std::move(run)), probe(told), workers(given.workers) {}
+  State(const Limits& given, JobRunner run, JobProbe& observer)
+      : limits(given), runner(std::move(run)), probe(observer), workers(given.workers) {}
 
   const Limits limits;
   const JobRunner runner;
@@ -41,29 +42,29 @@ struct Scheduler::State {
 
   mutable std::mutex mutex;
   std::map<std::string, Client> clients;
-  std::set<std::shared_ptr<PlaceState>> running;
+  std::set<std::shared_ptr<ReservationState>> running;
   std::multiset<uint64_t> admitted_working;
   int admitted = 0;
   int waiting = 0;
   uint64_t stored = 0;
   uint64_t working = 0;
   uint64_t turn = 0;
-  double mean_seconds = 1;  // of a job's run, recent ones weighing more
+  double mean_seconds = 1;  // exponential moving average of run times
   bool draining = false;
   WorkPool workers;  // last: its destructor waits for jobs that use the rest
 
-  uint64_t HungriestWith(uint64_t bytes) const {
+  uint64_t LargestWorkingWith(uint64_t bytes) const {
     return admitted_working.empty() ? bytes : std::max(bytes, *admitted_working.rbegin());
   }
   std::chrono::milliseconds RetryAfter() const;
-  std::shared_ptr<PlaceState> TakeNext();
+  std::shared_ptr<ReservationState> TakeNext();
   void StartWhatFits();
-  void Run(const std::shared_ptr<PlaceState>& place);
+  void Run(const std::shared_ptr<ReservationState>& reservation);
 };
 
 namespace {
 
-Ending Refusal(Error error, std::optional<std::chrono::milliseconds> retry_after) {
+CallStatus Refusal(Error error, std::optional<std::chrono::milliseconds> retry_after) {
   return {.error = std::move(error), .retry_after = retry_after};
 }
 
@@ -81,21 +82,21 @@ Result<job::Outcome> RunGuarded(const JobRunner& runner, const job::Request& req
 
 }  // namespace
 
-Ending Draining() {
+CallStatus Draining() {
   return Refusal(
       Fail(Code::kUnavailable, "the service is shutting down").Reason("DRAINING").error(),
       std::chrono::seconds(1));
 }
 
-// The time in which the queue moves by one place, by the measured rate.
+// The expected time until the queue advances by one job.
 std::chrono::milliseconds Scheduler::State::RetryAfter() const {
   const double seconds = mean_seconds / limits.workers;
   return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(seconds, 0.2, 60.0) * 1000));
 }
 
-// The next job of the client whose last turn is longest ago; none while its bytes are not free,
-// so that a large job is not overtaken for ever.
-std::shared_ptr<Scheduler::Place::State> Scheduler::State::TakeNext() {
+// The next job of the client whose last turn is longest ago.  None while that job's bytes are not
+// free: smaller jobs must not overtake a large one forever.
+std::shared_ptr<Scheduler::Reservation::State> Scheduler::State::TakeNext() {
   Client* next = nullptr;
   for (auto& [name, client] : clients) {
     if (client.waiting.empty()) continue;
@@ -103,53 +104,53 @@ std::shared_ptr<Scheduler::Place::State> Scheduler::State::TakeNext() {
     if (next == nullptr || key(client) < key(*next)) next = &client;
   }
   if (next == nullptr) return nullptr;
-  auto place = next->waiting.front();
-  if (stored + working + place->working > limits.bytes_reserved) return nullptr;
+  auto reservation = next->waiting.front();
+  if (stored + working + reservation->working > limits.bytes_reserved) return nullptr;
   next->waiting.pop_front();
   next->last_turn = ++turn;
   --waiting;
-  return place;
+  return reservation;
 }
 
 // Called with the mutex held.
 void Scheduler::State::StartWhatFits() {
   while (static_cast<int>(running.size()) < limits.workers) {
-    auto place = TakeNext();
-    if (place == nullptr) return;
+    auto reservation = TakeNext();
+    if (reservation == nullptr) return;
     const auto now = Clock::now();
     auto deadline = now + limits.job_timeout;
-    if (place->job.deadline) deadline = std::min(deadline, *place->job.deadline);
-    place->stop = StopToken(deadline);
-    place->stage = PlaceState::Stage::kRunning;
-    working += place->working;
-    running.insert(place);
-    probe.WaitedInQueue(std::chrono::duration<double>(now - place->since).count());
-    workers.Post([this, place] { Run(place); });
+    if (reservation->job.deadline) deadline = std::min(deadline, *reservation->job.deadline);
+    reservation->stop = StopToken(deadline);
+    reservation->stage = ReservationState::Stage::kRunning;
+    working += reservation->working;
+    running.insert(reservation);
+    probe.WaitedInQueue(std::chrono::duration<double>(now - reservation->since).count());
+    workers.Post([this, reservation] { Run(reservation); });
   }
 }
 
-void Scheduler::State::Run(const std::shared_ptr<PlaceState>& place) {
+void Scheduler::State::Run(const std::shared_ptr<ReservationState>& reservation) {
   Job job;
   {
     std::lock_guard lock(mutex);
-    job = std::move(place->job);
+    job = std::move(reservation->job);
   }
   const auto begin = Clock::now();
-  auto outcome = RunGuarded(runner, job.request, place->stop, job.observer);
+  auto outcome = RunGuarded(runner, job.request, reservation->stop, job.observer);
   job.request = {};
   {
     std::lock_guard lock(mutex);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     mean_seconds = 0.8 * mean_seconds + 0.2 * seconds;
-    working -= place->working;
-    running.erase(place);
-    place->stage = PlaceState::Stage::kDone;
+    working -= reservation->working;
+    running.erase(reservation);
+    reservation->stage = ReservationState::Stage::kDone;
     StartWhatFits();
   }
   job.done(std::move(outcome));
 }
 
-Scheduler::Place::Place(Scheduler& scheduler, std::string client, Footprint footprint)
+Scheduler::Reservation::Reservation(Scheduler& scheduler, std::string client, Footprint footprint)
     : scheduler_(scheduler),
       client_(std::move(client)),
       footprint_(footprint),
@@ -157,7 +158,7 @@ Scheduler::Place::Place(Scheduler& scheduler, std::string client, Footprint foot
   state_->working = footprint.working;
 }
 
-Scheduler::Place::~Place() {
+Scheduler::Reservation::~Reservation() {
   scheduler_.Cancel(*this);
   Scheduler::State& all = *scheduler_.state_;
   std::lock_guard lock(all.mutex);
@@ -165,7 +166,7 @@ Scheduler::Place::~Place() {
   all.stored -= footprint_.stored;
   all.admitted_working.erase(all.admitted_working.find(footprint_.working));
   const auto client = all.clients.find(client_);
-  if (--client->second.places == 0) all.clients.erase(client);
+  if (--client->second.reservations == 0) all.clients.erase(client);
   all.StartWhatFits();
 }
 
@@ -176,9 +177,9 @@ Scheduler::~Scheduler() = default;
 
 Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footprint) {
   State& all = *state_;
-  const auto refuse = [&](RejectReason reason, Ending ending) {
+  const auto refuse = [&](RejectReason reason, CallStatus status) {
     all.probe.Rejected(reason);
-    return tl::unexpected<Ending>(std::move(ending));
+    return tl::unexpected<CallStatus>(std::move(status));
   };
   std::lock_guard lock(all.mutex);
   const uint64_t budget = all.limits.bytes_reserved;
@@ -193,14 +194,14 @@ Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footp
                           {}));
   }
   if (all.draining) return refuse(RejectReason::kDraining, Draining());
-  const auto places = static_cast<uint64_t>(all.limits.workers) + all.limits.jobs_queued;
-  if (static_cast<uint64_t>(all.admitted) >= places) {
+  const auto reservations = static_cast<uint64_t>(all.limits.workers) + all.limits.jobs_queued;
+  if (static_cast<uint64_t>(all.admitted) >= reservations) {
     return refuse(
         RejectReason::kQueueFull,
         Refusal(Fail(Code::kResourceExhausted, "the queue is full: {} jobs", all.admitted).error(),
                 all.RetryAfter()));
   }
-  if (all.stored + footprint.stored + all.HungriestWith(footprint.working) > budget) {
+  if (all.stored + footprint.stored + all.LargestWorkingWith(footprint.working) > budget) {
     return refuse(RejectReason::kMemory,
                   Refusal(Fail(Code::kResourceExhausted,
                                "the job needs about {} bytes and other jobs hold {} of {}",
@@ -208,23 +209,23 @@ Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footp
                               .error(),
                           all.RetryAfter()));
   }
-  std::unique_ptr<Place> place(new Place(*this, client, footprint));
-  place->position_ = static_cast<uint32_t>(all.admitted);
+  std::unique_ptr<Reservation> reservation(new Reservation(*this, client, footprint));
+  reservation->position_ = static_cast<uint32_t>(all.admitted);
   ++all.admitted;
-  ++all.clients[client].places;
+  ++all.clients[client].reservations;
   all.stored += footprint.stored;
   all.admitted_working.insert(footprint.working);
-  return place;
+  return reservation;
 }
 
-void Scheduler::Submit(Place& place, Job job) {
+void Scheduler::Submit(Reservation& reservation, Job job) {
   {
     std::lock_guard lock(state_->mutex);
     if (!state_->draining) {
-      place.state_->job = std::move(job);
-      place.state_->since = Clock::now();
-      place.state_->stage = Place::State::Stage::kWaiting;
-      state_->clients[place.client_].waiting.push_back(place.state_);
+      reservation.state_->job = std::move(job);
+      reservation.state_->since = Clock::now();
+      reservation.state_->stage = Reservation::State::Stage::kWaiting;
+      state_->clients[reservation.client_].waiting.push_back(reservation.state_);
       ++state_->waiting;
       return state_->StartWhatFits();
     }
@@ -233,17 +234,18 @@ void Scheduler::Submit(Place& place, Job job) {
   job.done(Forward(*Draining().error));
 }
 
-void Scheduler::Cancel(Place& place) {
+void Scheduler::Cancel(Reservation& reservation) {
   Job job;
   {
     std::lock_guard lock(state_->mutex);
-    if (place.state_->stage == Place::State::Stage::kRunning) place.state_->stop.RequestStop();
-    if (place.state_->stage != Place::State::Stage::kWaiting) return;
-    auto& waiting = state_->clients[place.client_].waiting;
-    waiting.erase(std::find(waiting.begin(), waiting.end(), place.state_));
+    if (reservation.state_->stage == Reservation::State::Stage::kRunning)
+      reservation.state_->stop.RequestStop();
+    if (reservation.state_->stage != Reservation::State::Stage::kWaiting) return;
+    auto& waiting = state_->clients[reservation.client_].waiting;
+    waiting.erase(std::find(waiting.begin(), waiting.end(), reservation.state_));
     --state_->waiting;
-    place.state_->stage = Place::State::Stage::kDone;
-    job = std::move(place.state_->job);
+    reservation.state_->stage = Reservation::State::Stage::kDone;
+    job = std::move(reservation.state_->job);
   }
   job.done(Fail(Code::kCancelled, "cancelled before it started"));
 }
@@ -254,9 +256,9 @@ void Scheduler::Drain() {
     std::lock_guard lock(state_->mutex);
     state_->draining = true;
     for (auto& [name, client] : state_->clients) {
-      for (const auto& place : client.waiting) {
-        place->stage = Place::State::Stage::kDone;
-        refused.push_back(std::move(place->job));
+      for (const auto& reservation : client.waiting) {
+        reservation->stage = Reservation::State::Stage::kDone;
+        refused.push_back(std::move(reservation->job));
         state_->probe.Rejected(RejectReason::kDraining);
       }
       client.waiting.clear();
@@ -273,7 +275,7 @@ bool Scheduler::draining() const {
 
 void Scheduler::StopAll() {
   std::lock_guard lock(state_->mutex);
-  for (const auto& place : state_->running) place->stop.RequestStop();
+  for (const auto& reservation : state_->running) reservation->stop.RequestStop();
 }
 
 Occupancy Scheduler::Now() const {
@@ -281,7 +283,7 @@ Occupancy Scheduler::Now() const {
   auto oldest = Clock::now();
   const auto now = oldest;
   for (const auto& [name, client] : state_->clients) {
-    for (const auto& place : client.waiting) oldest = std::min(oldest, place->since);
+    for (const auto& reservation : client.waiting) oldest = std::min(oldest, reservation->since);
   }
   return {.slots = state_->limits.workers,
           .running = static_cast<int>(state_->running.size()),

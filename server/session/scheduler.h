@@ -1,9 +1,10 @@
-// Decides which jobs are let in and which runs next.  Admission counts jobs and estimated bytes
-// and answers from the declared sizes alone; a job starts with a free slot and its bytes, clients
-// taking turns and each client's jobs in order of arrival.  Thread-safe.
+// SPDX-License-Identifier: Apache-2.0
+// Admits jobs and chooses which runs next.  Admission counts jobs and estimated bytes and depends
+// only on the declared sizes.  A job starts when a slot and its bytes are free; clients take turns,
+// and each client's jobs run in order of arrival.  Thread-safe.
 //
-// Whoever was admitted can run: the bytes stored for all of them plus the working bytes of the
-// hungriest never exceed the budget.
+// Every admitted job can run: the stored bytes of all of them plus the working bytes of the largest
+// never exceed the budget.
 #pragma once
 
 #include <chrono>
@@ -33,39 +34,44 @@ class Scheduler {
     std::function<void(Result<job::Outcome>)> done = {};
   };
 
-  // An admitted job's claim on a place and on bytes; given back when it is destroyed.
-  class Place {
+  // One job's share of the queue and of the memory budget, released by its destructor.
+  //
+  //   Admit           Submit          slot and bytes free         runner returned
+  //   ------> kUploading ---> kWaiting ----------------> kRunning ----------------> kDone
+  //                              |                                                    ^
+  //                              +---- Cancel or Drain: the job never starts ---------+
+  class Reservation {
    public:
-    ~Place();
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    uint32_t position() const { return position_; }
+    ~Reservation();
+    Reservation(const Reservation&) = delete;
+    Reservation& operator=(const Reservation&) = delete;
+    uint32_t queue_position() const { return position_; }
 
    private:
     friend class Scheduler;
     struct State;
-    Place(Scheduler& scheduler, std::string client, Footprint footprint);
+    Reservation(Scheduler& scheduler, std::string client, Footprint footprint);
     Scheduler& scheduler_;
     std::string client_;
     Footprint footprint_;
     uint32_t position_ = 0;
     std::shared_ptr<State> state_;
   };
-  using Admission = tl::expected<std::unique_ptr<Place>, Ending>;
+  using Admission = tl::expected<std::unique_ptr<Reservation>, CallStatus>;
 
   Scheduler(const Limits& limits, JobRunner runner, JobProbe& probe);
   // Waits for running jobs.
   ~Scheduler();
 
   Admission Admit(const std::string& client, Footprint footprint);
-  // Runs the job now or in its turn; a draining scheduler refuses it through `done`.
-  void Submit(Place& place, Job job);
-  // A waiting job never starts; a running one is asked to stop.  `done` is still called.
-  void Cancel(Place& place);
-  // Admits nothing more and refuses jobs that wait.
+  // Queues the job; `done` is called with DRAINING if the scheduler drains.
+  void Submit(Reservation& reservation, Job job);
+  // A waiting job never starts; a running one gets its stop token set.  `done` is still called.
+  void Cancel(Reservation& reservation);
+  // Refuses new jobs and ends those that wait with DRAINING.
   void Drain();
   bool draining() const;
-  // Asks everything that runs to stop.
+  // Sets the stop token of every running job.
   void StopAll();
   Occupancy Now() const;
 
@@ -74,7 +80,7 @@ class Scheduler {
   std::unique_ptr<State> state_;
 };
 
-// The ending of a job that meets a service about to stop.
-Ending Draining();
+// UNAVAILABLE with reason DRAINING, to be tried again after a second.
+CallStatus Draining();
 
 }  // namespace octavo::server

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/session/session.h"
 
 #include <algorithm>
@@ -23,22 +24,23 @@ double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-JobOutcome OutcomeOf(const Ending& ending) {
-  if (!ending.error) return JobOutcome::kSucceeded;
-  return ending.error->code == Code::kCancelled ? JobOutcome::kCancelled : JobOutcome::kFailed;
+JobOutcome OutcomeOf(const CallStatus& status) {
+  if (!status.error) return JobOutcome::kSucceeded;
+  return status.error->code == Code::kCancelled ? JobOutcome::kCancelled : JobOutcome::kFailed;
 }
 
 }  // namespace
 
-Session::Session(House& house, Transport& transport, Caller caller)
-    : house_(house),
+Session::Session(SessionServices& services, Transport& transport, Caller caller)
+    : services_(services),
       transport_(&transport),
       caller_(std::move(caller)),
-      serial_(house.disk.MakeSerial()),
+      serial_(services.disk.MakeSerial()),
       job_id_(NewJobId()) {}
 
-std::shared_ptr<Session> Session::Start(House& house, Transport& transport, Caller caller) {
-  std::shared_ptr<Session> session(new Session(house, transport, std::move(caller)));
+std::shared_ptr<Session> Session::Start(SessionServices& services, Transport& transport,
+                                        Caller caller) {
+  std::shared_ptr<Session> session(new Session(services, transport, std::move(caller)));
   session->Post([](Session& self) {
     self.ArmDeadline();
     self.ArmWatch();
@@ -47,7 +49,7 @@ std::shared_ptr<Session> Session::Start(House& house, Transport& transport, Call
   return session;
 }
 
-// Steps that come after the end find no transport and do nothing.
+// After FinishNow there is no transport: later steps do nothing.
 void Session::Post(std::function<void(Session&)> step) {
   serial_.Post([self = shared_from_this(), step = std::move(step)] {
     if (self->transport_ != nullptr) step(*self);
@@ -84,7 +86,7 @@ void Session::Cancelled() {
 }
 
 void Session::HandleSpec(Result<JobSpec> spec) {
-  if (stage_ == Stage::kEnding) return;
+  if (stage_ == Stage::kEnded) return;
   if (!spec) return End(spec.error());
   if (stage_ != Stage::kSpec) {
     return End(Fail(Code::kInvalidArgument, "a second spec; a call carries one job")
@@ -92,20 +94,20 @@ void Session::HandleSpec(Result<JobSpec> spec) {
                    .Reason("INVALID_SPEC")
                    .error());
   }
-  if (auto ok = CheckSpec(*spec, house_.limits); !ok) {
-    if (ok.error().code == Code::kTooLarge) house_.probe.Rejected(RejectReason::kTooLarge);
+  if (auto ok = CheckSpec(*spec, services_.limits); !ok) {
+    if (ok.error().code == Code::kTooLarge) services_.probe.Rejected(RejectReason::kTooLarge);
     return End(ok.error());
   }
-  auto place = house_.scheduler.Admit(caller_.client, EstimateFootprint(*spec));
-  if (!place) return End(std::move(place).error());
-  place_ = std::move(*place);
+  auto reservation = services_.scheduler.Admit(caller_.client, EstimateFootprint(*spec));
+  if (!reservation) return End(std::move(reservation).error());
+  reservation_ = std::move(*reservation);
   options_ = spec->options;
   if (auto ok = OpenUploads(*spec); !ok) return End(ok.error());
   stage_ = Stage::kUpload;
-  accepted_ = Accepted{.job_id = job_id_, .queue_position = place_->position()};
-  log::Info(
-      "job admitted",
-      {{"job_id", job_id_}, {"client", caller_.client}, {"queue_position", place_->position()}});
+  accepted_ = Accepted{.job_id = job_id_, .queue_position = reservation_->queue_position()};
+  log::Info("job admitted", {{"job_id", job_id_},
+                             {"client", caller_.client},
+                             {"queue_position", reservation_->queue_position()}});
   transport_->Read();
   if (UploadComplete()) SubmitJob();
   Pump();
@@ -114,15 +116,15 @@ void Session::HandleSpec(Result<JobSpec> spec) {
 Status Session::OpenUploads(const JobSpec& spec) {
   for (size_t i = 0; i < spec.blobs.size(); ++i) {
     OCTAVO_TRY(Upload upload, Upload::Open(spec.blobs[i], fmt::format("spec.blobs[{}]", i),
-                                           house_.limits.state_dir));
+                                           services_.limits.state_dir));
     uploads_.push_back(std::move(upload));
   }
   return {};
 }
 
 void Session::HandleChunk(uint32_t blob, uint64_t offset, std::string_view bytes) {
-  if (stage_ == Stage::kEnding) return;
-  if (house_.scheduler.draining() && stage_ == Stage::kUpload) return End(Draining());
+  if (stage_ == Stage::kEnded) return;
+  if (services_.scheduler.draining() && stage_ == Stage::kUpload) return End(Draining());
   if (auto ok = StoreChunk(blob, offset, bytes); !ok) return End(ok.error());
   transport_->Read();
   if (UploadComplete()) SubmitJob();
@@ -141,7 +143,7 @@ Status Session::StoreChunk(uint32_t blob, uint64_t offset, std::string_view byte
   if (bytes.empty()) return invalid("chunk.data", "a chunk without bytes");
   OCTAVO_CHECK(uploads_[blob].Add(offset, bytes));
   received_ += bytes.size();
-  house_.probe.Uploaded(bytes.size());
+  services_.probe.Uploaded(bytes.size());
   return {};
 }
 
@@ -158,9 +160,9 @@ void Session::HandleInputEnd() {
                    .error());
   }
   if (stage_ != Stage::kUpload) return;
-  // A call that breaks ends its input first and is cancelled next: wait for what it is.
+  // A broken call ends its input just before it is cancelled: wait to tell the two apart.
   const std::weak_ptr<Session> weak = weak_from_this();
-  input_timer_ = house_.loop.After(kBreakPause, [weak] {
+  input_timer_ = services_.loop.After(kBreakPause, [weak] {
     if (const auto self = weak.lock()) {
       self->Post([](Session& session) { session.EndIncomplete(); });
     }
@@ -180,10 +182,11 @@ void Session::EndIncomplete() {
 }
 
 Result<job::Request> Session::BuildRequest() {
-  job::Request request{.options = options_,
-                       .limits = {.nodes = static_cast<int64_t>(house_.limits.nodes),
-                                  .value_bytes = static_cast<int64_t>(house_.limits.value_bytes)}};
-  const int most = house_.limits.job_threads;
+  job::Request request{
+      .options = options_,
+      .limits = {.nodes = static_cast<int64_t>(services_.limits.nodes),
+                 .value_bytes = static_cast<int64_t>(services_.limits.value_bytes)}};
+  const int most = services_.limits.job_threads;
   request.options.threads = options_.threads > 0 ? std::min(options_.threads, most) : most;
   for (Upload& upload : uploads_) {
     OCTAVO_TRY(Blob bytes, upload.Seal());
@@ -219,26 +222,26 @@ void Session::SubmitJob() {
   if (!request) return End(request.error());
   stage_ = Stage::kJob;
   const std::weak_ptr<Session> weak = weak_from_this();
-  progress_ = std::make_shared<ProgressSlot>(house_.probe, [weak] {
+  progress_ = std::make_shared<ProgressSlot>(services_.probe, [weak] {
     if (const auto self = weak.lock()) self->Post([](Session& session) { session.Pump(); });
   });
   progress_->Put({.stage = "queue", .done = 0, .total = 0});
-  house_.scheduler.Submit(*place_,
-                          {.request = std::move(*request),
-                           .deadline = caller_.deadline,
-                           .observer = [slot = progress_](const job::Progress& p) { slot->Put(p); },
-                           .done =
-                               [self = shared_from_this()](Result<job::Outcome> outcome) {
-                                 self->progress_->Close();
-                                 if (outcome) self->house_.probe.Computed(*outcome);
-                                 self->Post([outcome = std::move(outcome)](Session& session) {
-                                   session.HandleOutcome(outcome);
-                                 });
-                               }});
+  services_.scheduler.Submit(
+      *reservation_, {.request = std::move(*request),
+                      .deadline = caller_.deadline,
+                      .observer = [slot = progress_](const job::Progress& p) { slot->Put(p); },
+                      .done =
+                          [self = shared_from_this()](Result<job::Outcome> outcome) {
+                            self->progress_->Close();
+                            if (outcome) self->services_.probe.Computed(*outcome);
+                            self->Post([outcome = std::move(outcome)](Session& session) {
+                              session.HandleOutcome(outcome);
+                            });
+                          }});
 }
 
 void Session::HandleOutcome(Result<job::Outcome> outcome) {
-  if (stage_ == Stage::kEnding) return;
+  if (stage_ == Stage::kEnded) return;
   if (!outcome) {
     if (outcome.error().reason == "DRAINING") return End(Draining());
     return End(outcome.error());
@@ -249,11 +252,11 @@ void Session::HandleOutcome(Result<job::Outcome> outcome) {
   Pump();
 }
 
-void Session::End(Ending ending) {
-  if (stage_ != Stage::kEnding) {
-    stage_ = Stage::kEnding;
-    ending_ = std::move(ending);
-    if (place_) house_.scheduler.Cancel(*place_);
+void Session::End(CallStatus status) {
+  if (stage_ != Stage::kEnded) {
+    stage_ = Stage::kEnded;
+    status_ = std::move(status);
+    if (reservation_) services_.scheduler.Cancel(*reservation_);
     uploads_.clear();
     results_.reset();
   }
@@ -262,20 +265,20 @@ void Session::End(Ending ending) {
 
 void Session::Pump() {
   if (write_under_way_) return;
-  if (stage_ == Stage::kEnding) return FinishNow();
+  if (stage_ == Stage::kEnded) return FinishNow();
   if (cancelled_) return;  // Cancelled() follows and ends the session.
   auto event = NextEvent();
   if (event) {
     write_under_way_ = true;
     if (const auto* chunk = std::get_if<ChunkEvent>(&*event)) {
       sent_ += chunk->bytes.size();
-      house_.probe.Downloaded(chunk->bytes.size());
+      services_.probe.Downloaded(chunk->bytes.size());
     }
     return transport_->Write(std::move(*event));
   }
   if (stage_ == Stage::kSending) {
-    stage_ = Stage::kEnding;
-    ending_ = Ending{};
+    stage_ = Stage::kEnded;
+    status_ = CallStatus{};
     FinishNow();
   }
 }
@@ -288,14 +291,14 @@ std::optional<Event> Session::NextEvent() {
   return std::exchange(last_, std::nullopt);
 }
 
-// Many reports of one pass become few; a new stage, its end and the job's last word always go.
+// Limits the rate of progress events; the first and the last of a stage or pass are always sent.
 std::optional<Event> Session::NextProgress() {
   auto progress = progress_ ? progress_->Take() : std::nullopt;
   if (!progress) return std::nullopt;
   const std::string at = progress->stage + '/' + progress->pass;
-  const bool telling =
+  const bool must_send =
       at != progress_at_ || progress->done == progress->total || stage_ == Stage::kSending;
-  if (!telling && Clock::now() - progress_sent_ < kProgressPause) return std::nullopt;
+  if (!must_send && Clock::now() - progress_sent_ < kProgressPause) return std::nullopt;
   progress_at_ = at;
   progress_sent_ = Clock::now();
   return Event(std::move(*progress));
@@ -306,24 +309,24 @@ void Session::FinishNow() {
   watch_timer_.Cancel();
   input_timer_.Cancel();
   RecordEnd();
-  place_.reset();
-  std::exchange(transport_, nullptr)->Finish(std::move(*ending_));
+  reservation_.reset();
+  std::exchange(transport_, nullptr)->Finish(std::move(*status_));
 }
 
 void Session::RecordEnd() {
-  const JobOutcome outcome = OutcomeOf(*ending_);
+  const JobOutcome outcome = OutcomeOf(*status_);
   const double seconds = SecondsSince(begun_);
-  if (place_) house_.probe.Ended(outcome, seconds);
+  if (reservation_) services_.probe.Ended(outcome, seconds);
   log::Fields fields = {{"job_id", job_id_},
                         {"client", caller_.client},
                         {"seconds", seconds},
                         {"bytes_received", received_},
                         {"bytes_sent", sent_},
                         {"outcome", NameOf(outcome)},
-                        {"admitted", place_ != nullptr}};
-  if (ending_->error) {
-    fields["reason"] = ending_->error->reason;
-    fields["message"] = ending_->error->message;
+                        {"admitted", reservation_ != nullptr}};
+  if (status_->error) {
+    fields["reason"] = status_->error->reason;
+    fields["message"] = status_->error->message;
   }
   log::Info("job ended", std::move(fields));
 }
@@ -331,7 +334,7 @@ void Session::RecordEnd() {
 void Session::ArmDeadline() {
   if (!caller_.deadline) return;
   const std::weak_ptr<Session> weak = weak_from_this();
-  deadline_timer_ = house_.loop.After(*caller_.deadline - Clock::now(), [weak] {
+  deadline_timer_ = services_.loop.After(*caller_.deadline - Clock::now(), [weak] {
     if (const auto self = weak.lock()) {
       self->Post([](Session& session) {
         session.End(Fail(Code::kDeadlineExceeded, "the client's deadline passed").error());
@@ -342,19 +345,19 @@ void Session::ArmDeadline() {
 
 void Session::ArmWatch() {
   const std::weak_ptr<Session> weak = weak_from_this();
-  watch_timer_ = house_.loop.After(house_.limits.upload_idle_timeout, [weak] {
+  watch_timer_ = services_.loop.After(services_.limits.upload_idle_timeout, [weak] {
     if (const auto self = weak.lock()) {
       self->Post([](Session& session) { session.CheckPace(); });
     }
   });
 }
 
-// Once per idle timeout: a client that sends less than the minimum rate, or does not take what is
-// sent to it, holds a place that somebody else could use.
+// Runs once per idle timeout: a client that uploads below the minimum rate, or does not read, would
+// keep its reservation from other jobs.
 void Session::CheckPace() {
-  const double period = std::chrono::duration<double>(house_.limits.upload_idle_timeout).count();
+  const double period = std::chrono::duration<double>(services_.limits.upload_idle_timeout).count();
   const auto least =
-      static_cast<uint64_t>(static_cast<double>(house_.limits.upload_min_rate) * period);
+      static_cast<uint64_t>(static_cast<double>(services_.limits.upload_min_rate) * period);
   const bool uploading = stage_ == Stage::kSpec || stage_ == Stage::kUpload;
   if (write_under_way_ && writes_ == writes_at_watch_) {
     End(Fail(Code::kDeadlineExceeded, "the client did not read for {} s", period)
@@ -365,8 +368,7 @@ void Session::CheckPace() {
   }
   if (uploading && received_ - received_at_watch_ < std::max<uint64_t>(1, least)) {
     return End(Fail(Code::kDeadlineExceeded,
-                    "the upload brought {} bytes in {} s; at least {} "
-                    "must come",
+                    "the client uploaded {} bytes in {} s; the minimum is {}",
                     received_ - received_at_watch_, period, least)
                    .Reason("UPLOAD_IDLE")
                    .error());

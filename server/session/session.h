@@ -1,9 +1,9 @@
-// One call of Optimizer.Optimize without gRPC: spec, admission, upload, run, results.  Everything
-// happens on the session's own Serial in the disk pool, so nothing here locks or blocks a reactor;
-// the calls of the first block may come from any thread and return at once.
+// SPDX-License-Identifier: Apache-2.0
+// One call of Optimizer.Optimize without gRPC: spec, admission, upload, run, results.  All work
+// runs on the session's own Serial in the disk pool, so there are no locks and no reactor is
+// blocked. The public methods may be called from any thread and return at once.
 //
-// What a client can make the session hold is bounded: one chunk on its way in, one event on its
-// way out, and of progress only the latest.
+// Memory per client is bounded: one incoming chunk, one outgoing event, the latest progress.
 #pragma once
 
 #include <chrono>
@@ -24,8 +24,8 @@
 
 namespace octavo::server {
 
-// What every session shares.
-struct House {
+// Shared by all sessions; outlives them.
+struct SessionServices {
   Limits limits = {};
   Scheduler& scheduler;
   WorkPool& disk;
@@ -34,14 +34,25 @@ struct House {
 };
 
 struct Caller {
-  std::string client = {};  // takes turns as one
+  std::string client = {};  // the unit of fair scheduling: the peer's address
   std::optional<std::chrono::steady_clock::time_point> deadline = {};
 };
 
+//   SpecArrived              last chunk arrived           job succeeded            last event
+//   written and admitted             and digests match
+//
+//  kSpec ------------> kUpload ------------> kJob ------------> kSending ------------> kEnded
+//    |                    |                    |                    |                     ^
+//    +--------------------+--------------------+--------------------+---------------------+
+//        End(status): invalid spec or chunk, refused admission, idle client, deadline,
+//        cancellation, shutdown, failed job
+//
+// kEnded waits for a write that is under way; then Transport::Finish is the last call.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // `transport` lives until its Finish.
-  static std::shared_ptr<Session> Start(House& house, Transport& transport, Caller caller);
+  // `transport` must live until its Finish is called.
+  static std::shared_ptr<Session> Start(SessionServices& services, Transport& transport,
+                                        Caller caller);
 
   void SpecArrived(Result<JobSpec> spec);
   void ChunkArrived(uint32_t blob, uint64_t offset, std::string bytes);
@@ -51,9 +62,9 @@ class Session : public std::enable_shared_from_this<Session> {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Stage { kSpec, kUpload, kJob, kSending, kEnding };
+  enum class Stage { kSpec, kUpload, kJob, kSending, kEnded };
 
-  Session(House& house, Transport& transport, Caller caller);
+  Session(SessionServices& services, Transport& transport, Caller caller);
   void Post(std::function<void(Session&)> step);
   void HandleSpec(Result<JobSpec> spec);
   void HandleChunk(uint32_t blob, uint64_t offset, std::string_view bytes);
@@ -65,9 +76,9 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<job::Request> BuildRequest();
   void SubmitJob();
   void HandleOutcome(Result<job::Outcome> outcome);
-  void End(Ending ending);
-  void End(Error error) { End(Ending{.error = std::move(error)}); }
-  // Hands the transport what is due next, if nothing is on its way.
+  void End(CallStatus status);
+  void End(Error error) { End(CallStatus{.error = std::move(error)}); }
+  // Writes the next event unless a write is under way; finishes the call when all is written.
   void Pump();
   std::optional<Event> NextEvent();
   std::optional<Event> NextProgress();
@@ -77,7 +88,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void ArmWatch();
   void CheckPace();
 
-  House& house_;
+  SessionServices& services_;
   Transport* transport_;
   const Caller caller_;
   Serial serial_;
@@ -85,10 +96,10 @@ class Session : public std::enable_shared_from_this<Session> {
   const Clock::time_point begun_ = Clock::now();
   const std::string job_id_;
 
-  job::Options options_;
+  Options options_;
   std::vector<Upload> uploads_;
   uint64_t received_ = 0;
-  std::unique_ptr<Scheduler::Place> place_;
+  std::unique_ptr<Scheduler::Reservation> reservation_;
   std::shared_ptr<ProgressSlot> progress_;
   Clock::time_point progress_sent_ = {};
   std::string progress_at_;
@@ -99,7 +110,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<Results> results_;
   std::optional<Event> last_;
   uint64_t sent_ = 0;
-  std::optional<Ending> ending_;
+  std::optional<CallStatus> status_;
 
   EventLoop::Timer deadline_timer_;
   EventLoop::Timer watch_timer_;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/session/spec.h"
 
 #include <algorithm>
@@ -87,37 +88,16 @@ Status CheckCounts(const JobSpec& spec) {
   return {};
 }
 
-Status CheckOptions(const job::Options& options) {
-  if (options.fold_budget < 0) {
-    return Invalid("spec.options.fold_budget", "{} is negative", options.fold_budget);
-  }
-  if (options.output_name.find_first_of("/\\") != std::string::npos ||
-      options.output_name == ".." || options.output_name.size() > kMaxNameBytes) {
-    return Invalid("spec.options.output_name", "must be a file name without a folder");
-  }
-  if (options.opset < 0) return Invalid("spec.options.opset", "{} is negative", options.opset);
-  if (options.batch < 0) return Invalid("spec.options.batch", "{} is negative", options.batch);
-  for (const auto& [name, dims] : options.shape) {
-    for (const int64_t dim : dims) {
-      if (dim <= 0) {
-        return Invalid("spec.options.shape", "'{}' has the dimension {}; it must be positive", name,
-                       dim);
-      }
-    }
-  }
-  return {};
-}
-
 Status CheckBytes(std::string_view what, std::string_view flag, uint64_t bytes, uint64_t limit) {
   if (bytes <= limit) return {};
-  return Fail(Code::kTooLarge, "the {} {} bytes; this service takes at most {} ({})", what, bytes,
+  return Fail(Code::kTooLarge, "the {} {} bytes; this service accepts at most {} ({})", what, bytes,
               limit, flag)
       .Field("spec.blobs");
 }
 
 bool IsModelBytes(Role role) { return role == Role::kModel || role == Role::kExternal; }
 
-// Adds without wrapping: a declared size is a stranger's number.
+// Saturating: declared sizes are untrusted.
 uint64_t AddCapped(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 std::pair<uint64_t, uint64_t> ModelAndDataBytes(const JobSpec& spec) {
@@ -149,7 +129,6 @@ Status CheckSpec(const JobSpec& spec, const Limits& limits) {
     }
   }
   OCTAVO_CHECK(CheckCounts(spec));
-  OCTAVO_CHECK(CheckOptions(spec.options));
   const auto [model, data] = ModelAndDataBytes(spec);
   OCTAVO_CHECK(CheckBytes("model has", "--max-model-bytes", model, limits.model_bytes));
   OCTAVO_CHECK(
@@ -157,9 +136,9 @@ Status CheckSpec(const JobSpec& spec, const Limits& limits) {
   return {};
 }
 
-// An estimate, generous rather than exact: the float weights are held as a view of the upload,
-// their packed and integer copies beside them; samples pass through one batch at a time but the
-// float values of a batch are kept for the comparison.
+// A generous estimate.  The float weights are a view of the upload; their packed and their
+// quantized copy take memory besides.  Samples are processed one batch at a time, but the float
+// values of a batch are kept for the comparison.
 Footprint EstimateFootprint(const JobSpec& spec) {
   constexpr uint64_t kBase = 64ull << 20;
   const auto [model, data] = ModelAndDataBytes(spec);

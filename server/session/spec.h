@@ -1,5 +1,5 @@
-// What a client asks for in its first message, free of the wire's types: the options and the
-// blobs that are to come, as declared.
+// SPDX-License-Identifier: Apache-2.0
+// The first message of a call as plain values: options and the declared blobs.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/job/options.h"
+#include "core/options/options.h"
 #include "server/session/limits.h"
 
 namespace octavo::server {
@@ -33,16 +33,15 @@ struct BlobInfo {
 };
 
 struct JobSpec {
-  job::Options options = {};
+  Options options = {};
   std::vector<BlobInfo> blobs = {};
 };
 
-// Whether the spec is well formed and within the limits.  The error's field is the path of the
-// offending thing, "spec.blobs[2].sha256".
+// Whether the blobs are well formed and within the limits (of the options, SpecFromWire).  The
+// error's field is the path of the field in the spec, as in "spec.blobs[2].sha256".
 Status CheckSpec(const JobSpec& spec, const Limits& limits);
 
-// What admission counts: bytes kept of the upload, and bytes that the job is expected to need
-// while it runs.
+// What admission counts: bytes of the upload, and estimated bytes of the running job.
 struct Footprint {
   uint64_t stored = 0;
   uint64_t working = 0;

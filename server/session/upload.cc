@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "server/session/upload.h"
 
 #include <fcntl.h>
@@ -26,7 +27,7 @@ struct Mapping {
   ~Mapping() { munmap(address, size); }
 };
 
-Failure DiskTrouble(std::string_view doing) {
+Failure StorageError(std::string_view doing) {
   return Fail(Code::kResourceExhausted, "cannot {} an upload: {}", doing, std::strerror(errno))
       .Reason("STORAGE");
 }
@@ -36,7 +37,7 @@ Failure DiskTrouble(std::string_view doing) {
 Result<Upload> Upload::Open(BlobInfo info, std::string field, const std::string& folder) {
   const int fd = folder.empty() ? memfd_create("octavo-upload", MFD_CLOEXEC)
                                 : open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-  if (fd < 0) return DiskTrouble("store");
+  if (fd < 0) return StorageError("store");
   return Upload(std::move(info), std::move(field), std::make_shared<File>(fd));
 }
 
@@ -59,7 +60,7 @@ Status Upload::Add(uint64_t offset, std::string_view bytes) {
     const ssize_t wrote = pwrite(file_->fd, bytes.data() + done, bytes.size() - done,
                                  static_cast<off_t>(received_ + done));
     if (wrote < 0 && errno == EINTR) continue;
-    if (wrote <= 0) return DiskTrouble("write");
+    if (wrote <= 0) return StorageError("write");
     done += static_cast<size_t>(wrote);
   }
   hash_.Update(bytes);
@@ -78,7 +79,7 @@ Result<Blob> Upload::Seal() {
   const auto size = static_cast<size_t>(received_);
   if (size == 0) return Blob(std::string());
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file_->fd, 0);
-  if (address == MAP_FAILED) return DiskTrouble("map");
+  if (address == MAP_FAILED) return StorageError("map");
   auto mapping = std::make_shared<Mapping>();
   mapping->address = address;
   mapping->size = size;

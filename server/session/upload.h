@@ -1,4 +1,6 @@
-// One blob on its way in: chunks in order of offset go to an unnamed file and through the hash.
+// SPDX-License-Identifier: Apache-2.0
+// One blob being uploaded: chunks arrive in order of offset, are hashed and written to an unnamed
+// file.
 // Not thread-safe.
 #pragma once
 
@@ -16,11 +18,11 @@ namespace octavo::server {
 
 class Upload {
  public:
-  // `field` is the blob's path in the spec, for messages.  The file lies in `folder`, or in
-  // memory if that is empty; it has no name, so nothing is left of it after a crash.
+  // `field` is the blob's path in the spec, for messages.  The file is created in `folder`, or in
+  // memory if that is empty.  It has no name, so a crash leaves nothing behind.
   static Result<Upload> Open(BlobInfo info, std::string field, const std::string& folder);
 
-  // Takes the chunk that starts where the last one ended.
+  // Appends a chunk; its offset must be that of the next byte.
   Status Add(uint64_t offset, std::string_view bytes);
   bool complete() const { return received_ == info_.size_bytes; }
   uint64_t received() const { return received_; }

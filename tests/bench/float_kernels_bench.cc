@@ -1,4 +1,5 @@
-// One thread's speed of the float kernels beside oneDNN's, on ResNet-50's convolutions and an
+// SPDX-License-Identifier: Apache-2.0
+// One thread's speed of the float kernels and of oneDNN's, on ResNet-50's convolutions and an
 // encoder's products.  `ratio` is oneDNN's time over ours, least of runs that take turns; oneDNN
 // works in the layout that it likes best, without the conversions.
 #include <benchmark/benchmark.h>
@@ -7,16 +8,16 @@
 #include <random>
 #include <vector>
 
-#include "core/reference/kernels/conv.h"
-#include "core/reference/kernels/matmul.h"
+#include "core/float_exec/kernels/conv.h"
+#include "core/float_exec/kernels/matmul.h"
 #include "core/runtime/int8/aligned.h"
 #include "tests/bench/timing.h"
-#include "tests/core/reference/kernels/onednn.h"
+#include "tests/core/float_exec/kernels/onednn.h"
 
 namespace octavo {
 namespace {
 
-using reference::ConvShape;
+using float_exec::ConvShape;
 
 // Tensors begin at a cache line.
 using Floats = std::vector<float, runtime::int8::internal::LineAllocator<float>>;
@@ -57,8 +58,8 @@ void Conv(benchmark::State& state) {
   const auto w = Random(s.out_channels * taps), bias = Random(s.out_channels);
   Floats y(static_cast<size_t>(s.out_channels * ConvOutHeight(s) * ConvOutWidth(s)));
   ThreadPool pool(1);
-  const auto packed = reference::PackConv2d(s, w.data());
-  reference::test::OnednnConv onednn(s, x.data(), w.data(), bias.data());
+  const auto packed = float_exec::PackConv2d(s, w.data());
+  float_exec::test::OnednnConv onednn(s, x.data(), w.data(), bias.data());
   bench::Least own, peer;
   for (auto _ : state) {
     own.Time([&] { Convolve(packed, x.data(), bias.data(), y.data(), pool); });
@@ -88,8 +89,8 @@ void ConvTranspose(benchmark::State& state) {
   const int64_t pixels = ConvTransposeOutHeight(s) * ConvTransposeOutWidth(s);
   Floats y(static_cast<size_t>(s.out_channels * pixels));
   ThreadPool pool(1);
-  const auto packed = reference::PackConvTranspose2d(s, w.data());
-  reference::test::OnednnConvTranspose onednn(s, x.data(), w.data(), bias.data());
+  const auto packed = float_exec::PackConvTranspose2d(s, w.data());
+  float_exec::test::OnednnConvTranspose onednn(s, x.data(), w.data(), bias.data());
   bench::Least own, peer;
   for (auto _ : state) {
     own.Time([&] { Convolve(packed, x.data(), bias.data(), y.data(), pool); });
@@ -115,17 +116,17 @@ void BatchedMatMul(benchmark::State& state) {
   bench::Least own, peer;
   for (auto _ : state) {
     own.Time([&] {
-      reference::MatMulBatched({a.data(), m, k, k, 1}, {b.data(), k, n, n, 1}, c.data(), n,
-                               {.count = count,
-                                .a_offsets = from_a.data(),
-                                .b_offsets = from_b.data(),
-                                .c_offsets = to.data()},
-                               pool);
+      float_exec::MatMulBatched({a.data(), m, k, k, 1}, {b.data(), k, n, n, 1}, c.data(), n,
+                                {.count = count,
+                                 .a_offsets = from_a.data(),
+                                 .b_offsets = from_b.data(),
+                                 .c_offsets = to.data()},
+                                pool);
     });
     peer.Time([&] {
       for (int64_t i = 0; i < count; ++i) {
-        reference::test::OnednnMatMul(m, n, k, a.data() + from_a[i], b.data() + from_b[i],
-                                      c.data() + to[i]);
+        float_exec::test::OnednnMatMul(m, n, k, a.data() + from_a[i], b.data() + from_b[i],
+                                       c.data() + to[i]);
       }
     });
   }
@@ -138,11 +139,11 @@ void MatMul(benchmark::State& state) {
   const auto a = Random(m * k), b = Random(k * n);
   Floats c(static_cast<size_t>(m * n));
   ThreadPool pool(1);
-  const reference::PackedMatrix packed({b.data(), k, n, n, 1});
+  const float_exec::PackedMatrix packed({b.data(), k, n, n, 1});
   bench::Least own, peer;
   for (auto _ : state) {
     own.Time([&] { MatMul({a.data(), m, k, k, 1}, packed, c.data(), n, pool); });
-    peer.Time([&] { reference::test::OnednnMatMul(m, n, k, a.data(), b.data(), c.data()); });
+    peer.Time([&] { float_exec::test::OnednnMatMul(m, n, k, a.data(), b.data(), c.data()); });
   }
   Report(state, own, peer, 2.0 * static_cast<double>(m * n) * static_cast<double>(k));
 }

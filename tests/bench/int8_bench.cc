@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread's speed of the int8 kernels in GOPS (a multiply-add is two operations), and in percent
 // of the peak, which is measured in turns with them as the clock may change.
 #include <benchmark/benchmark.h>
@@ -67,7 +68,7 @@ void Conv(benchmark::State& state) {
       ConvPlan::Prepare({.shape = s,
                          .input = {state.range(6) == 1 ? Storage::kS8 : Storage::kU8, 3},
                          .weights = {w.data()},
-                         .finish = {Output::kU8, kMultiplier, 128}});
+                         .requantization = {Output::kU8, kMultiplier, 128}});
   std::vector<uint8_t> y(
       static_cast<size_t>(s.out_channels * plan->out_height() * plan->out_width()));
   ThreadPool pool(1);
@@ -80,7 +81,7 @@ void Gemm(benchmark::State& state) {
   const int64_t m = state.range(0), n = state.range(1), k = state.range(2);
   const auto a = Random(m * k), b = Random(k * n);
   const auto plan = GemmPlan::Prepare(
-      {.n = n, .k = k, .weights = {b.data()}, .finish = {Output::kU8, kMultiplier, 128}});
+      {.n = n, .k = k, .weights = {b.data()}, .requantization = {Output::kU8, kMultiplier, 128}});
   std::vector<uint8_t> c(static_cast<size_t>(m * n));
   ThreadPool pool(1);
   Measure(state, 2 * static_cast<double>(m * n) * static_cast<double>(k),
@@ -96,7 +97,7 @@ void MatMul(benchmark::State& state) {
                                          .k = k,
                                          .b = {Storage::kU8, 128},
                                          .layout = state.range(3) == 1 ? Layout::kNk : Layout::kKn,
-                                         .finish = {Output::kU8, kMultiplier, 128}});
+                                         .requantization = {Output::kU8, kMultiplier, 128}});
   std::vector<uint8_t> c(static_cast<size_t>(m * n));
   const int64_t zero[] = {0};
   ThreadPool pool(1);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the time of the passes grows with the graph: passes_growth [MOST_NODES [MOST_EXPONENT]].
 // Prints the processor seconds of each pass (the least of several runs) for graphs of 1k, 4k, 16k
 // and 64k nodes, the exponent of the growth over all sizes (by least squares) and that of the last
@@ -95,7 +96,7 @@ Result<Seconds> MeasureOnce(int64_t nodes, passes::PlacementFigures& placement) 
   passes::Settings settings;
   OCTAVO_TRY(settings.target, target::BuiltIn("cpu-int8"));
   settings.pool = &pool;
-  settings.own_parameters = true;
+  settings.options.own_parameters = true;
   passes::Findings findings;
   Seconds seconds;
   const auto run = [&](passes::RunOptions options) -> Status {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the processor could do at best: products of bytes in registers, nothing else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What place-rescales gains over single moves: for those of quantized_nets.h, as it finds them, and
 // for the models in the folders that are named as arguments (model.onnx and samples.npz in each).
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 
 #include "core/ir/verify.h"
 #include "core/job/job.h"
+#include "core/options/option_words.h"
 #include "core/passes/passes.h"
 #include "tests/bench/quantized_nets.h"
 #include "tests/bench/timing.h"
@@ -25,7 +27,7 @@ void PrintRow(std::string_view name, const passes::RescaleTotal& before,
              before.elements, greedy.count, greedy.elements, after.count, after.elements, gain);
 }
 
-// Only Rescales that move: `limit` exact keeps all that the laws of absorption would take.
+// Only Rescales that move: `limit` exact forbids the rules that fold Rescales into ops.
 Status Measure(Net net, passes::Effect limit) {
   OCTAVO_CHECK(ir::Verify(net.graph));
   ThreadPool pool(1);
@@ -61,7 +63,7 @@ Status MeasureModel(const std::string& folder, passes::Effect limit) {
   OCTAVO_TRY(Blob samples, Read(folder + "/samples.npz"));
   request.samples.push_back({"samples.npz", std::move(samples)});
   request.options.own_parameters = true;
-  request.options.numerics_limit = Name(limit);
+  request.options.numerics_limit = *FindWord<NumericsLimit>(Name(limit));
   request.options.stop_before = "merge-constants";
   OCTAVO_TRY(const job::Outcome outcome, job::Run(request, {}, {}));
   const auto rescales = nlohmann::json::parse(outcome.report_json).at("rescales");

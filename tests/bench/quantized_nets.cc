@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/quantized_nets.h"
 
 #include <random>
@@ -16,7 +17,7 @@ class Builder {
   explicit Builder(uint32_t seed) : random_(seed) {}
 
   ValueId Input(int64_t channels, int64_t size) {
-    return graph_.AddInput("x", Codes({1, channels, size, size}));
+    return graph_.AddInput("x", Quantized({1, channels, size, size}));
   }
 
   // 3x3 or 1x1, the size kept or halved; with its Relu.
@@ -80,8 +81,8 @@ class Builder {
     return Move("Reshape", {turned, Ints(in)}, in);
   }
   void Output(ValueId x) {
-    const ValueId reals = Emit("Dequantize", "octavo", {x}, {ir::DType::kF32, ShapeOf(x), {}, {}});
-    graph_.AddOutput(reals);
+    const ValueId output = Emit("Dequantize", "octavo", {x}, {ir::DType::kF32, ShapeOf(x), {}, {}});
+    graph_.AddOutput(output);
   }
 
   ir::Graph Finish() { return std::move(graph_); }
@@ -94,7 +95,7 @@ class Builder {
   }
 
   // A type with parameters of its own, of a range between 2 and 8.
-  Type Codes(Shape shape) {
+  Type Quantized(Shape shape) {
     const float scale = std::uniform_real_distribution<float>(2, 8)(random_) / 255;
     return {ir::DType::kU8, std::move(shape), ir::Quant::PerTensor(scale, 0), {}};
   }
@@ -109,13 +110,13 @@ class Builder {
   }
   ValueId Add(std::string_view op, std::vector<ValueId> inputs, const Shape& shape,
               ir::AttrMap attributes = {}) {
-    return Emit(op, "", std::move(inputs), Codes(shape), std::move(attributes));
+    return Emit(op, "", std::move(inputs), Quantized(shape), std::move(attributes));
   }
 
-  // An op that carries codes on: all data operands are brought to its own type.
+  // A same-scale op: Rescales give all data operands its own type.
   ValueId Move(std::string_view op, std::vector<ValueId> inputs, const Shape& shape,
                ir::AttrMap attributes = {}) {
-    const Type own = Codes(shape);
+    const Type own = Quantized(shape);
     for (ValueId& input : inputs) {
       if (!input || !graph_.type(input).quantized()) continue;
       Type type = own;

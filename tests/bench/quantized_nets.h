@@ -1,5 +1,6 @@
-// Networks as a quantizing framework exports them: every value has parameters of its own, and an
-// op that carries codes on has a Rescale at each operand of another type.
+// SPDX-License-Identifier: Apache-2.0
+// Networks as a quantizing framework exports them: every value has parameters of its own, and a
+// same-scale op has a Rescale at each operand of another type.
 #pragma once
 
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processor time of the calling thread, so that a busy machine disturbs a comparison little, and
 // the least of several runs that take turns.
 #pragma once

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""How much a whole job costs beside the parts that no job can do without.
+# SPDX-License-Identifier: Apache-2.0
+"""The time of a whole job relative to its unavoidable parts.
 
     whole_job.py MODEL.onnx [--samples 16] [--rounds 3] [--threads N] [--octavo PROGRAM]
 
@@ -20,7 +21,7 @@ import tempfile
 import time
 
 MOST_TIME = 1.5  # of the unavoidable parts
-MOST_MEMORY = 1.3  # of the model's bytes, beside one batch of values
+MOST_MEMORY = 1.3  # of the model's bytes plus one batch of values
 MEGABYTE = 1e6
 
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line: what a user types, and the exit code, lines and files that come of it.
 #include <gtest/gtest.h>
 
@@ -90,7 +91,7 @@ TEST_F(Cli, OptimizeWritesModelReportAndHtml) {
   EXPECT_EQ(ReadText(Path("r.json")), FakeRunner::OutcomeOf(request_).report_json);
   EXPECT_TRUE(ReadText(Path("r.html")).starts_with("<html>{"));
   EXPECT_EQ(request_.samples.at(0).name, "s.npz");
-  EXPECT_EQ(request_.options.emit, "qdq");
+  EXPECT_EQ(request_.options.emit, EmitForm::kQdq);
   EXPECT_NE(err_.str().find("octavo: passes quantize\n"), std::string::npos);
 }
 
@@ -125,13 +126,13 @@ TEST_F(Cli, RunAndDiffTakeANumericsMode) {
 }
 
 constexpr const char* kRows = R"({"by_rule": [
- {"pass": "place-rescales", "rules": ["sunk"], "effect": "exact", "count": 3, "measured": true,
-  "parts": [{"pass": "place-rescales", "rule": "sunk", "effect": "exact", "count": 2},
-            {"pass": "place-rescales", "rule": "raised", "effect": "exact", "count": 1}],
+ {"pass": "place-rescales", "rules": ["place-rescales/sink"], "effect": "exact", "count": 3, "measured": true,
+  "parts": [{"pass": "place-rescales", "rule": "place-rescales/sink", "effect": "exact", "count": 2},
+            {"pass": "place-rescales", "rule": "place-rescales/hoist", "effect": "exact", "count": 1}],
   "outputs": [{"name": "y", "elements": 40, "changed": 3, "max_steps": 1, "max_abs": 0.5,
    "sqnr_db_before": 40.126, "sqnr_db_after": null, "violates_exact": true}]},
- {"pass": "merge-constants", "rules": ["merged"], "effect": "exact", "count": 9, "measured": false,
-  "parts": [{"pass": "merge-constants", "rule": "merged", "effect": "exact", "count": 9}],
+ {"pass": "merge-constants", "rules": ["merge-constants/quantize-constant"], "effect": "exact", "count": 9, "measured": false,
+  "parts": [{"pass": "merge-constants", "rule": "merge-constants/quantize-constant", "effect": "exact", "count": 9}],
   "outputs": []}]})";
 
 TEST_F(Cli, DiffByRuleIsATableAndAViolationOfExactFails) {
@@ -139,7 +140,7 @@ TEST_F(Cli, DiffByRuleIsATableAndAViolationOfExactFails) {
   %y = Relu(%x) : tensor<1x4xf32>
 }
 )");
-  std::string violation = "place-rescales/sunk is recorded as exact, but ..";
+  std::string violation = "place-rescales/sink is recorded as exact, but ..";
   by_rule_ = [&](const std::string&, const job::ByRule&, const job::ModelInput&,
                  const job::ModelInput&, const StopToken&,
                  const job::Observer&) -> Result<job::RuleReport> {
@@ -153,12 +154,13 @@ TEST_F(Cli, DiffByRuleIsATableAndAViolationOfExactFails) {
   EXPECT_EQ(ReadText(Path("r.json")), kRows);  // written all the same
   EXPECT_EQ(
       out_.str(),
-      "times  law                     effect  output  changed  most steps  dB before  dB after\n"
-      "    2  place-rescales/sunk     exact\n"
-      "    1  place-rescales/raised   exact   y       3 of 40           1      40.13         -  "
-      "NOT EXACT\n"
-      "    9  merge-constants/merged  exact   (in every graph measured)\n"
-      "y: 40.13 dB before the first law, - dB after the last\n");
+      "times  rule                               effect  output  changed  max LSB  dB before  "
+      "dB after\n"
+      "    2  place-rescales/sink                exact\n"
+      "    1  place-rescales/hoist               exact   y       3 of 40        1      40.13  "
+      "       -  NOT EXACT\n"
+      "    9  merge-constants/quantize-constant  exact   (in every graph measured)\n"
+      "y: 40.13 dB before the first rule, - dB after the last\n");
   violation.clear();
   EXPECT_EQ(Run(args), 0);
   EXPECT_EQ(Run({"diff", Path("f.graph"), Path("f.graph"), "--data", "random:1:2", "--each"}), 2);
@@ -177,18 +179,18 @@ TEST_F(Cli, EveryOptionOfQuantizationReachesTheJob) {
       "--numerics tflite "
       "--numerics-limit exact --no-quantize --strict-profile");
   ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
-  const job::Options& options = request_.options;
+  const Options& options = request_.options;
   EXPECT_EQ(options.target, "tflite");
-  EXPECT_EQ(options.emit, "qlinear");
-  EXPECT_EQ(options.schema, "pow2");
-  EXPECT_EQ(options.activations, "i8");
-  EXPECT_EQ(options.weights, "i16");
-  EXPECT_EQ(options.granularity, "per-tensor");
-  EXPECT_EQ(options.calibration, "percentile:99.9");
+  EXPECT_EQ(options.emit, EmitForm::kQlinear);
+  EXPECT_EQ(options.schema, target::SchemeKind::kPow2);
+  EXPECT_EQ(options.activations, ir::DType::kI8);
+  EXPECT_EQ(options.weights, ir::DType::kI16);
+  EXPECT_EQ(options.granularity, WeightScales::kPerTensor);
+  EXPECT_EQ(Name(options.calibration), "percentile:99.9");
   EXPECT_EQ(options.keep_float, (std::vector<std::string>{"Softmax", "head"}));
   EXPECT_EQ(options.weights_only, (std::vector<std::string>{"LSTM"}));
-  EXPECT_EQ(options.numerics, "tflite");
-  EXPECT_EQ(options.numerics_limit, "exact");
+  EXPECT_EQ(options.numerics, &numerics::kTflite);
+  EXPECT_EQ(options.numerics_limit, NumericsLimit::kExact);
   EXPECT_TRUE(options.no_quantize);
   EXPECT_TRUE(options.strict_profile);
 }
@@ -200,7 +202,7 @@ TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
       "--shape x=1,3,8,8 --shape a=b=2 --batch 4 --require-sqnr 20 --require-cosine 0.9 "
       "--external-over 9 --threads 2 --deterministic");
   ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
-  const job::Options& options = request_.options;
+  const Options& options = request_.options;
   EXPECT_EQ(options.stop_before, "lower");
   EXPECT_EQ(options.skip, (std::vector<std::string>{"canonicalize", "recognize"}));
   EXPECT_EQ(options.passes, (std::vector<std::string>{"lower", "quantize"}));
@@ -256,11 +258,11 @@ TEST_F(Cli, NoCommandAndAnUnknownOneAreUsageErrors) {
   EXPECT_EQ(Run({"optimize"}), 2);
 }
 
-TEST_F(Cli, AnOutputOfUnknownEndingNeedsEmit) {
+TEST_F(Cli, AnOutputOfUnknownExtensionNeedsEmit) {
   EXPECT_EQ(Run({"optimize", Path("m.onnx"), "-o", Path("out.bin")}), 2);
   EXPECT_NE(err_.str().find("--emit"), std::string::npos);
   EXPECT_EQ(Run({"optimize", Path("m.onnx"), "-o", Path("out.graph"), "--quiet"}), 0);
-  EXPECT_EQ(request_.options.emit, "text");
+  EXPECT_EQ(request_.options.emit, EmitForm::kText);
 }
 
 TEST_F(Cli, TheJobsErrorsBecomeExitCodesAndJson) {
@@ -370,7 +372,7 @@ TEST_F(Cli, LocalAndRemoteWriteTheSameBytes) {
   EXPECT_EQ(service.runner.started(), 2);
 }
 
-TEST_F(Cli, HealthIs0WhenServingAnd6WhenNobodyAnswers) {
+TEST_F(Cli, HealthIs0WhenServingAnd6WithoutAnAnswer) {
   server::Loopback service;
   EXPECT_EQ(Run({"health", "--server", service.grpc->address()}), 0);
   EXPECT_EQ(Run({"health", "--server", "127.0.0.1:1", "--timeout", "2"}), 6);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The client library against a real server on loopback, with a fake job behind it.
 #include "client/remote.h"
 
@@ -140,7 +141,7 @@ TEST(Remote, AnOverloadedServiceIsAskedAgainUntilItHasRoom) {
   opener.join();
 }
 
-TEST(Remote, NobodyListeningIsUnavailableAndNamesTheAddress) {
+TEST(Remote, AnAddressWithoutAServiceIsUnavailableAndNamed) {
   const auto outcome =
       RemoteRun({.address = "127.0.0.1:1", .attempts = 2, .first_pause = milliseconds(1)},
                 RequestFor("model"), {}, kSilent);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Just enough PromQL to ask an alert for its left side and an expression for its metrics."""
 
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """promql.py tells what the other tests here believe it tells."""
 
 import unittest

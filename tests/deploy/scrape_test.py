@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Debian's Prometheus scrapes a working server: every panel and every alert finds data.
 
     scrape_test.py OCTAVOD OCTAVO

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What deploy/ ships, as data: alerts and dashboard panels with their expressions."""
 
 import json

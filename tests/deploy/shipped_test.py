@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Dashboard, alerts, compose file and runbook fit together."""
 
 import re

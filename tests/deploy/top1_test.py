@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The quickstart's accuracy is the accuracy, read from files as numpy writes them."""
 
 import pathlib
@@ -38,7 +39,7 @@ class Top1(unittest.TestCase):
     def test_refuses_files_that_do_not_go_together(self):
         result = top1(numpy.zeros((3, 10), "float32"), numpy.zeros(4, "int64"))
         self.assertEqual(result.returncode, 1)
-        self.assertIn("do not go with labels", result.stderr)
+        self.assertIn("do not match labels", result.stderr)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Bad input gets its exit code and says what is wrong, in this process and on a service, and the
 service lives."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models of a few hundred bytes that ask for terabytes or for hours are refused by name, at once, in
 little memory; what is merely odd is computed."""
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""octavo diff --by-rule as a user calls it: what each law of a job did to the outputs."""
+# SPDX-License-Identifier: Apache-2.0
+"""octavo diff --by-rule as a user calls it: what each rule of a job did to the outputs."""
 
 import json
 import unittest
@@ -8,7 +9,7 @@ from programs import DIGITS, Case, octavo
 
 CALIBRATION = DIGITS / "calibration.npz"
 
-# Quantized, with Rescales that the laws take.
+# Quantized, with Rescales that rules remove.
 QUANTIZED = """graph(%x: tensor<1x3x8x8xf32>) -> (%y, %z) {
   const %w = random(1) : tensor<4x3x3x3xi8, scale=0.0078125, zp=0>
   const %b = splat(0) : tensor<4xi32, scale=0.000244140625, zp=0>
@@ -41,10 +42,10 @@ class ByRule(Case):
         out, report = self.optimize_digits()
         table = self.run_well("diff", DIGITS / "model.onnx", out, "--data", CALIBRATION,
                               "--by-rule").splitlines()
-        self.assertEqual(table[0].split()[:4], ["times", "law", "effect", "output"])
+        self.assertEqual(table[0].split()[:4], ["times", "rule", "effect", "output"])
         ledger = json.loads(report.read_text())["ledger"]
-        relus = [entry for entry in ledger if entry["rule"] == "identity"]
-        row = next(line for line in table if "fuse-activations/identity" in line).split()
+        relus = [entry for entry in ledger if entry["rule"] == "fuse-activations/remove-identity"]
+        row = next(line for line in table if "fuse-activations/remove-identity" in line).split()
         self.assertEqual(row[0], str(len(relus)))
         self.assertEqual(row[2:8], ["exact", "logits", "0", "of", "640", "0"])
         outputs = json.loads(report.read_text())["numerics"]["outputs"]
@@ -61,7 +62,7 @@ class ByRule(Case):
         self.assertEqual(seen, wanted)
         self.assertEqual([row["count"] for row in rows], [1] * len(rows))
 
-    def test_a_quantized_model_and_laws_that_move_its_results(self):
+    def test_a_quantized_model_and_rules_that_move_its_results(self):
         given = self.folder / "q.graph"
         given.write_text(QUANTIZED)
         out, report = self.folder / "out.onnx", self.folder / "r.json"
@@ -71,7 +72,7 @@ class ByRule(Case):
         text = self.run_well("diff", given, out, "--by-rule", "--options-from", report, "--json",
                              *data)
         combined, absorbed = json.loads(text)["by_rule"]
-        self.assertEqual(combined["rules"], ["combined-up"])
+        self.assertEqual(combined["rules"], ["absorb-rescales/fold-into-producer"])
         self.assertEqual(combined["effect"], "fewer-roundings")
         self.assertEqual([o["name"] for o in combined["outputs"]], ["y", "z"])
         for before, after in zip(combined["outputs"], absorbed["outputs"]):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small convolutional network in numpy: its weights, and every value's range over samples, from
 which the foreign quantized models take their scales."""
 

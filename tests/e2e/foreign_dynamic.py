@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two layers whose activations are quantized by the range of each sample, in the forms that
 quantizers write: the operators for it, and the same written out."""
 
@@ -38,8 +39,8 @@ def integer_layer(dtype, per_channel):
     def layer(b, x, w):
         axis = 1 if per_channel else None
         scale, zero = scale_of(w, dtype, dtype == np.int8, axis)
-        codes, s, z = b.op("DynamicQuantizeLinear", x, results=3)
-        sums = b.op("MatMulInteger", codes, b.constant(quantize(w, scale, zero, axis)), z,
+        integers, s, z = b.op("DynamicQuantizeLinear", x, results=3)
+        sums = b.op("MatMulInteger", integers, b.constant(quantize(w, scale, zero, axis)), z,
                     b.constant(zero))
         both = b.op("Mul", s, b.constant(scale))
         return b.op("Mul", b.op("Cast", sums, to=TensorProto.FLOAT), both)
@@ -53,14 +54,14 @@ def written_out_layer(b, x, w):
     high = b.op("Max", b.op("ReduceMax", x, keepdims=0), zero)
     s = b.op("Div", b.op("Sub", high, low), top)
     z = b.op("Round", b.op("Div", b.op("Sub", zero, low), s))
-    codes = b.op("Clip", b.op("Add", b.op("Round", b.op("Div", x, s)), z), zero, top)
-    codes = b.op("Cast", codes, to=TensorProto.UINT8)
-    centered = b.op("Sub", b.op("Cast", codes, to=TensorProto.FLOAT), z)
+    integers = b.op("Clip", b.op("Add", b.op("Round", b.op("Div", x, s)), z), zero, top)
+    integers = b.op("Cast", integers, to=TensorProto.UINT8)
+    centered = b.op("Sub", b.op("Cast", integers, to=TensorProto.FLOAT), z)
     return b.op("MatMul", b.op("Mul", centered, s), written_out_weight(b, w))
 
 
 def written_out_weight(b, w):
-    """Codes of a weight made real by plain operators."""
+    """A quantized weight, dequantized by plain operators."""
     scale, zero = scale_of(w, np.uint8, False)
     real = b.op("Cast", b.constant(quantize(w, scale, zero)), to=TensorProto.FLOAT)
     centered = b.op("Sub", real, b.constant(np.float32(zero)))
@@ -81,8 +82,8 @@ def convolution(quantized):
     image = b.op("Reshape", x, b.constant(np.array([1, 1, 4, 4])))
     if quantized:
         scale, zero = scale_of(w, np.uint8, False)
-        codes, s, z = b.op("DynamicQuantizeLinear", image, results=3)
-        sums = b.op("ConvInteger", codes, b.constant(quantize(w, scale, zero)), z,
+        integers, s, z = b.op("DynamicQuantizeLinear", image, results=3)
+        sums = b.op("ConvInteger", integers, b.constant(quantize(w, scale, zero)), z,
                     b.constant(zero), pads=[1, 1, 1, 1])
         real = b.op("Mul", b.op("Cast", sums, to=TensorProto.FLOAT),
                     b.op("Mul", s, b.constant(scale)))

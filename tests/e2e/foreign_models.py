@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes quantized models with the structures that exporters give, one network in each style:
-DIR/NAME/quantized.onnx, float.onnx beside it, and samples.npz.
+DIR/NAME/quantized.onnx, NAME/float.onnx and samples.npz.
 
     foreign_models.py DIR
 """
@@ -28,12 +29,12 @@ class Style:
     weights: str = "s8"
     per_channel: bool = True
     symmetric: bool = False
-    bias: str = "int32"          # int32: codes and DequantizeLinear; float; added: an Add of its own
+    bias: str = "int32"          # int32: integers and DequantizeLinear; float; added: by an Add
     parameters: str = "initializer"  # initializer; node: a Constant; cast: of int64 and a Cast
-    between: str = ""            # what stands between QuantizeLinear and DequantizeLinear
+    between: str = ""            # an op between QuantizeLinear and DequantizeLinear
     dedicated: bool = False      # each reader has a QuantizeLinear and DequantizeLinear of its own
-    stored: str = "codes"        # weights: codes; float: QuantizeLinear of the reals; view: of them
-                                 # as [channels, rest]; transposed: codes in another order of axes
+    stored: str = "integers"     # weights: integers; float: QuantizeLinear of floats; view: the
+                                 # same as [channels, rest]; transposed: integers with axes permuted
     relu: str = "Relu"           # Relu; Clip and MinMax: up to 6
     last: bool = False           # input [batch, height, width, channels] and Transposes
     domain: str = ""             # of QuantizeLinear and DequantizeLinear
@@ -46,7 +47,7 @@ class Writer(Part):
     def __init__(self, style):
         super().__init__()
         self.style = style
-        self.codes = {}  # real value -> its codes with scale and zero point
+        self.integers = {}  # float value -> its integers with scale and zero point
         relu = (lambda v: np.maximum(v, 0)) if style.relu == "Relu" else (lambda v: np.clip(v, 0, 6))
         self.values, self.weights = float_net.values(relu), float_net.weights()
 
@@ -62,24 +63,24 @@ class Writer(Part):
         """QuantizeLinear and DequantizeLinear of a real value."""
         style = self.style
         s, z = self.parameter(np.float32(scale)), self.parameter(zero)
-        codes = self.op("QuantizeLinear", real, s, z, domain=style.domain, **axis)
+        integers = self.op("QuantizeLinear", real, s, z, domain=style.domain, **axis)
         if style.between == "Identity":
-            codes = self.op("Identity", codes)
+            integers = self.op("Identity", integers)
         if style.between == "Cast":
-            codes = self.op("Cast", codes, to=onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[zero.dtype])
-        return codes, (s, z), self.op("DequantizeLinear", codes, s, z, domain=style.domain, **axis)
+            integers = self.op("Cast", integers, to=onnx.mapping.NP_TYPE_TO_TENSOR_TYPE[zero.dtype])
+        return integers, (s, z), self.op("DequantizeLinear", integers, s, z, domain=style.domain, **axis)
 
     def activation(self, real, key):
         style = self.style
         scale, zero = scale_of(self.values[key], TYPES[style.activations], style.symmetric)
         self.scales[key] = scale
-        self.codes[key] = (real, scale, zero)
+        self.integers[key] = (real, scale, zero)
         return key, self.pair(real, scale, zero)[2]
 
     def read(self, activation):
         """The activation for one more reader."""
         key, dequantized = activation
-        return self.pair(*self.codes[key])[2] if self.style.dedicated else dequantized
+        return self.pair(*self.integers[key])[2] if self.style.dedicated else dequantized
 
     def weight(self, key, axis):
         style, w = self.style, self.weights[key]
@@ -97,8 +98,8 @@ class Writer(Part):
         if style.stored == "transposed" and w.ndim == 4:
             order = [2, 3, 1, 0]  # height, width, in, out
             at = {"axis": order.index(kept)} if at else {}
-        codes = self.constant(np.transpose(quantize(w, scale, zero, kept), order))
-        real = self.op("DequantizeLinear", codes, self.parameter(np.float32(scale)),
+        integers = self.constant(np.transpose(quantize(w, scale, zero, kept), order))
+        real = self.op("DequantizeLinear", integers, self.parameter(np.float32(scale)),
                        self.parameter(zero), domain=style.domain, **at)
         if order == sorted(order):
             return real
@@ -111,10 +112,10 @@ class Writer(Part):
         if self.style.bias == "float":
             return [self.constant(b)]
         scale = np.float32(self.scales[x[0]]) * np.float32(self.scales[f"w{number}"])
-        codes = np.rint(b / scale).astype(np.int32)
+        integers = np.rint(b / scale).astype(np.int32)
         at = {"axis": 0} if np.ndim(scale) else {}
         zero = self.parameter(np.zeros(np.shape(scale), np.int32))
-        return [self.op("DequantizeLinear", self.constant(codes), self.parameter(scale), zero, **at)]
+        return [self.op("DequantizeLinear", self.constant(integers), self.parameter(scale), zero, **at)]
 
     def product(self, kind, number, x, axis, bias_shape=(-1, 1, 1), **attributes):
         w = self.weight(f"w{number}", axis)
@@ -206,8 +207,8 @@ STYLES = {
     "tflite-int8": Style(activations="s8", stored="transposed", relu="Clip", last=True),
 }
 
-# Those whose every operator can run on integers.
-ON_INTEGERS = [*STYLES, "torch-sequence"]
+# Those whose every operator can compute in integers.
+IN_INTEGERS = [*STYLES, "torch-sequence"]
 
 
 def write(folder, quantized, float_model, samples):

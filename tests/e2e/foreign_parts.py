@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the writers of foreign quantized models share."""
 
 import numpy as np
@@ -25,8 +26,8 @@ def quantize(values, scale, zero, axis=None):
         shape = [-1 if i == axis else 1 for i in range(values.ndim)]
         scale, zero = np.reshape(scale, shape), np.reshape(zero, shape)
     info = np.iinfo(zero.dtype)
-    codes = np.clip(np.rint(values / scale) + zero.astype(np.int64), info.min, info.max)
-    return codes.astype(zero.dtype)
+    integers = np.clip(np.rint(values / scale) + zero.astype(np.int64), info.min, info.max)
+    return integers.astype(zero.dtype)
 
 
 class Part:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network as ONNX Runtime's static quantizer writes it in its operator form."""
 
 import numpy as np
@@ -28,9 +29,9 @@ class Writer(Part):
         scale = np.float32(self.scales[key]) * self.scales[f"w{number}"]
         return self.constant(np.rint(self.weights[f"b{number}"] / scale).astype(np.int32))
 
-    def conv(self, number, codes, key, result):
+    def conv(self, number, integers, key, result):
         x, w = self.parameters(key), self.weight(number, 0)
-        return self.op("QLinearConv", codes, *x, *w, *self.parameters(result),
+        return self.op("QLinearConv", integers, *x, *w, *self.parameters(result),
                        self.bias(number, key), pads=float_net.PADS)
 
 

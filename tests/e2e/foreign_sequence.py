@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two linear layers on rows of a sequence, as PyTorch's exporters write them: weights stored
 [out, in], Transpose and MatMul, and a float bias that is added."""
 
@@ -29,12 +30,12 @@ def activations():
 
 
 def network(part, pair, weight):
-    reals = activations()
-    x = pair("x", reals[0])
+    ranges = activations()
+    x = pair("x", ranges[0])
     for number, (w, bias) in enumerate(layers()):
         product = part.op("MatMul", x, part.op("Transpose", weight(w), perm=[1, 0]))
         real = part.op("Add", product, part.constant(bias))
-        x = pair(part.op("Relu", real) if number == 0 else real, reals[number + 1])
+        x = pair(part.op("Relu", real) if number == 0 else real, ranges[number + 1])
     part.op("Identity", x, result="y")
     return part.finish([1, LENGTH, WIDTHS[0]], [1, LENGTH, WIDTHS[-1]], 17)
 
@@ -48,8 +49,8 @@ def model():
 
     def weight(w):
         scale, zero = scale_of(w, np.int8, True, 0)
-        codes = part.constant(quantize(w, scale, zero, 0))
-        return part.op("DequantizeLinear", codes, part.constant(scale), part.constant(zero), axis=0)
+        integers = part.constant(quantize(w, scale, zero, 0))
+        return part.op("DequantizeLinear", integers, part.constant(scale), part.constant(zero), axis=0)
 
     return network(part, pair, weight)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantized models as other tools write them: read, told about, made smaller without another
 result, and compared with their float models."""
 
@@ -34,8 +35,8 @@ class Foreign(programs.Case):
     def check(self, folder):
         quantized, samples = folder / "quantized.onnx", folder / "samples.npz"
         seen = json.loads(self.call("inspect", quantized, "--json"))
-        codes = {value["name"] for value in seen["quantized"]}
-        self.assertEqual(bool(codes), "dynamic" not in folder.name, codes)
+        names = {value["name"] for value in seen["quantized"]}
+        self.assertEqual(bool(names), "dynamic" not in folder.name, names)
 
         self.call("optimize", quantized, "--no-quantize", "-o", folder / "after.onnx",
                   "--report", folder / "report.json", "--quiet")
@@ -62,8 +63,8 @@ class Foreign(programs.Case):
         for folder in folders:
             with self.subTest(folder.name):
                 reports[folder.name] = self.check(folder)
-        for name in foreign_models.ON_INTEGERS:
-            with self.subTest(f"{name} runs on integers"):
+        for name in foreign_models.IN_INTEGERS:
+            with self.subTest(f"{name} computes in integers"):
                 self.assertEqual([], reports[name]["float_nodes"])
 
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Networks of the MobileNetV3 and EfficientNet kind with seeded random weights, their activations and
 squeeze-and-excite blocks in the forms that exporters write.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Networks of gates (gate_models.py): SiLU, HardSwish, HardSigmoid and squeeze-and-excite blocks in
 the forms of four exporters, each handled as one."""
 
@@ -34,14 +35,14 @@ class Gates(Case):
         for name, count in blocks.items():
             report = self.optimize(name)
             self.assertEqual(report["float_nodes"], [], name)
-            self.assertEqual(self.rules(report)["squeeze-excite"], count, name)
+            self.assertEqual(self.rules(report)["quantize/squeeze-excite"], count, name)
             left = {entry["op"] for entry in report["model"].get("ops", [])}
             self.assertFalse(left & {"Div"}, name)
             self.assertGreater(report["numerics"]["outputs"][0]["sqnr_db"], 20, name)
 
     def test_the_ledger_names_a_block_by_its_values_from_the_pool_on(self):
         report = self.optimize("efficientnet_b0")
-        first = next(e for e in report["ledger"] if e["rule"] == "squeeze-excite")
+        first = next(e for e in report["ledger"] if e["rule"] == "quantize/squeeze-excite")
         # torchvision's: GlobalAveragePool, Conv, Swish, Conv, Sigmoid, Mul
         self.assertEqual(len(first["values"]), 6)
         self.assertEqual(first["pass"], "quantize")
@@ -61,11 +62,11 @@ class Gates(Case):
 
     def test_a_gate_in_float_keeps_its_block_with_the_reason(self):
         whole = self.optimize("mobilenetv3")
-        block = next(e for e in whole["ledger"] if e["rule"] == "squeeze-excite")
+        block = next(e for e in whole["ledger"] if e["rule"] == "quantize/squeeze-excite")
         for kept in (block["values"][-2], block["node"]):
             report = self.optimize("mobilenetv3", "--keep-float", kept)
             self.assertEqual(len(report["float_nodes"]), len(block["values"]))
-            self.assertEqual(self.rules(report)["squeeze-excite"], 8)
+            self.assertEqual(self.rules(report)["quantize/squeeze-excite"], 8)
             reasons = {entry["reason"].split(":")[0] for entry in report["float_nodes"]}
             self.assertEqual(len(reasons), 2)
             self.assertTrue(any("squeeze-and-excite block" in reason for reason in reasons))
@@ -81,7 +82,7 @@ class Gates(Case):
         for target in ("tflite", "glow-interpreter", "pow2-npu"):
             report = self.optimize("efficientnet_b0", "--target", target)
             self.assertEqual(report["float_nodes"], [], target)
-            self.assertEqual(self.rules(report)["mean-pool"], 8, target)
+            self.assertEqual(self.rules(report)["lower/reduce-mean-to-global-average-pool"], 8, target)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes models of any size without holding them: a chain of MatMuls, each weight a block of its own
-bytes, in one file (past the 2 GiB that libprotobuf writes) or with the weights beside it.
+bytes, in one file (past the 2 GiB that libprotobuf writes) or with external weights.
 
     large_model.py OUT.onnx MEBIBYTES [--external]
 """
@@ -86,9 +87,9 @@ def write(path, mebibytes, external):
             tensors = [external_tensor(i, size, path.name + ".data") for i in range(count)]
             graph = nodes + ends + b"".join(text(5, tensor) for tensor in tensors)
             file.write(text(7, graph))
-            with open(f"{path}.data", "wb") as beside:
+            with open(f"{path}.data", "wb") as data:
                 for i in range(count):
-                    beside.write(weights.bytes(i))
+                    data.write(weights.bytes(i))
             return path.stat().st_size + size * count
         heads = [head_of_tensor(i) + opening(9, size) for i in range(count)]
         fields = [opening(5, len(tensor) + size) + tensor for tensor in heads]

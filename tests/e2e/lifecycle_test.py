@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cancelling, deadlines, and how a service goes down."""
 
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small ONNX models, good and bad ones, made by Debian's onnx."""
 
 import numpy as np

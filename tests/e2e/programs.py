@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the built octavo and octavod, named by the environment's OCTAVO and OCTAVOD."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The same job gives the same bytes: any number of threads, any instruction set, here or on a
 service."""
 
@@ -49,7 +50,7 @@ class SameBytes(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assert_all_same(DIGITS / "model.onnx", "--profile", profile)
 
-    def test_of_a_profile_beside_data_and_options(self):
+    def test_of_a_profile_with_data_and_options(self):
         profile = self.folder / "p.json"
         octavo("profile", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz", "-o",
                profile)
@@ -119,7 +120,7 @@ class SameBytes(Case):
         self.assertEqual(whole, self.files_of("renamed-remote", other, "--no-quantize",
                                               server=self.server.address)["out.onnx"])
 
-    def test_with_weights_beside_the_model(self):
+    def test_with_external_weights(self):
         files = self.assert_all_same(DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
                                      "--external-over", 0)
         self.assertEqual({"out.onnx", "out.onnx.data", "report.json", "report.html"}, set(files))
@@ -128,17 +129,17 @@ class SameBytes(Case):
         whole = self.files_of("whole", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz")
         inside = onnx.load_from_string(whole["out.onnx"])
         self.assertLess(len(files["out.onnx"]), len(whole["out.onnx"]) // 2)
-        for beside, expected in zip(model.graph.initializer, inside.graph.initializer):
-            np.testing.assert_array_equal(onnx.numpy_helper.to_array(beside),
-                                          onnx.numpy_helper.to_array(expected), beside.name)
+        for external, expected in zip(model.graph.initializer, inside.graph.initializer):
+            np.testing.assert_array_equal(onnx.numpy_helper.to_array(external),
+                                          onnx.numpy_helper.to_array(expected), external.name)
 
     def test_of_an_integer_interface(self):
         data = ["--data", DIGITS / "calibration.npz"]
         integer = self.assert_all_same(DIGITS / "model.onnx", *data, "--integer-io")
         report = json.loads(integer["report.json"])
         rules = {entry["rule"]: entry["effect"] for entry in report["ledger"]}
-        self.assertEqual(rules["integer-input"], "exact")
-        self.assertEqual(rules["integer-output"], "exact")
+        self.assertEqual(rules["move-quantize/integer-input"], "exact")
+        self.assertEqual(rules["move-quantize/integer-output"], "exact")
         self.assertEqual({"integer_input", "integer_output"},
                          {warning["code"] for warning in report["warnings"]})
         said = octavo("diff", DIGITS / "model.onnx", self.folder / "one" / "out.onnx", *data)
@@ -148,7 +149,7 @@ class SameBytes(Case):
                          [each["name"] for each in wanted["outputs"]])
         self.assertEqual(told["outputs"][0]["sqnr_db"], wanted["outputs"][0]["sqnr_db"])
 
-    def test_integer_samples_give_the_codes_of_the_float_interface(self):
+    def test_integer_samples_give_the_outputs_of_the_float_interface(self):
         data = ["--data", DIGITS / "calibration.npz"]
         plain = self.files_of("plain", DIGITS / "model.onnx", *data)["out.onnx"]
         (self.folder / "plain.onnx").write_bytes(plain)
@@ -164,10 +165,10 @@ class SameBytes(Case):
             self.assertEqual(model.graph.input[0].name, name)
             figures = {value.name: onnx.numpy_helper.to_array(value)
                        for value in model.graph.initializer}
-            codes = np.rint(real / figures[f"{name}.scale"]) + figures[f"{name}.zero_point"]
+            integers = np.rint(real / figures[f"{name}.scale"]) + figures[f"{name}.zero_point"]
             (self.folder / f"{form}.onnx").write_bytes(files["out.onnx"])
             output = model.graph.output[0].name
-            got = self.run_on(form, {name: np.clip(codes, 0, 255).astype(np.uint8)}, output)
+            got = self.run_on(form, {name: np.clip(integers, 0, 255).astype(np.uint8)}, output)
             wanted = self.run_on("plain", {name: real}, output)
             self.assertEqual(got.dtype, np.uint8)
             step = figures[f"{output}.scale"]
@@ -201,12 +202,12 @@ class SameBytes(Case):
     def test_with_a_quantize_that_sinks(self):
         files = self.assert_all_same(self.quantized_movement(), "--no-quantize",
                                      "--sink-quantize")
-        self.assertIn("sunk", self.rules_of(files))
+        self.assertIn("move-quantize/sink-quantize", self.rules_of(files))
 
     def test_with_integers_left(self):
         files = self.assert_all_same(self.quantized_movement(), "--no-quantize",
                                      "--sink-quantize", "--leave-integers")
-        self.assertIn("left-integers", self.rules_of(files))
+        self.assertIn("absorb-rescales/cancel-quantize-dequantize", self.rules_of(files))
         left = onnx.load_from_string(files["out.onnx"])
         self.assertEqual(["Exp", "Transpose", "Exp"], [node.op_type for node in left.graph.node])
 

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory and bytes of large models: weights go to int8 in at most 1.3 times the model's bytes.
 
 Continuous integration runs 64 MiB; OCTAVO_MEBIBYTES=3072 is the benchmark, with one file past the
-2 GiB that libprotobuf takes and one with the weights beside it (it needs 8 GiB of disk in TMPDIR).
-Measured so: 3097 MiB with the weights beside the model and 3099 in one file, 1.01 times.
+2 GiB that libprotobuf takes and one with external weights (it needs 8 GiB of disk in TMPDIR).
+Measured so: 3097 MiB with external weights and 3099 in one file, 1.01 times.
 """
 
 import os
@@ -42,7 +43,7 @@ class Size(programs.Case):
         model, out = self.folder / "large.onnx", self.folder / "out.onnx"
         size = large_model.write(model, MEBIBYTES, external)
         peak = self.peak("optimize", model, "--data", "random:0:1", "-o", out, "--quiet")
-        print(f"{size / 2**20:.0f} MiB {'beside the model' if external else 'in one file'}: "
+        print(f"{size / 2**20:.0f} MiB {'external weights' if external else 'in one file'}: "
               f"at most {peak / 2**20:.0f} MiB resident, {peak / size:.2f} times")
         self.assertLess(peak, MOST_OF_MODEL * size + PROGRAM)
         self.assertLess(out.stat().st_size, 0.26 * size)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes as a model go through the whole job, or end in an error that is not ours.
 #include <cstdlib>
 

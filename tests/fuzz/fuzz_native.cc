@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes are a graph or an error that is not ours; a graph is written and reads back the same.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes are an array or an error; an array reads the same after it was written.
 #include <cstdlib>
 

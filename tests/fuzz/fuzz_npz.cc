@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any bytes are an archive or an error, within the limit on what is inflated.
 #include <cstdlib>
 

@@ -1,13 +1,14 @@
-// Any bytes are a model or an error that is not ours; a model exports and comes back.
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes are a model or an error that is not ours; a model in QDQ form folds, and exports.
 #include <cstdlib>
 
-#include "core/onnx/export.h"
-#include "core/onnx/import.h"
+#include "core/onnx/export/export.h"
+#include "tests/support/import_folded.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace octavo;
   const Blob blob(std::string(reinterpret_cast<const char*>(data), size));
-  const auto imported = onnx::ImportModel(blob);
+  const auto imported = test::ImportFolded(blob);
   if (!imported) {
     if (imported.error().code == Code::kInternal) std::abort();
     return 0;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text is a profile or an error that is not ours.
 #include <cstdlib>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text is a graph or an error that is not ours; a graph prints and reads back the same.
 #include <cstdlib>
 
@@ -9,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace octavo;
   const text::ParseOptions options{.find_op = &ops::FindOp,
                                    .payload = [](std::string_view) -> Result<Blob> {
-                                     return Fail(Code::kInvalidArgument, "no payload");
+                                     return Fail(Code::kInvalidArgument, "no constant data");
                                    },
                                    .max_bytes = 1 << 20};
   const auto graph = text::Parse({reinterpret_cast<const char*>(data), size}, options);

@@ -1,7 +1,8 @@
-// Any bytes are a skeleton with payloads that lie inside of them, or an error that is not ours.
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes give a skeleton with constant data inside of them, or an error other than kInternal.
 #include <cstdlib>
 
-#include "core/onnx/wire_scanner.h"
+#include "core/onnx/wire/wire_scanner.h"
 
 namespace {
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes the seeds of the fuzz targets into a folder: seeds DIR
 #include <filesystem>
 #include <iostream>

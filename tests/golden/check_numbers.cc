@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/check_numbers.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "core/ops/mode_quantize.h"
+#include "core/ops/quantize_math.h"
 #include "core/passes/pass.h"
 #include "core/runtime/plan.h"
 #include "tests/support/random_inputs.h"
@@ -37,7 +38,7 @@ double LargestMagnitude(const ir::Tensor& tensor) {
   return largest;
 }
 
-// One quantization step of a float output is that of the coarsest codes in its graph.
+// One quantization step of a float output is the coarsest scale in its graph.
 double CoarsestScale(const ValuesByName& values) {
   double coarsest = 0;
   for (const auto& [name, value] : values) {
@@ -92,15 +93,14 @@ Status CheckAll(const ir::Graph& graph, const ValuesByName& before, const Values
   return {};
 }
 
-Result<runtime::Plan> PlanIn(ir::Numerics mode, const ir::Graph& graph, ThreadPool& pool) {
-  return runtime::Plan::Create(
-      graph, {.numerics = std::string(ir::Name(mode)), .keep_all_values = true}, pool);
+Result<runtime::Plan> PlanIn(const numerics::Mode& mode, const ir::Graph& graph, ThreadPool& pool) {
+  return runtime::Plan::Create(graph, {.numerics = &mode, .keep_all_values = true}, pool);
 }
 
 // Mode `onnx` by definition, others by the runtime, which is theirs.
-Result<ValuesByName> RunIn(ir::Numerics mode, const ir::Graph& graph,
+Result<ValuesByName> RunIn(const numerics::Mode& mode, const ir::Graph& graph,
                            const std::vector<ir::Tensor>& inputs) {
-  if (mode == ir::Numerics::kOnnx) return test::RunGraph(graph, inputs);
+  if (mode.qlinear) return test::RunGraph(graph, inputs);
   ThreadPool pool(1);
   OCTAVO_TRY(const runtime::Plan plan, PlanIn(mode, graph, pool));
   ValuesByName values;
@@ -114,27 +114,29 @@ Result<ValuesByName> RunIn(ir::Numerics mode, const ir::Graph& graph,
 
 }  // namespace
 
-bool IsDefined(const ir::Graph& graph, ir::Numerics mode) {
+bool IsDefined(const ir::Graph& graph, const numerics::Mode& mode) {
   ThreadPool pool(1);
   return PlanIn(mode, graph, pool).has_value();
 }
 
 Status CheckNumbers(const ir::Graph& before, const ir::Graph& after,
-                    std::span<const passes::LedgerEntry> ledger, ir::Numerics mode,
+                    std::span<const passes::LedgerEntry> ledger, const numerics::Mode& mode,
                     std::optional<double> steps) {
   const Effect effect = WeakestOf(ledger);
-  if (!IsDefined(before, mode) || !IsDefined(after, mode)) mode = ir::Numerics::kOnnx;
+  const bool defined = IsDefined(before, mode) && IsDefined(after, mode);
+  const numerics::Mode& used = defined ? mode : numerics::kOnnx;
   for (int run = 1; run <= kRuns; ++run) {
     const std::vector<ir::Tensor> inputs = test::RandomInputs(before, run);
-    OCTAVO_TRY(const ValuesByName was, RunIn(mode, before, inputs));
-    std::vector<ir::Tensor> codes = inputs;
+    OCTAVO_TRY(const ValuesByName was, RunIn(used, before, inputs));
+    std::vector<ir::Tensor> quantized = inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      // With --integer-io an input becomes the codes of what it was.
+      // With --integer-io an input takes quantized values.
       const ir::Type& type = after.type(after.inputs()[i]);
-      if (SameType(before.type(before.inputs()[i]), type)) continue;
-      codes[i] = ops::QuantizeTensorIn(mode, inputs[i], type);
+      // The same integers, where an input was given the type by which they are read.
+      if (before.type(before.inputs()[i]).dtype == type.dtype) continue;
+      quantized[i] = ops::QuantizeTensor(mode.quantize, inputs[i], type);
     }
-    OCTAVO_TRY(const ValuesByName is, RunIn(mode, after, codes));
+    OCTAVO_TRY(const ValuesByName is, RunIn(used, after, quantized));
     OCTAVO_CHECK(CheckAll(before, was, is, effect, steps));
   }
   return {};

@@ -1,8 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/golden_file.h"
 
 #include <array>
 #include <cstdlib>
 #include <sstream>
+
+#include "core/job/settings.h"
+#include "core/options/option_table.h"
 
 namespace octavo::golden {
 namespace {
@@ -74,7 +78,6 @@ Status SetLimit(std::string_view value, GoldenSettings& result) {
 
 Status SetTarget(std::string_view value, GoldenSettings& result) {
   OCTAVO_TRY(result.settings.target, target::BuiltIn(value));
-  result.settings.integer_io = result.settings.target.integer_io;
   return {};
 }
 
@@ -91,37 +94,23 @@ Status SetProfile(std::string_view value, GoldenSettings& result) {
   return {};
 }
 
-// An entry as profiling those reals would make it, with their histogram.
+// The profile entry of these values, with their histogram.
 Status SetSamples(std::string_view value, GoldenSettings& result) {
   const size_t colon = value.rfind(':');
   if (colon == std::string_view::npos) {
-    return Fail(Code::kUsage, "samples '{}' is not NAME:REAL,..", value);
+    return Fail(Code::kUsage, "samples '{}' is not NAME:VALUE,..", value);
   }
-  std::vector<float> reals;
+  std::vector<float> values;
   std::istringstream list{std::string(value.substr(colon + 1))};
   for (std::string real; std::getline(list, real, ',');) {
-    reals.push_back(std::strtof(real.c_str(), nullptr));
+    values.push_back(std::strtof(real.c_str(), nullptr));
   }
   profile::Histogram histogram;
-  histogram.Add(reals);
+  histogram.Add(values);
   result.profile.values.insert_or_assign(
       std::string(value.substr(0, colon)),
       profile::Entry{.min = histogram.min(), .max = histogram.max(), .histogram = histogram});
   result.settings.profile = &result.profile;
-  return {};
-}
-
-Status SetSchema(std::string_view value, GoldenSettings& result) {
-  const auto schema = target::ParseSchema(value);
-  if (!schema) return Fail(Code::kUsage, "unknown schema '{}'", value);
-  result.settings.target.schema = *schema;
-  return {};
-}
-
-Status SetNumerics(std::string_view value, GoldenSettings& result) {
-  const auto numerics = ir::ParseNumerics(value);
-  if (!numerics) return Fail(Code::kUsage, "unknown numerics mode '{}'", value);
-  result.settings.target.numerics = *numerics;
   return {};
 }
 
@@ -130,31 +119,15 @@ struct Option {
   Setter set;
 };
 
+// What only a golden has.
 const std::array kOptions = {
     Option{"limit", &SetLimit},
     Option{"target", &SetTarget},
     Option{"profile", &SetProfile},
     Option{"samples", &SetSamples},
-    Option{"schema", &SetSchema},
-    Option{"numerics", &SetNumerics},
-    Option{"fold-budget",
-           [](std::string_view v, GoldenSettings& r) -> Status {
-             r.settings.fold_budget = std::strtoll(std::string(v).c_str(), nullptr, 10);
-             return {};
-           }},
     Option{"steps",
            [](std::string_view v, GoldenSettings& r) -> Status {
              r.steps = std::strtod(std::string(v).c_str(), nullptr);
-             return {};
-           }},
-    Option{"keep-float",
-           [](std::string_view v, GoldenSettings& r) -> Status {
-             r.settings.keep_float.emplace_back(v);
-             return {};
-           }},
-    Option{"weights-only",
-           [](std::string_view v, GoldenSettings& r) -> Status {
-             r.settings.weights_only.emplace_back(v);
              return {};
            }},
     Option{"lower",
@@ -167,39 +140,9 @@ const std::array kOptions = {
              r.settings.target.keep.emplace_back(v);
              return {};
            }},
-    Option{"calibration",
-           [](std::string_view v, GoldenSettings& r) -> Status {
-             r.settings.calibration = v;
-             return {};
-           }},
     Option{"fully-quantized",
            [](std::string_view, GoldenSettings& r) -> Status {
              r.settings.target.fully_quantized = true;
-             return {};
-           }},
-    Option{"integer-io",
-           [](std::string_view, GoldenSettings& r) -> Status {
-             r.settings.integer_io = true;
-             return {};
-           }},
-    Option{"sink-quantize",
-           [](std::string_view, GoldenSettings& r) -> Status {
-             r.settings.sink_quantize = true;
-             return {};
-           }},
-    Option{"leave-integers",
-           [](std::string_view, GoldenSettings& r) -> Status {
-             r.settings.leave_integers = true;
-             return {};
-           }},
-    Option{"own-parameters",
-           [](std::string_view, GoldenSettings& r) -> Status {
-             r.settings.own_parameters = true;
-             return {};
-           }},
-    Option{"no-quantize",
-           [](std::string_view, GoldenSettings& r) -> Status {
-             r.settings.no_quantize = true;
              return {};
            }},
 };
@@ -245,10 +188,19 @@ Status ReadOptions(std::string_view line, GoldenSettings& result) {
     const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
     const auto option = std::find_if(kOptions.begin(), kOptions.end(),
                                      [&](const Option& row) { return row.key == key; });
-    if (option == kOptions.end()) return Fail(Code::kUsage, "unknown option '{}'", key);
-    OCTAVO_CHECK(option->set(value, result));
+    if (option != kOptions.end()) {
+      OCTAVO_CHECK(option->set(value, result));
+      continue;
+    }
+    std::string name = key;
+    std::replace(name.begin(), name.end(), '-', '_');
+    const OptionRow* row = FindOption(name);
+    if (row == nullptr) return Fail(Code::kUsage, "unknown option '{}'", key);
+    OCTAVO_CHECK(SetOptionText(*row, result.settings.options, value));
   }
-  return {};
+  passes::Settings& settings = result.settings;
+  settings.options.integer_io |= settings.target.integer_io;
+  return job::ApplyToTarget(settings.options, settings.target);
 }
 
 }  // namespace octavo::golden

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pass test as a file: comment, options, graphs before, and what must come out.
 #pragma once
 
@@ -21,7 +22,7 @@ struct GoldenFile {
   std::string head = {};  // comment and everything before the first section
   std::string options = {};
   std::vector<std::string> kept = {};      // rules that must not apply, though they come near
-  std::vector<std::string> warnings = {};  // codes that the pass warns of; empty: not asked
+  std::vector<std::string> warnings = {};  // warning codes that the pass must give; empty: any
   std::vector<Case> before = {};
   bool unchanged = false;
   std::string after = {};
@@ -43,10 +44,8 @@ struct GoldenSettings {
   // that is the job itself (quantization) needs it.
   std::optional<double> steps = {};
 };
-// Keys: limit, target, fold-budget, keep-float, weights-only, lower, keep, fully-quantized,
-// integer-io, sink-quantize,
-// leave-integers, own-parameters, no-quantize, calibration, schema, numerics, steps,
-// profile=NAME:MIN:MAX, samples=NAME:REAL,..
+// Keys: the options of a job as `octavo optimize` names them, and also limit (any effect),
+// target, lower, keep, fully-quantized, steps, profile=NAME:MIN:MAX, samples=NAME:VALUE,..
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 
 }  // namespace octavo::golden

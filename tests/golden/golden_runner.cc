@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one pass test: golden_runner PASS FILE.  Compares the text, verifies the graph, executes
 // before and after.  With OCTAVO_UPDATE_GOLDEN=1 it writes what came out into `after` instead of
 // comparing; the review is the diff.  golden_runner --coverage FOLDER asks whether every rule of
@@ -11,6 +12,7 @@
 #include <memory>
 #include <set>
 
+#include "core/numerics/mode_table.h"
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"
 #include "core/text/print.h"
@@ -68,7 +70,7 @@ Result<Outcome> RunPass(const passes::Pass& pass, const ir::Graph& before,
   return outcome;
 }
 
-// The settings of a file beside the threads that they point to.
+// The settings of a file, with the thread pool that they point to.
 struct Owned {
   ThreadPool pool{1};
   GoldenSettings golden = {};
@@ -100,8 +102,8 @@ Status Compare(std::string_view expected, std::string_view actual,
 Status CheckKept(const passes::Pass& pass, const GoldenFile& file,
                  const passes::Findings& findings) {
   for (const std::string& name : file.kept) {
-    const auto is_named = [&](const auto& rule) { return rule.name == name; };
-    if (std::none_of(pass.rules.begin(), pass.rules.end(), is_named)) {
+    if (!std::ranges::count(pass.rules, name, &passes::Rule::id) &&
+        !std::ranges::count(pass.also_applies, name, &passes::Rule::id)) {
       return Fail(Code::kUsage, "pass {} has no rule '{}'", pass.name, name);
     }
     for (const passes::LedgerEntry& entry : findings.ledger) {
@@ -147,7 +149,7 @@ Status CheckCase(const passes::Pass& pass, const GoldenFile& file, const Case& o
     OCTAVO_CHECK(Compare(expected, printed, outcome->findings));
   }
   return CheckNumbers(before, outcome->graph, outcome->findings.ledger,
-                      options.settings.target.numerics, options.steps);
+                      *options.settings.target.numerics, options.steps);
 }
 
 Status Run(const std::string& pass_name, const std::string& path) {
@@ -199,11 +201,11 @@ Status CheckCoverage(const std::string& folder) {
       OCTAVO_CHECK(AddCoverage(*pass, entry.path().string(), coverage));
     }
     for (const passes::Rule& rule : pass->rules) {
-      if (coverage.applied.count(rule.name) == 0) {
-        missing += fmt::format("\n  {}: no golden applies '{}'", pass->name, rule.name);
+      if (coverage.applied.count(rule.id) == 0) {
+        missing += fmt::format("\n  no golden applies '{}'", rule.id);
       }
-      if (!rule.condition.empty() && coverage.kept.count(rule.name) == 0) {
-        missing += fmt::format("\n  {}: no golden has a line '--- not: {}'", pass->name, rule.name);
+      if (!rule.condition.empty() && coverage.kept.count(rule.id) == 0) {
+        missing += fmt::format("\n  no golden has a line '--- not: {}'", rule.id);
       }
     }
   }
@@ -213,14 +215,14 @@ Status CheckCoverage(const std::string& folder) {
 
 // Every golden's graph in one more mode: what the pass then claims must hold in that mode.  Graphs
 // with ops that the mode does not define, before or after, are left out; `held` counts the others
-// to which a law was applied.
-Status CheckInMode(const passes::Pass& pass, const std::string& path, ir::Numerics mode,
+// to which a rule was applied.
+Status CheckInMode(const passes::Pass& pass, const std::string& path, const numerics::Mode& mode,
                    int64_t& held) {
   OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
   OCTAVO_TRY(const GoldenFile file, ParseGolden(bytes.text()));
   OCTAVO_TRY(const OwnedSettings owned, SettingsOf(file));
   GoldenSettings options = owned->golden;
-  options.settings.target.numerics = mode;
+  options.settings.target.numerics = &mode;
   for (const Case& one : file.before) {
     OCTAVO_TRY(const ir::Graph before, ParseGraph(one.before, {}, path));
     const auto outcome = RunPass(pass, before, options);
@@ -244,11 +246,11 @@ Status CheckModes(const std::string& folder) {
   for (const passes::Pass* pass : passes::AllPasses()) {
     for (const auto& entry :
          std::filesystem::directory_iterator(folder + std::string("/") + std::string(pass->name))) {
-      for (const auto& [mode, name] : ir::kNumericsNames) {
-        const Status status = CheckInMode(*pass, entry.path().string(), mode, held[name]);
+      for (const numerics::Mode* mode : numerics::AllModes()) {
+        const Status status = CheckInMode(*pass, entry.path().string(), *mode, held[mode->name]);
         if (!status) {
           wrong += fmt::format("\n  {}/{} in {}: {}", pass->name, entry.path().stem().string(),
-                               name, status.error().message);
+                               mode->name, status.error().message);
         }
       }
     }

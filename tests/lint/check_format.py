@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that C++ files look as clang-format 14 would write them.  Exits 77 where it is absent."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The format check refuses a badly laid out file and accepts a good one."""
 
 import pathlib

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that rooms stay small: files under 400 lines, function bodies under 60."""
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that code stays small: files under 400 lines, function bodies under 60."""
 
 import sys
 
@@ -8,12 +9,14 @@ import sources
 
 FILE_LIMIT = 400
 FUNCTION_LIMIT = 60
+LICENSE = "// SPDX-License-Identifier: "
 
 
 def check_text(path, text):
     """All complaints about one file, as lines to print."""
     found = []
-    length = text.count("\n")
+    # The licence line is the same everywhere and is not counted.
+    length = text.count("\n") - text.startswith(LICENSE)
     if length >= FILE_LIMIT:
         found.append(f"{path}: {length} lines, must stay under {FILE_LIMIT}")
     for name, first, last in cpp_text.functions(text):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The size check sees what it must see, and takes nothing else for a function."""
 
 import unittest
@@ -19,6 +20,10 @@ class Files(unittest.TestCase):
         self.assertEqual([], check_sizes.check_text("core/a.cc", "int x;\n" * 399))
         self.assertEqual(["core/a.cc: 400 lines, must stay under 400"],
                          check_sizes.check_text("core/a.cc", "int x;\n" * 400))
+
+    def test_the_licence_line_is_not_counted(self):
+        text = check_sizes.LICENSE + "Apache-2.0\n" + "int x;\n" * 399
+        self.assertEqual([], check_sizes.check_text("core/a.cc", text))
 
 
 class Lengths(unittest.TestCase):

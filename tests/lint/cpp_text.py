@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Just enough of C++'s grammar to find functions: literals and comments blanked out, then braces.
 
 A heuristic, exact for code formatted by clang-format without braces hidden in macros.

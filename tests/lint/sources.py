@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which files the checks look at."""
 
 import os
@@ -27,12 +28,15 @@ def _from_walk(root):
     return names
 
 
-def cpp_files(root=ROOT, folders=("core", "server", "client", "tests")):
-    """Paths of the C++ files below `folders`, relative to `root`, sorted."""
+def all_files(root=ROOT):
+    """Paths of all files of the project, relative to `root`, sorted."""
     names = _from_git(root)
     if names is None:
         names = _from_walk(root)
+    return sorted(n for n in set(names) if (root / n).is_file())
+
+
+def cpp_files(root=ROOT, folders=("core", "server", "client", "tests")):
+    """Paths of the C++ files below `folders`, relative to `root`, sorted."""
     prefixes = tuple(folder + "/" for folder in folders)
-    return sorted(n for n in set(names)
-                  if n.startswith(prefixes) and n.endswith((".cc", ".h")) and
-                  (root / n).is_file())
+    return [n for n in all_files(root) if n.startswith(prefixes) and n.endswith((".cc", ".h"))]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # clang-tidy on the C++ files changed since a base, those not committed included.
 #
 #   sh tests/lint/tidy_changed.sh [BASE]     BASE: by default where this branch left origin/main or

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Folds models with u8 and i8 activations, weights per channel and per tensor, and compares Octavo
+// SPDX-License-Identifier: Apache-2.0
+// Quantizes models with u8 and i8 activations, weights per channel and per tensor, and compares Octavo
 // with ONNX Runtime on each: every operator alone, on ONNX Runtime's integers, and whole networks
-// beside ONNX Runtime fused against itself unfused.  Prints Markdown; exit 1 where an operator is
+// compared with the difference between ONNX Runtime fused and unfused.  Prints Markdown; exit 1 where an operator is
 // further apart than it may be.
 import {execFileSync} from 'node:child_process';
 import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -62,12 +63,12 @@ function chooseModels(options, work) {
 }
 
 // How many elements of all outputs are 0, 1, 2 and more steps apart.
-function distribution(values, references, scales) {
+function distribution(values, expectations, scales) {
   const sum = {count: 0, equal: 0, one: 0, two: 0, more: 0, max_steps: 0};
-  for (const [name, reference] of references) {
+  for (const [name, expected] of expectations) {
     const value = values.get(name);
     if (!value) throw new Error(`there is no output '${name}'`);
-    const row = compareArrays({...value, scale: scales.get(name) ?? value.scale}, reference);
+    const row = compareArrays({...value, scale: scales.get(name) ?? value.scale}, expected);
     for (const key of ['count', 'equal', 'one', 'two']) sum[key] += row[key];
     sum.more += row.more - row.two;
     sum.max_steps = Math.max(sum.max_steps, row.max_steps);

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Lets ONNX Runtime answer cases in the form of ONNX's test data: writes output_K.npy beside the
+// SPDX-License-Identifier: Apache-2.0
+// Lets ONNX Runtime answer cases in the form of ONNX's test data: writes output_K.npy next to
 // input_K.npy of each.
 import {existsSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';

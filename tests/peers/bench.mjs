@@ -1,5 +1,6 @@
-// Latency of Octavo's runtime beside ONNX Runtime's on the same int8 models: each float model is
-// folded with u8 and with i8 activations, then both run it in turns, so that a busy machine
+// SPDX-License-Identifier: Apache-2.0
+// Latency of Octavo's runtime and of ONNX Runtime on the same int8 models: each float model is
+// quantized with u8 and with i8 activations, then both run it in turns, so that a busy machine
 // disturbs both alike.  A ratio is ONNX Runtime's time over Octavo's: the median of the turns'
 // medians, and that of the shortest runs, which a busy machine disturbs least.  ONNX Runtime runs
 // within Node.js, whose calls cost it some 0.1 ms; that matters to the smallest models alone.  Its
@@ -31,7 +32,7 @@ function geometricMean(numbers) {
 const arrayTypes = {float32: Float32Array, uint8: Uint8Array, int8: Int8Array, int32: Int32Array,
                     int64: BigInt64Array, bool: Uint8Array};
 
-// Numbers from 0 to 6, which are indices of any table and reals of both runtimes' usual range.
+// Numbers from 0 to 6, which are indices of any table and floats of a usual range.
 function feedFor(session) {
   const entries = session.inputMetadata.map(({name, type, shape}) => {
     const dims = shape.map((extent) => (typeof extent === 'number' && extent > 0 ? extent : 1));
@@ -126,7 +127,7 @@ async function main() {
       work: {type: 'string'},
     },
   });
-  if (positionals.length === 0) throw new Error('give the float models to fold and to run');
+  if (positionals.length === 0) throw new Error('give the float models to quantize and run');
   warnWhereBusy();
   const octavo = new Octavo(values.octavo);
   const work = values.work ?? mkdtempSync(join(tmpdir(), 'octavo-bench-'));

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compares arrays that should hold the same quantized values, in quantization steps.
 import {elementCount} from './npy.mjs';
 
 // One step of element i: from the value's scales (a number, or one per index of `axis`).  Without
-// scales a float value has no grid; 1/255 of the reference's range stands in, and is `nominal`.
-export function stepOf({dtype, shape, scale, axis}, reference) {
+// scales a float value has no grid; 1/255 of the expected range is used, and is `nominal`.
+export function stepOf({dtype, shape, scale, axis}, expected) {
   if (!dtype.startsWith('float')) return {at: () => 1, nominal: false};
   const scales = scale === null || scale === undefined ? [] : [scale].flat();
   if (scales.length === 1) return {at: () => scales[0], nominal: false};
@@ -16,7 +17,7 @@ export function stepOf({dtype, shape, scale, axis}, reference) {
   }
   let low = 0;
   let high = 0;
-  for (const value of reference.data) {
+  for (const value of expected.data) {
     if (value < low) low = value;
     if (value > high) high = value;
   }
@@ -29,16 +30,16 @@ function difference(a, b) {
   return a === b ? 0 : Math.abs(a - b);
 }
 
-// `value` and `reference` are {dtype, shape, data}; `value` may carry scale and axis.
-export function compareArrays(value, reference) {
-  if (value.shape.join() !== reference.shape.join()) {
-    throw new Error(`shapes [${value.shape}] and [${reference.shape}] differ`);
+// `value` and `expected` are {dtype, shape, data}; `value` may carry scale and axis.
+export function compareArrays(value, expected) {
+  if (value.shape.join() !== expected.shape.join()) {
+    throw new Error(`shapes [${value.shape}] and [${expected.shape}] differ`);
   }
-  const {at, nominal} = stepOf(value, reference);
+  const {at, nominal} = stepOf(value, expected);
   const result = {count: value.data.length, equal: 0, one: 0, two: 0, more: 0, max_steps: 0,
                   max_abs: 0, nominal_step: nominal};
   for (let i = 0; i < value.data.length; ++i) {
-    const apart = difference(Number(value.data[i]), Number(reference.data[i]));
+    const apart = difference(Number(value.data[i]), Number(expected.data[i]));
     const steps = Number.isNaN(apart) ? Infinity : Math.round(apart / at(i));
     ++result[steps === 0 ? 'equal' : steps === 1 ? 'one' : 'more'];
     if (steps === 2) ++result.two;  // which are among `more`
@@ -62,8 +63,8 @@ export function topClasses({shape, data}) {
 }
 
 // How many rows have the same class; null where there are no classes.
-export function equalClasses(value, reference) {
-  const [own, other] = [topClasses(value), topClasses(reference)];
+export function equalClasses(value, expected) {
+  const [own, other] = [topClasses(value), topClasses(expected)];
   if (own === null || other === null) return null;
   return own.filter((best, row) => best === other[row]).length;
 }

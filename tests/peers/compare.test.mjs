@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 
@@ -12,8 +13,8 @@ const floats = (values, more = {}) =>
 
 test('integers are compared as they are stored', () => {
   const value = {dtype: 'uint8', shape: [4], data: Uint8Array.of(1, 2, 3, 255)};
-  const reference = {dtype: 'uint8', shape: [4], data: Uint8Array.of(1, 3, 5, 0)};
-  assert.deepEqual(compareArrays(value, reference),
+  const expected = {dtype: 'uint8', shape: [4], data: Uint8Array.of(1, 3, 5, 0)};
+  assert.deepEqual(compareArrays(value, expected),
                    {count: 4, equal: 1, one: 1, two: 1, more: 2, max_steps: 255, max_abs: 255,
                     nominal_step: false});
 });
@@ -26,8 +27,8 @@ test('a float counts in steps of its scale', () => {
 test('each channel has a scale of its own', () => {
   const value = {dtype: 'float32', shape: [2, 2], data: Float32Array.of(1, 1, 1, 1),
                  scale: [1, 0.5], axis: 1};
-  const reference = {dtype: 'float32', shape: [2, 2], data: Float32Array.of(2, 2, 2, 2)};
-  const result = compareArrays(value, reference);
+  const expected = {dtype: 'float32', shape: [2, 2], data: Float32Array.of(2, 2, 2, 2)};
+  const result = compareArrays(value, expected);
   assert.deepEqual([result.one, result.more], [2, 2]);
 });
 
@@ -95,9 +96,9 @@ test('a missed goal is a sentence, a met one is silent', () => {
 });
 
 test('Rescales that stay are counted by reason, without names', () => {
-  const kept = [{node: 'a', reason: "'x' has other readers; Concat 'y' hands codes on"},
+  const kept = [{node: 'a', reason: "'x' has other readers; Concat 'y' needs equal parameters"},
                 {node: 'b', reason: 'past the limit'},
-                {node: 'c', reason: "'z' has other readers; Concat '5' hands codes on"}];
+                {node: 'c', reason: "'z' has other readers; Concat '5' needs equal parameters"}];
   assert.deepEqual(reasonsByCount(kept),
-                   [['has other readers; Concat hands codes on', 2], ['past the limit', 1]]);
+                   [['has other readers; Concat needs equal parameters', 2], ['past the limit', 1]]);
 });

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Compares two folders of values (of `octavo run` or run_model.mjs): how many elements are equal,
 // one quantization step or more apart.  A float value's step is its scale: from --scale, from
 // --report, or from an index.json.
@@ -8,7 +9,7 @@ import {parseArgs} from 'node:util';
 import {percent, share} from './compare.mjs';
 import {compareFolders, scalesOfReport} from './compare_folders.mjs';
 
-const USAGE = 'usage: compare_steps.mjs DIR REFERENCE_DIR [--scale S] [--report R.json] [--json]';
+const USAGE = 'usage: compare_steps.mjs DIR EXPECTED_DIR [--scale S] [--report R.json] [--json]';
 
 function describe(row) {
   const parts = [

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// ONNX Runtime reads a model whose weights lie beside it, and gives what it gives for the same model
-// in one file: external_data.mjs WORK_FOLDER
+// SPDX-License-Identifier: Apache-2.0
+// ONNX Runtime reads a model with external weights and gives the same results as for that model in
+// one file: external_data.mjs WORK_FOLDER
 import {existsSync, mkdirSync} from 'node:fs';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
@@ -19,18 +20,18 @@ async function main() {
   const octavo = new Octavo(process.env.OCTAVO ?? join(ROOT, 'build/release/client/octavo'));
   const samples = readNpz(join(DIGITS, 'heldout.npz'));
   const given = [];
-  for (const [name, flags] of [['whole', []], ['beside', ['--external-over', '0']]]) {
+  for (const [name, flags] of [['whole', []], ['external', ['--external-over', '0']]]) {
     const model = join(work, `${name}.onnx`);
     octavo.optimize(join(DIGITS, 'model.onnx'), join(DIGITS, 'calibration.npz'), model,
                     join(work, `${name}.json`), ...flags);
-    if (existsSync(`${model}.data`) !== (name === 'beside')) {
-      throw new Error(`${model}.data should${name === 'beside' ? '' : ' not'} be there`);
+    if (existsSync(`${model}.data`) !== (name === 'external')) {
+      throw new Error(`${model}.data should${name === 'external' ? '' : ' not'} be there`);
     }
     given.push(await runSamples(await openModel(model), samples, {batch: 1}));
   }
-  const [whole, beside] = given;
+  const [whole, external] = given;
   for (const [name, {data}] of whole) {
-    const other = beside.get(name).data;
+    const other = external.get(name).data;
     const apart = data.findIndex((value, i) => value !== other[i]);
     if (data.length === 0 || data.length !== other.length || apart >= 0) {
       throw new Error(`output '${name}' differs at element ${apart}`);

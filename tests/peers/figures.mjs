@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Figures of a report, and Markdown tables of such.
 
 // The least SQNR over the outputs; null where none has any noise.

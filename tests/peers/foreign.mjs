@@ -1,8 +1,9 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Quantized models with the structures that other exporters give, in both runtimes: as they are,
 // and after `octavo optimize --no-quantize`.  Prints a Markdown table; exit 1 where the runtimes
 // differ in what a model means.  ONNX Runtime unoptimized computes what it says; its optimizer
-// quantizes float weights and biases beside integers, so its own results move then.
+// also quantizes float weights and biases of integer ops, so its own results move then.
 import {execFileSync} from 'node:child_process';
 import {mkdtempSync, readdirSync, readFileSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';

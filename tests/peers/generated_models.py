@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes small float models with seeded random weights, and samples for them: DIR/NAME/model.onnx
 and DIR/NAME/samples.npz.  Together they have every operator that folds to integers.
 

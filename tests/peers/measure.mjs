@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes one model through Octavo and ONNX Runtime: the figures of one row, and what they miss.
 import {mkdirSync, readFileSync} from 'node:fs';
 import {join} from 'node:path';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The models that are compared, and what each must reach.
 import {existsSync} from 'node:fs';
 import {join} from 'node:path';

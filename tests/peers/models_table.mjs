@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Folds real models with `octavo optimize`, runs the results in Octavo and in ONNX Runtime, prints
+// SPDX-License-Identifier: Apache-2.0
+// Quantizes real models with `octavo optimize`, runs the results in Octavo and in ONNX Runtime, prints
 // Markdown tables and what Rescales are left and why, and fails where a goal is missed.
 import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes cases in the form of ONNX's test data for operators and options that those data lack:
 what came with opset 18 to 24, and attributes in combination.  answer_cases.mjs gives the answers.
 
@@ -18,7 +19,7 @@ RANDOM = np.random.RandomState(1)
 NOTHING = None
 
 
-def reals(*shape):
+def floats(*shape):
     return RANDOM.randn(*shape).astype(np.float32)
 
 
@@ -35,16 +36,16 @@ def element_type(array):
 
 
 class FourBit:
-    """Codes of 4 bits, which numpy has no type for."""
+    """Integers of 4 bits, which numpy has no type for."""
 
-    def __init__(self, codes, signed):
-        self.codes, self.signed = np.asarray(codes), signed
+    def __init__(self, values, signed):
+        self.values, self.signed = np.asarray(values), signed
 
     def tensor(self, name):
-        flat = self.codes.reshape(-1) & 15
+        flat = self.values.reshape(-1) & 15
         flat = np.append(flat, np.zeros(len(flat) % 2, flat.dtype)).astype(np.uint8)
         return onnx.TensorProto(name=name, data_type=22 if self.signed else 21,
-                                dims=self.codes.shape,
+                                dims=self.values.shape,
                                 raw_data=(flat[0::2] | flat[1::2] << 4).tobytes())
 
 
@@ -85,64 +86,64 @@ class Writer:
 
 
 def norms_and_pools(write):
-    write("lp_pool", "LpPool", [reals(1, 2, 7, 7)], kernel_shape=[3, 3], strides=[2, 2],
+    write("lp_pool", "LpPool", [floats(1, 2, 7, 7)], kernel_shape=[3, 3], strides=[2, 2],
           pads=[1, 1, 1, 1])
-    write("lp_pool_of_3", "LpPool", [reals(1, 2, 7)], kernel_shape=[3], p=3)
-    write("global_lp_pool", "GlobalLpPool", [reals(2, 2, 5, 5)])
+    write("lp_pool_of_3", "LpPool", [floats(1, 2, 7)], kernel_shape=[3], p=3)
+    write("global_lp_pool", "GlobalLpPool", [floats(2, 2, 5, 5)])
     for p in (1, 2):
-        write(f"lp_normalization_{p}", "LpNormalization", [reals(3, 4, 5)], axis=1, p=p)
-    write("rms_normalization", "RMSNormalization", [reals(3, 4, 5), reals(5)], opset=23)
-    write("rms_normalization_of_two_axes", "RMSNormalization", [reals(3, 4, 5), reals(4, 5)],
+        write(f"lp_normalization_{p}", "LpNormalization", [floats(3, 4, 5)], axis=1, p=p)
+    write("rms_normalization", "RMSNormalization", [floats(3, 4, 5), floats(5)], opset=23)
+    write("rms_normalization_of_two_axes", "RMSNormalization", [floats(3, 4, 5), floats(4, 5)],
           opset=23, axis=1, epsilon=0.1)
-    write("group_normalization", "GroupNormalization", [reals(2, 4, 3, 3), reals(4), reals(4)],
+    write("group_normalization", "GroupNormalization", [floats(2, 4, 3, 3), floats(4), floats(4)],
           opset=21, num_groups=2)
-    write("mean_variance", "MeanVarianceNormalization", [reals(2, 3, 4, 4)], opset=13)
-    write("average_pool_ceil", "AveragePool", [reals(1, 1, 7, 7)], opset=19, kernel_shape=[3, 3],
+    write("mean_variance", "MeanVarianceNormalization", [floats(2, 3, 4, 4)], opset=13)
+    write("average_pool_ceil", "AveragePool", [floats(1, 1, 7, 7)], opset=19, kernel_shape=[3, 3],
           strides=[2, 2], ceil_mode=1, pads=[1, 1, 1, 1], count_include_pad=1)
-    write("average_pool_dilated", "AveragePool", [reals(1, 1, 9, 9)], opset=19,
+    write("average_pool_dilated", "AveragePool", [floats(1, 1, 9, 9)], opset=19,
           kernel_shape=[3, 3], dilations=[2, 2])
-    write("max_pool_dilated", "MaxPool", [reals(1, 1, 9, 9)], opset=12, outputs=2,
+    write("max_pool_dilated", "MaxPool", [floats(1, 1, 9, 9)], opset=12, outputs=2,
           kernel_shape=[2, 3], dilations=[2, 2], pads=[1, 1, 0, 2], ceil_mode=1, strides=[2, 3])
 
 
 def resizes(write):
-    image, smaller = reals(1, 1, 8, 8), scales(1, 1, .6, .6)
+    image, smaller = floats(1, 1, 8, 8), scales(1, 1, .6, .6)
     for mode in ("linear", "cubic"):
         write(f"antialias_{mode}", "Resize", [image, NOTHING, smaller], constants=(2,), mode=mode,
               antialias=1)
     write("antialias_inside", "Resize", [image, NOTHING, smaller], constants=(2,), mode="cubic",
           antialias=1, exclude_outside=1, cubic_coeff_a=-0.5)
-    write("antialias_sizes", "Resize", [reals(1, 1, 9, 7), NOTHING, NOTHING, ints(1, 1, 4, 3)],
+    write("antialias_sizes", "Resize", [floats(1, 1, 9, 7), NOTHING, NOTHING, ints(1, 1, 4, 3)],
           constants=(3,), mode="linear", antialias=1)
     write("resize_axes", "Resize", [image, NOTHING, scales(.6, 1.7)], constants=(2,),
           mode="linear", axes=[2, 3])
     for policy in ("not_larger", "not_smaller"):
-        write(f"resize_{policy}", "Resize", [reals(1, 1, 4, 6), NOTHING, NOTHING, ints(7, 8)],
+        write(f"resize_{policy}", "Resize", [floats(1, 1, 4, 6), NOTHING, NOTHING, ints(7, 8)],
               constants=(3,), mode="linear", axes=[2, 3], keep_aspect_ratio_policy=policy)
     for mode in ("linear", "cubic"):
         write(f"resize_crop_{mode}", "Resize",
-              [reals(1, 1, 4, 4), scales(0, 0, .1, .2, 1, 1, .9, .8), NOTHING, ints(1, 1, 5, 5)],
+              [floats(1, 1, 4, 4), scales(0, 0, .1, .2, 1, 1, .9, .8), NOTHING, ints(1, 1, 5, 5)],
               constants=(1, 3), mode=mode, coordinate_transformation_mode="tf_crop_and_resize")
-    write("resize_symmetric", "Resize", [reals(1, 1, 5, 5), NOTHING, scales(1, 1, 1.3, .7)],
+    write("resize_symmetric", "Resize", [floats(1, 1, 5, 5), NOTHING, scales(1, 1, 1.3, .7)],
           opset=19, constants=(2,), mode="linear",
           coordinate_transformation_mode="half_pixel_symmetric")
 
 
 def movements(write):
-    write("pad_wrap", "Pad", [reals(3, 4), ints(1, 2, 2, 1)], opset=19, constants=(1,), mode="wrap")
-    write("pad_edge_axes", "Pad", [reals(3, 4), ints(2, 1), NOTHING, ints(1)], constants=(1, 3),
+    write("pad_wrap", "Pad", [floats(3, 4), ints(1, 2, 2, 1)], opset=19, constants=(1,), mode="wrap")
+    write("pad_edge_axes", "Pad", [floats(3, 4), ints(2, 1), NOTHING, ints(1)], constants=(1, 3),
           mode="edge")
-    write("pad_reflect", "Pad", [reals(4, 4), ints(2, 3, 1, 0)], constants=(1,), mode="reflect")
-    write("col2im", "Col2Im", [reals(1, 18, 9), ints(5, 5), ints(3, 3)], constants=(1, 2),
+    write("pad_reflect", "Pad", [floats(4, 4), ints(2, 3, 1, 0)], constants=(1,), mode="reflect")
+    write("col2im", "Col2Im", [floats(1, 18, 9), ints(5, 5), ints(3, 3)], constants=(1, 2),
           strides=[2, 2], pads=[1, 1, 1, 1])
-    write("crop_or_pad", "CenterCropPad", [reals(10, 7, 3), ints(7, 10, 4)], constants=(1,))
-    write("crop_axes", "CenterCropPad", [reals(10, 7, 3), ints(7, 4)], constants=(1,), axes=[0, -2])
+    write("crop_or_pad", "CenterCropPad", [floats(10, 7, 3), ints(7, 10, 4)], constants=(1,))
+    write("crop_axes", "CenterCropPad", [floats(10, 7, 3), ints(7, 4)], constants=(1,), axes=[0, -2])
     for reduction in ("max", "min", "add", "mul"):
         write(f"scatter_{reduction}", "ScatterElements",
-              [reals(3, 3), ints(0, 1, 1, 2, 0, 0).reshape(2, 3), reals(2, 3)],
+              [floats(3, 3), ints(0, 1, 1, 2, 0, 0).reshape(2, 3), floats(2, 3)],
               reduction=reduction)
         write(f"scatter_nd_{reduction}", "ScatterND",
-              [reals(4, 3), ints(0, 2, 0).reshape(3, 1), reals(3, 3)], reduction=reduction)
+              [floats(4, 3), ints(0, 2, 0).reshape(3, 1), floats(3, 3)], reduction=reduction)
     write("unique_rows", "Unique", [RANDOM.randint(0, 4, (4, 3)).astype(np.float32)], opset=11,
           outputs=4, axis=0, sorted=0)
 
@@ -152,29 +153,29 @@ def grids(write):
         for padding in ("zeros", "border", "reflection"):
             for align in (0, 1):
                 grid = (RANDOM.rand(1, 3, 4, 2) * 3 - 1.5).astype(np.float32)
-                write(f"grid_{mode}_{padding}_{align}", "GridSample", [reals(1, 1, 4, 5), grid],
+                write(f"grid_{mode}_{padding}_{align}", "GridSample", [floats(1, 1, 4, 5), grid],
                       opset=16, mode=mode, padding_mode=padding, align_corners=align)
     grid = (RANDOM.rand(1, 2, 2, 2, 3) * 2.4 - 1.2).astype(np.float32)
-    write("grid_of_3_axes", "GridSample", [reals(1, 2, 3, 4, 5), grid], opset=20, mode="linear")
+    write("grid_of_3_axes", "GridSample", [floats(1, 2, 3, 4, 5), grid], opset=20, mode="linear")
     regions = np.array([[0, 0, 5, 5], [1, 2, 7, 6]], np.float32)
     for mode, ratio in (("max", 2), ("avg", 0)):
-        write(f"roi_{mode}", "RoiAlign", [reals(1, 2, 8, 8), regions, ints(0, 0)], opset=16,
+        write(f"roi_{mode}", "RoiAlign", [floats(1, 2, 8, 8), regions, ints(0, 0)], opset=16,
               mode=mode, output_height=3, output_width=2, sampling_ratio=ratio)
 
 
 def sequences(write):
     lengths = np.array([4, 2], np.int32)
     write("lstm_both_ways", "LSTM",
-          [reals(4, 2, 3), reals(2, 20, 3), reals(2, 20, 5), reals(2, 40), lengths,
-           reals(2, 2, 5), reals(2, 2, 5), reals(2, 15)],
+          [floats(4, 2, 3), floats(2, 20, 3), floats(2, 20, 5), floats(2, 40), lengths,
+           floats(2, 2, 5), floats(2, 2, 5), floats(2, 15)],
           opset=14, outputs=3, hidden_size=5, direction="bidirectional", clip=0.7)
     write("gru_both_ways", "GRU",
-          [reals(4, 2, 3), reals(2, 15, 3), reals(2, 15, 5), reals(2, 30), lengths,
-           reals(2, 2, 5)],
+          [floats(4, 2, 3), floats(2, 15, 3), floats(2, 15, 5), floats(2, 30), lengths,
+           floats(2, 2, 5)],
           opset=14, outputs=2, hidden_size=5, direction="bidirectional", linear_before_reset=1)
-    write("gru_reverse", "GRU", [reals(4, 2, 3), reals(1, 15, 3), reals(1, 15, 5), reals(1, 30)],
+    write("gru_reverse", "GRU", [floats(4, 2, 3), floats(1, 15, 3), floats(1, 15, 5), floats(1, 30)],
           opset=14, outputs=2, hidden_size=5, direction="reverse")
-    write("rnn_leaky", "RNN", [reals(4, 2, 3), reals(1, 5, 3), reals(1, 5, 5), reals(1, 10)],
+    write("rnn_leaky", "RNN", [floats(4, 2, 3), floats(1, 5, 3), floats(1, 5, 5), floats(1, 10)],
           opset=14, outputs=2, hidden_size=5, activations=["LeakyRelu"], activation_alpha=[0.3])
 
 
@@ -183,29 +184,29 @@ def arithmetic(write):
         a, b = (RANDOM.randint(-99, 99, shape).astype(np.int32) for shape in ((3, 4), (4,)))
         write(op.lower(), op, [a, b])
     write("bitwisenot", "BitwiseNot", [RANDOM.randint(0, 255, (9,)).astype(np.uint8)])
-    write("mish", "Mish", [reals(9)])
+    write("mish", "Mish", [floats(9)])
     for approximate in ("none", "tanh"):
-        write(f"gelu_{approximate}", "Gelu", [reals(9)], opset=20, approximate=approximate)
+        write(f"gelu_{approximate}", "Gelu", [floats(9)], opset=20, approximate=approximate)
     for alpha in (1.0, 1.702):
-        write(f"swish_{alpha}", "Swish", [reals(9)], opset=24, alpha=alpha)
-    write("einsum_of_3", "Einsum", [reals(2, 3), reals(3, 4), reals(4, 2)], opset=12,
+        write(f"swish_{alpha}", "Swish", [floats(9)], opset=24, alpha=alpha)
+    write("einsum_of_3", "Einsum", [floats(2, 3), floats(3, 4), floats(4, 2)], opset=12,
           equation="ij,jk,kl->il")
-    write("einsum_dots", "Einsum", [reals(2, 3, 4), reals(2, 4, 5)], opset=12,
+    write("einsum_dots", "Einsum", [floats(2, 3, 4), floats(2, 4, 5)], opset=12,
           equation="b...j,bjk->b...k")
     write("matmul_i32", "MatMul", [RANDOM.randint(-9, 9, shape).astype(np.int32)
                                    for shape in ((2, 3), (3, 2))], opset=13)
     write("gemm_f64", "Gemm", [RANDOM.randn(2, 3), RANDOM.randn(3, 2), RANDOM.randn(2)], opset=13,
           alpha=0.5)
-    write("log_sum_exp", "ReduceLogSumExp", [reals(3, 4), ints(1)], constants=(1,), keepdims=0)
+    write("log_sum_exp", "ReduceLogSumExp", [floats(3, 4), ints(1)], constants=(1,), keepdims=0)
 
 
-def codes(*shape, dtype=np.uint8):
+def integers(*shape, dtype=np.uint8):
     info = np.iinfo(dtype)
     return RANDOM.randint(info.min, info.max + 1, shape).astype(dtype)
 
 
 def qlinear(write):
-    """ONNX Runtime's own operators on codes.  Scales are powers of two, so that no rounding of a
+    """ONNX Runtime's own integer operators.  Scales are powers of two, so that no rounding of a
     quotient of scales stands between the two answers, and zero points are even: its kernels add
     them before they round halves to even, QuantizeLinear adds them after."""
     for dtype in (np.uint8, np.int8):
@@ -218,7 +219,7 @@ def qlinear(write):
                   domain="com.microsoft", constants=places, **attributes)
 
         def data(*shape):
-            return codes(*shape, dtype=dtype)
+            return integers(*shape, dtype=dtype)
 
         case("QLinearAdd", [data(2, 3, 4), *x, data(3, 4), *y, *y], fed=(0, 3))
         case("QLinearMul", [data(2, 3, 4), *x, data(4), *x, *y], fed=(0, 3))
@@ -227,12 +228,12 @@ def qlinear(write):
         case("QLinearSigmoid", [data(3, 7), *x, np.float32(1 / 256), dtype(0)])
         case("QLinearAveragePool", [data(1, 3, 8, 8), *x, *x], kernel_shape=[2, 2], strides=[2, 2])
         case("QLinearGlobalAveragePool", [data(2, 3, 4, 4), *x, *x], channels_last=0)
-        weights = codes(5, 4, dtype=np.int8)
+        weights = integers(5, 4, dtype=np.int8)
         case("QGemm", [data(3, 5), *x, weights, np.float32(0.03125), np.int8(0),
                        RANDOM.randint(-2000, 2000, 4).astype(np.int32), np.float32(4), y[1]])
         case("QGemm", [data(3, 5), *x, weights, np.float32(0.03125), np.int8(0)], name="float")
     write("QLinearWhere", "QLinearWhere",
-          [RANDOM.rand(4, 5) < 0.5, codes(4, 5), np.float32(0.5), np.uint8(7), codes(4, 5),
+          [RANDOM.rand(4, 5) < 0.5, integers(4, 5), np.float32(0.5), np.uint8(7), integers(4, 5),
            np.float32(0.25), np.uint8(0), np.float32(0.5), np.uint8(7)], opset=13,
           domain="com.microsoft", constants=(2, 3, 5, 6, 7, 8))
 
@@ -248,9 +249,9 @@ def blocks(write):
     for axis, block in ((0, 2), (0, 4), (1, 3)):
         shape = [6, 5]
         shape[axis] = -(-shape[axis] // block)
-        of_blocks = np.abs(reals(*shape)) + np.float32(0.1)
+        of_blocks = np.abs(floats(*shape)) + np.float32(0.1)
         write(f"blocks_of_{block}_along_{axis}", "DequantizeLinear",
-              [codes(6, 5, dtype=np.int8), of_blocks, codes(*shape, dtype=np.int8)], opset=21,
+              [integers(6, 5, dtype=np.int8), of_blocks, integers(*shape, dtype=np.int8)], opset=21,
               constants=(0, 1, 2), axis=axis, block_size=block)
         write(f"int4_blocks_of_{block}_along_{axis}", "DequantizeLinear",
               [FourBit(nibbles, True), of_blocks], opset=21, constants=(0, 1), axis=axis,

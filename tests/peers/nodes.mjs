@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs every operator of an exported QDQ model alone, on the integers that ONNX Runtime computes
 // before it, in both runtimes.  Conv, Gemm, MatMul, Concat, MaxPool and what only moves elements
 // must give equal integers, any other single operator may be one step off, and so may one that is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads and writes numpy's .npy: {dtype, shape, data}, data a typed array in C order.
 
 // numpy's word -> its letter in the file, and how it is held here.

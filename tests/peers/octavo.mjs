@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the `octavo` command line, as interfaces has it.
 import {spawnSync} from 'node:child_process';
 import {existsSync, readFileSync} from 'node:fs';

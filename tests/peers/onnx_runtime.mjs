@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs models in ONNX Runtime on the CPU: one thread unless asked, so that a run is repeatable.
 import {readFileSync} from 'node:fs';
 import ort from 'onnxruntime-node';

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where Rescales arise in real models, what the passes leave of them, and why each that is left
 // stays.
 import {mkdirSync} from 'node:fs';

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+// SPDX-License-Identifier: Apache-2.0
 // Runs a model in ONNX Runtime on samples and writes every output as .npy, with an index.json.
 import {parseArgs} from 'node:util';
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Samples are cut along axis 0 into batches of the model; results of the batches are joined again:
 // along axis 0 where that is the model's batch, else stacked in a new leading axis.
 import {elementCount} from './npy.mjs';

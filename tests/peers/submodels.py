@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Cuts a QDQ model into one model per quantized value: DequantizeLinear.. -> operators ->
 QuantizeLinear, with integer inputs `input_0`.. and the integer output `result`.
 
@@ -32,7 +33,7 @@ DEFINED_ALIKE = {
     "SpaceToDepth", "Flatten", "Squeeze", "Unsqueeze", "Identity",
 }
 
-# What an operator is written as where the opset lacks it, and comes back as one operator on codes.
+# What an operator is written as where the opset lacks it, and is imported again as one integer operator.
 WRITTEN_OUT = {
     ("Sigmoid", "Mul"): "Swish",
     ("Mul", "Sigmoid", "Mul"): "Swish",

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A cut holds one operator with its constants, and says rightly whether integers must be equal."""
 
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a text recognition model says, and how far that is from the truth.
 
 // The lines of an output [lines, places, letters + 1 or 2]: the best letter of each place, class 0

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of values as `octavo run` writes it: one .npy per value and an index.json that lists
 // {name, file, dtype, scale, zero_point, axis}.
 import {mkdirSync, readFileSync, writeFileSync} from 'node:fs';

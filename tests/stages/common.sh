@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the stages share; sourced with the repository as working directory.
 
 # build PRESET [TARGET...]: configures and builds.
@@ -25,4 +26,12 @@ run_tests() {
 skip() {
   echo "skipped: $*"
   exit 77
+}
+
+# install_npm FOLDER: the packages of FOLDER's package-lock.json; npm notes in a file what it
+# installed, so that this is quick where they are there.
+install_npm() {
+  if [ ! "$1/node_modules/.package-lock.json" -nt "$1/package-lock.json" ]; then
+    (cd "$1" && npm ci --ignore-scripts --no-audit --no-fund)
+  fi
 }

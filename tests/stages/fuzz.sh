@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The fuzz targets, from seeds, a minute each; less where OCTAVO_MINUTES leaves less, and that is said.
 . tests/stages/common.sh
 targets=$(ls tests/fuzz/fuzz_*.cc | wc -l)

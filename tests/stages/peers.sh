@@ -1,12 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 # Real models through Octavo and ONNX Runtime, compared step by step, then small ones operator by
 # operator; then operators that ONNX's own test data lack, with ONNX Runtime's answers.
 . tests/stages/common.sh
 [ -x build/release/client/octavo ] || skip "build/release/client/octavo is not built"
+install_npm tests/peers
 cd tests/peers
-# npm notes in this file what it installed.
-if [ ! node_modules/.package-lock.json -nt package-lock.json ]; then
-  npm ci --ignore-scripts --no-audit --no-fund
-fi
 work=$OCTAVO_RESULTS/models
 node models_table.mjs --work "$work"
 node agreement.mjs --small --samples 4

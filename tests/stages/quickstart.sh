@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The quickstart as a newcomer runs it, on what the stage release has built.
 . tests/stages/common.sh
 for binary in server/octavod client/octavo; do

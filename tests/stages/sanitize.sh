@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Core and its tests under AddressSanitizer and UndefinedBehaviorSanitizer; the fuzz targets, which
 # are built so as well, have a stage of their own.
 . tests/stages/common.sh

@@ -1,2 +1,3 @@
+# SPDX-License-Identifier: Apache-2.0
 # clang-tidy on what a change touches.
 sh tests/lint/tidy_changed.sh

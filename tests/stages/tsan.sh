@@ -1,9 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
 # Job and server logic under ThreadSanitizer.  Without gRPC: Debian's is not instrumented, and
 # ThreadSanitizer over it reports races that are none.
 . tests/stages/common.sh
 
 # Test programs with threads in them; those that this checkout does not have are left out.
-wanted="base profile reference runtime job server_logic"
+wanted="base profile float_exec runtime job server_logic"
 
 build tsan help >"$OCTAVO_RESULTS/tsan-targets.log"
 targets=

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes a graph by definition and keeps every value, by name.
 #pragma once
 

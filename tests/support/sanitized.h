@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a sanitizer watches this build: a test of many random cases then takes fewer of them.
 #pragma once
 

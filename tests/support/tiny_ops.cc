@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/support/tiny_ops.h"
 
 #include <array>
@@ -66,32 +67,52 @@ constexpr ir::AttrSpec kKnobs[] = {
     {"t", AttrKind::kTensor},
 };
 
-constexpr QuantRule kSame{.kind = QuantRule::Kind::kSameAsInput};
+constexpr QuantRule kSame{.kind = QuantRule::Kind::kSameScale};
 constexpr QuantRule kFree{.kind = QuantRule::Kind::kFree};
 
-constexpr ir::OpDef kMove{
-    .name = "Move", .quant = kSame, .map_quant = &MapSameAxis, .infer = &InferSame};
-constexpr ir::OpDef kFreeze{.name = "Freeze", .quant = kSame, .infer = &InferSame};
-constexpr ir::OpDef kPlus{
-    .name = "Plus", .inputs = {2, 2}, .quant = kFree, .infer = &InferPlus, .commutative = true};
+constexpr ir::OpDef kMove{.name = "Move",
+                          .since = ir::kNotInOnnx,
+                          .quant = kSame,
+                          .map_quant = &MapSameAxis,
+                          .infer = &InferSame};
+constexpr ir::OpDef kFreeze{
+    .name = "Freeze", .since = ir::kNotInOnnx, .quant = kSame, .infer = &InferSame};
+constexpr ir::OpDef kPlus{.name = "Plus",
+                          .since = ir::kNotInOnnx,
+                          .inputs = {2, 2},
+                          .quant = kFree,
+                          .infer = &InferPlus,
+                          .commutative = true};
 constexpr ir::OpDef kAffine{.name = "Affine",
+                            .since = ir::kNotInOnnx,
                             .inputs = {2, 3},
                             .roles = ir::Roles(Role::kData, Role::kWeight, Role::kBias),
                             .quant = kFree,
                             .infer = &InferAffine};
-constexpr ir::OpDef kSine{.name = "Sine", .infer = &InferSame};
-constexpr ir::OpDef kHalves{
-    .name = "Halves", .results = {2, 2}, .quant = kSame, .infer = &InferHalves};
+constexpr ir::OpDef kSine{.name = "Sine", .since = ir::kNotInOnnx, .infer = &InferSame};
+constexpr ir::OpDef kHalves{.name = "Halves",
+                            .since = ir::kNotInOnnx,
+                            .results = {2, 2},
+                            .quant = kSame,
+                            .infer = &InferHalves};
 constexpr ir::OpDef kShaped{.name = "Shaped",
+                            .since = ir::kNotInOnnx,
                             .inputs = {2, 2},
                             .roles = ir::Roles(Role::kData, Role::kParameter),
                             .quant = kFree,
                             .infer = &InferShaped};
-constexpr ir::OpDef kKnob{.name = "Knobs", .attributes = kKnobs, .infer = &InferSame};
-constexpr ir::OpDef kQuantize{
-    .name = "Quantize", .domain = "octavo", .quant = kFree, .infer = &InferReal};
-constexpr ir::OpDef kDequantize{
-    .name = "Dequantize", .domain = "octavo", .quant = kFree, .infer = &InferReal};
+constexpr ir::OpDef kKnob{
+    .name = "Knobs", .since = ir::kNotInOnnx, .attributes = kKnobs, .infer = &InferSame};
+constexpr ir::OpDef kQuantize{.name = "Quantize",
+                              .domain = "octavo",
+                              .since = ir::kNotInOnnx,
+                              .quant = kFree,
+                              .infer = &InferReal};
+constexpr ir::OpDef kDequantize{.name = "Dequantize",
+                                .domain = "octavo",
+                                .since = ir::kNotInOnnx,
+                                .quant = kFree,
+                                .infer = &InferReal};
 
 constexpr std::array kAll = {&kMove,   &kFreeze, &kPlus, &kAffine,   &kSine,
                              &kHalves, &kShaped, &kKnob, &kQuantize, &kDequantize};

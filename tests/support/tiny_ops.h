@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A few operators made for tests of core/ir and core/text, which know no real one: each has the
 // least that shows one kind of rule.
 #pragma once
@@ -9,7 +10,7 @@
 
 namespace octavo::test {
 
-//   Move(x)            same-as-input: moves codes; a per-channel type passes, its axis stays
+//   Move(x)            same-as-input: copies values; a per-channel type passes, its axis stays
 //   Freeze(x)          same-as-input: no per-channel type passes
 //   Plus(a, b)         free: elementwise on equal shapes, commutative
 //   Affine(x, w, b?)   free: data, weight, bias; x [n, k], w [m, k], b [m] -> [n, m]

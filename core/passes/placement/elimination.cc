@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamic programming: variables are the sites' positions and, for every value, which of its stages
 // are kept.  One variable after the other is taken out, the one with the fewest neighbours first,
 // leaving the least cost over its choices as a table over these neighbours.

@@ -1,12 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/passes/placement/graph_region.h"
 
 #include <algorithm>
 #include <map>
 #include <tuple>
 
-#include "core/passes/absorb.h"
-#include "core/passes/bias_rescale.h"
-#include "core/passes/border.h"
+#include "core/passes/rescale/absorb.h"
+#include "core/passes/rescale/bias_rescale.h"
+#include "core/passes/rescale/fold_conditions.h"
 
 namespace octavo::passes::placement {
 namespace {
@@ -63,15 +64,13 @@ class Extractor {
 
   bool IsMover(const Node& node) const {
     const ir::RescaleRule& rule = node.op->rescale;
-    if (rule.at_input != AtInput::kSunk && rule.at_output != AtOutput::kRaised) return false;
-    if (node.op->QuantOf(graph_, node).kind != ir::QuantRule::Kind::kSameAsInput) return false;
+    if (rule.at_input != AtInput::kSink && rule.at_output != AtOutput::kHoist) return false;
+    if (node.op->QuantOf(graph_, node).kind != ir::QuantRule::Kind::kSameScale) return false;
     for (const ValueId result : node.results) {
       if (!IsPlain(graph_.type(result)) || graph_.IsOutput(result)) return false;
     }
     const Type& type = graph_.type(node.result());
-    const auto alike = [&](ValueId value) {
-      return graph_.type(value).dtype == type.dtype && graph_.type(value).quant == type.quant;
-    };
+    const auto alike = [&](ValueId value) { return graph_.type(value).SameQuantization(type); };
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
       if (!alike(node.inputs[i])) return false;
@@ -93,7 +92,7 @@ class Extractor {
     return static_cast<int>(out_.region.actors.size()) - 1;
   }
 
-  // Whether a Rescale that moves, or an op that passes codes on, reads the value.
+  // Whether a Rescale that can move, or a same-scale op, consumes the value.
   bool Matters(ValueId value) const {
     return std::ranges::any_of(graph_.value(value).uses, [&](const ir::Use& use) {
       const Node& reader = graph_.node(use.node);
@@ -144,10 +143,10 @@ class Extractor {
   std::map<std::tuple<ir::DType, float, int32_t>, int> labels_;
 };
 
-// Answers from a graph, some of which are remembered: merging may enumerate all codes.
-class GraphLaws {
+// Answers from a graph, some of them cached: merging may enumerate all values of a type.
+class GraphMoves {
  public:
-  GraphLaws(const Graph& graph, const Settings& settings, const GraphRegion& region)
+  GraphMoves(const Graph& graph, const Settings& settings, const GraphRegion& region)
       : graph_(graph), settings_(settings), region_(region) {
     given_by_.resize(region.region.actors.size());
     for (size_t i = 0; i < region.values.size(); ++i) {
@@ -158,28 +157,30 @@ class GraphLaws {
 
   bool MaySink(int actor, int from, int to) const {
     const Node& node = graph_.node(region_.movers[actor]);
-    return node.op->rescale.at_input == AtInput::kSunk && MayPass(node, from, to, from);
+    return node.op->rescale.at_input == AtInput::kSink && MayPass(node, from, to, from);
   }
-  bool MayRaise(int actor, int from, int to) const {
+  bool MayHoist(int actor, int from, int to) const {
     const Node& node = graph_.node(region_.movers[actor]);
-    return node.op->rescale.at_output == AtOutput::kRaised && MayPass(node, from, to, to);
+    return node.op->rescale.at_output == AtOutput::kHoist && MayPass(node, from, to, to);
   }
 
-  bool MayRead(int actor, int from, int to) const {
+  bool MayFoldIntoConsumer(int actor, int from, int to) const {
     const ir::Use& use = region_.uses[actor];
     if (!use.node) return false;
-    const Offer offer = OfferToRead(graph_, settings_.target, use, type(from), type(to));
+    const FoldCheck offer =
+        CanFoldIntoConsumer(graph_, settings_.target, use, type(from), type(to));
     const int bits = settings_.target.bias_bits;
     return Allows(offer) && WhyBiasStays(graph_, use.node, type(from), bits).empty();
   }
-  bool MayGive(int actor, int from, int to) const {
-    return Allows(OfferToGive(graph_, settings_.target, given_by_[actor], type(from), type(to)));
+  bool MayFoldIntoProducer(int actor, int from, int to) const {
+    return Allows(
+        CanFoldIntoProducer(graph_, settings_.target, given_by_[actor], type(from), type(to)));
   }
 
   bool MayMerge(int a, int b, int c) {
     const auto [at, added] = merges_.emplace(std::make_tuple(a, b, c), false);
     if (added) {
-      at->second = Allows(OfferToMerge(type(a), type(b), type(c), settings_.target.numerics));
+      at->second = Allows(CanMerge(type(a), type(b), type(c), *settings_.target.numerics));
     }
     return at->second;
   }
@@ -198,7 +199,9 @@ class GraphLaws {
     return node.op->rescale.why_not(graph_, node, shaped(from), shaped(to)).empty();
   }
 
-  bool Allows(const Offer& offer) const { return offer.effect && *offer.effect <= settings_.limit; }
+  bool Allows(const FoldCheck& offer) const {
+    return offer.effect && *offer.effect <= settings_.limit;
+  }
 
   const Graph& graph_;
   const Settings& settings_;
@@ -211,14 +214,17 @@ class GraphLaws {
 
 GraphRegion RegionOf(const Graph& graph) { return Extractor(graph).Run(); }
 
-Laws LawsOf(const Graph& graph, const Settings& settings, const GraphRegion& region) {
-  const auto laws = std::make_shared<GraphLaws>(graph, settings, region);
+AllowedMoves AllowedMovesOf(const Graph& graph, const Settings& settings,
+                            const GraphRegion& region) {
+  const auto allowed = std::make_shared<GraphMoves>(graph, settings, region);
   return {
-      .may_sink = [laws](int actor, int a, int b) { return laws->MaySink(actor, a, b); },
-      .may_raise = [laws](int actor, int a, int b) { return laws->MayRaise(actor, a, b); },
-      .may_read = [laws](int actor, int a, int b) { return laws->MayRead(actor, a, b); },
-      .may_give = [laws](int actor, int a, int b) { return laws->MayGive(actor, a, b); },
-      .may_merge = [laws](int a, int b, int c) { return laws->MayMerge(a, b, c); },
+      .may_sink = [allowed](int actor, int a, int b) { return allowed->MaySink(actor, a, b); },
+      .may_hoist = [allowed](int actor, int a, int b) { return allowed->MayHoist(actor, a, b); },
+      .may_fold_into_consumer =
+          [allowed](int actor, int a, int b) { return allowed->MayFoldIntoConsumer(actor, a, b); },
+      .may_fold_into_producer =
+          [allowed](int actor, int a, int b) { return allowed->MayFoldIntoProducer(actor, a, b); },
+      .may_merge = [allowed](int a, int b, int c) { return allowed->MayMerge(a, b, c); },
   };
 }
 

@@ -1,6 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // The region of a graph in which Rescales may move, and how an answer is written back.  Only exact
-// moves are written: Rescales that ends are to take, or that merge, come to stand beside each
-// other for the laws of absorb.h.
+// moves are written: a Rescale that is to be folded or merged becomes adjacent to its neighbour,
+// and absorb_rules.h does the rest.
 #pragma once
 
 #include <vector>
@@ -30,12 +31,13 @@ struct GraphRegion {
   std::vector<std::vector<Standing>> standing = {};
 };
 
-// Values of one pair of parameters alone; a Rescale to or from a per-channel type, one whose result
-// is a graph output, and one after kMaxSteps others stay where they are.
+// Per-tensor values only; a Rescale from or to a per-channel type, one whose result is a graph
+// output, and one after kMaxSteps others stay where they are.
 GraphRegion RegionOf(const ir::Graph& graph);
 
-// The laws of moving and of the ends, within the job's limit.  Refers to all arguments.
-Laws LawsOf(const ir::Graph& graph, const Settings& settings, const GraphRegion& region);
+// The moves that rules allow within the job's limit.  Refers to all arguments.
+AllowedMoves AllowedMovesOf(const ir::Graph& graph, const Settings& settings,
+                            const GraphRegion& region);
 
 // Whether two Rescales of a value convert it in the same way; Write leaves one of them.
 bool HasAlike(const std::vector<GraphRegion::Standing>& standing);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every site's "is it past this position?" and every stage's "does a reader need it?" is a yes or a
 // no.  A reader past a stage needs the stage; a producer past it saves its cost; a producer is past
 // no stage that a reader is not past.  Least cost is a minimum cut between yes and no.

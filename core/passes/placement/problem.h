@@ -1,11 +1,15 @@
-// Where the Rescales of a region may stand, as numbers alone: sites that move along the labels of
-// the paths through them, and values that carry a Rescale for every label that a reader needs.
-// Knows no graph; the solvers and their tests need nothing else.
+// SPDX-License-Identifier: Apache-2.0
+// The placement problem as numbers, without a graph: sites that move along the labels of the paths
+// through them, and values that need a Rescale for every label that a consumer reads.
 //
-// A site is an op that reads and gives codes of one label, or one end of a path.  Its position is
-// how many Rescales, in the order of its paths, were moved from behind it to before it; 0 is where
-// it stands in the graph.  A value's stages are the labels that its codes take on the way to its
-// readers: a tree whose root is the label of the producer's least position.
+// A label is a set of quantization parameters.  A site is an op whose operands and results have one
+// label, or an end of a path.  Its position is the number of Rescales, in the order of its paths,
+// that were moved from behind it to before it; 0 is its position in the graph.  A value's stages
+// are the labels that it takes on the way to its consumers: a tree whose root is the label at the
+// producer's lowest position.
+//
+//     position of the site:   0                    1
+//     path:   x -[A]- Op -R- [B] -> y     x -R- [B]- Op -[B] -> y       [L]: label, R: Rescale
 #pragma once
 
 #include <compare>
@@ -46,10 +50,10 @@ struct Cost {
   friend constexpr Cost operator-(Cost a, const Cost& b) { return a -= b; }
 };
 
-// What must not be chosen.  Sums of a few million of it stay in range.
+// The cost of an invalid choice.  Sums of a few million of it do not overflow.
 inline constexpr int64_t kForbidden = int64_t{1} << 40;
 
-// The least and the greatest position.
+// The lowest and the highest position.
 struct Site {
   int low = 0;
   int high = 0;
@@ -60,16 +64,16 @@ struct Site {
 struct Stage {
   int parent = -1;  // an earlier stage of the value; -1: the root
   int depth = 0;
-  // Bit d: a Rescale from the ancestor of depth d gives this stage at once, by the laws that omit
-  // a rounding where stages lie between.  Always has the parent's bit.
+  // Bit d: one Rescale from the ancestor of depth d computes this stage, by the rules that drop a
+  // rounding if stages are between.  The parent's bit is always set.
   uint32_t from = 0;
-  // Bit d: besides, the codes of that ancestor are this stage's, so no Rescale is needed.
+  // Bit d: that ancestor's stored values are also this stage's, so no Rescale is needed.
   uint32_t same = 0;
 };
 inline constexpr int kMaxDepth = 30;
 
-// Where a site stands among a value's stages: at `last` in its greatest position, one stage nearer
-// to the root for every position less.
+// The stage of a site in a value: `last` at its highest position, one stage nearer to the root for
+// every position below that.
 struct End {
   int site = 0;
   int last = 0;
@@ -90,14 +94,13 @@ struct Problem {
 // A position for each site.
 using Positions = std::vector<int>;
 
-// The stage of a value at which an end stands when its site is at `position`.
+// The stage of a value at an end whose site is at `position`.
 int StageAt(const Problem& problem, const Value& value, const End& end, int position);
 
 // Whether `ancestor` is on the way from the root to `stage`, or is `stage`.
 bool IsOnTheWay(const Value& value, int ancestor, int stage);
 
-// How a value's stages are given: stage `stage` by a Rescale from stage `source`, or by the very
-// codes of `source`.
+// How a stage is computed: by a Rescale from stage `source`, or as the stored values of `source`.
 struct Link {
   int stage = 0;
   int source = 0;
@@ -109,17 +112,17 @@ struct Tree {
   std::vector<Link> links = {};  // a stage's source is `from` or an earlier link's stage
 };
 
-// The cheapest way from stage `from` to all of `wanted`; nothing where one of them is not below
-// it.  Ties go to fewer stages left out.
+// The cheapest tree from stage `from` to all of `wanted`; nothing if one of them is not below it.
+// Ties go to fewer skipped stages.
 std::optional<Tree> CheapestTree(const Value& value, int from, std::span<const int> wanted);
 // The same for a value whose ends all have positions.
 std::optional<Tree> TreeAt(const Problem& problem, const Value& value, const Positions& positions);
 
-// The whole cost; nothing where a reader would stand before its producer.
+// The total cost; nothing if a consumer would be before its producer.
 std::optional<Cost> CostOf(const Problem& problem, const Positions& positions);
 
-// Whether some stage can be given past its parent, so that the cost of a value is not just the sum
-// over the stages on the way.
+// Whether some stage can be computed from an ancestor beyond its parent, so that the cost of a
+// value is not a sum over stages.
 bool HasShortcuts(const Value& value);
 
 }  // namespace octavo::passes::placement

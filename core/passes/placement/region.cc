@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/passes/placement/region.h"
 
 #include <algorithm>
@@ -16,9 +17,9 @@ struct Link {
 
 class Builder {
  public:
-  Builder(const Region& region, const Laws& laws)
+  Builder(const Region& region, const AllowedMoves& allowed)
       : region_(region),
-        laws_(laws),
+        allowed_(allowed),
         into_(region.actors.size()),
         out_(region.actors.size()),
         back_(region.actors.size()),
@@ -63,7 +64,8 @@ class Builder {
     if (own.kind == Kind::kProducer || into_[actor].empty()) return {};
     Labels common = BackAlong(into_[actor][0]);
     for (const Link& link : into_[actor]) KeepCommon(BackAlong(link), common);
-    const auto& allowed = own.kind == Kind::kMover ? laws_.may_sink : laws_.may_read;
+    const auto& allowed =
+        own.kind == Kind::kMover ? allowed_.may_sink : allowed_.may_fold_into_consumer;
     size_t steps = 0;
     for (int to = own.label; steps < common.size() && steps < kMaxSteps; ++steps) {
       if (!allowed || !allowed(actor, common[steps], to)) break;
@@ -90,9 +92,10 @@ class Builder {
   Labels Ahead(int actor) const {
     const Actor& own = region_.actors[actor];
     if (own.kind == Kind::kReader || out_[actor].empty()) return {};
-    Labels common = AheadAlong(out_[actor][0]);
-    for (const Link& link : out_[actor]) KeepCommon(AheadAlong(link), common);
-    const auto& allowed = own.kind == Kind::kMover ? laws_.may_raise : laws_.may_give;
+    Labels common = LabelsAlong(out_[actor][0]);
+    for (const Link& link : out_[actor]) KeepCommon(LabelsAlong(link), common);
+    const auto& allowed =
+        own.kind == Kind::kMover ? allowed_.may_hoist : allowed_.may_fold_into_producer;
     size_t steps = 0;
     for (int from = own.label; steps < common.size() && steps < kMaxSteps; ++steps) {
       if (!allowed || !allowed(actor, from, common[steps])) break;
@@ -102,7 +105,7 @@ class Builder {
     return common;
   }
 
-  Labels AheadAlong(const Link& link) const {
+  Labels LabelsAlong(const Link& link) const {
     const Way& way = region_.items[link.item].ways[link.way];
     if (way.labels.size() > kMaxSteps) return {};
     Labels ahead = way.labels;
@@ -154,7 +157,7 @@ class Builder {
     Stage& own = value.stages[stage];
     const Stage& parent = value.stages[own.parent];
     own.from = uint32_t{1} << parent.depth;
-    if (!laws_.may_merge) return;
+    if (!allowed_.may_merge) return;
     for (int above = parent.parent; above >= 0; above = value.stages[above].parent) {
       // The way from `above` down to `stage`, one merge after the other.
       Labels way;
@@ -162,7 +165,7 @@ class Builder {
       std::ranges::reverse(way);
       bool allowed = true;
       for (size_t i = 1; i < way.size() && allowed; ++i) {
-        allowed = laws_.may_merge(labels[above], way[i - 1], way[i]);
+        allowed = allowed_.may_merge(labels[above], way[i - 1], way[i]);
       }
       if (!allowed) continue;
       const uint32_t bit = uint32_t{1} << value.stages[above].depth;
@@ -172,13 +175,15 @@ class Builder {
   }
 
   const Region& region_;
-  const Laws& laws_;
+  const AllowedMoves& allowed_;
   std::vector<std::vector<Link>> into_, out_;  // by actor
   std::vector<Labels> back_, ahead_;
 };
 
 }  // namespace
 
-Built BuildProblem(const Region& region, const Laws& laws) { return Builder(region, laws).Run(); }
+Built BuildProblem(const Region& region, const AllowedMoves& allowed) {
+  return Builder(region, allowed).Run();
+}
 
 }  // namespace octavo::passes::placement

@@ -1,6 +1,7 @@
-// A region as it stands: ops that read and give one label, the values between them, and on every
-// way from a value to a reader the labels to which its Rescales convert.  BuildProblem says how far
-// each op may move along these labels such that every path keeps its sequence of them.
+// SPDX-License-Identifier: Apache-2.0
+// A region of a graph: ops whose operands and results have one label, the values between them, and
+// on every path from a value to a consumer the labels to which its Rescales convert.  BuildProblem
+// computes how far each op may move along these labels such that every path keeps their sequence.
 #pragma once
 
 #include <functional>
@@ -12,12 +13,12 @@ namespace octavo::passes::placement {
 
 struct Actor {
   enum class Kind {
-    kMover,     // an op that reads all its operands and gives all its results at one label
-    kProducer,  // gives a value; may give it at a later label at once
-    kReader,    // reads a value; may read it at an earlier label
+    kMover,     // a same-scale op: all operands and results have one label
+    kProducer,  // computes a value, perhaps directly at a later label
+    kReader,    // consumes a value, perhaps at an earlier label
   };
   Kind kind = Kind::kMover;
-  int label = 0;  // at which it reads or gives codes
+  int label = 0;  // of its operands or results
 };
 
 struct Way {
@@ -27,7 +28,7 @@ struct Way {
 
 struct Item {
   int64_t elements = 0;
-  int producer = 0;  // actor, whose label the codes have
+  int producer = 0;  // actor, whose label the value has
   std::vector<Way> ways = {};
 };
 
@@ -37,15 +38,15 @@ struct Region {
   std::vector<Item> items = {};
 };
 
-// What the laws allow.  An unset function allows nothing.
-struct Laws {
-  // Whether a Rescale may move past a mover, downwards or upwards.
+// What the rules allow.  An unset function allows nothing.
+struct AllowedMoves {
+  // Whether a Rescale may sink or hoist past a mover.
   std::function<bool(int actor, int from, int to)> may_sink = {};
-  std::function<bool(int actor, int from, int to)> may_raise = {};
-  // Whether a reader of `to` may read `from`, its Rescale's operand, instead.
-  std::function<bool(int actor, int from, int to)> may_read = {};
-  // Whether a producer of `from` may give `to`.
-  std::function<bool(int actor, int from, int to)> may_give = {};
+  std::function<bool(int actor, int from, int to)> may_hoist = {};
+  // Whether a consumer of `to` may consume `from`, its Rescale's operand, instead.
+  std::function<bool(int actor, int from, int to)> may_fold_into_consumer = {};
+  // Whether a producer of `from` may compute `to`.
+  std::function<bool(int actor, int from, int to)> may_fold_into_producer = {};
   // Whether Rescale(Rescale(x : a) : b) : c may become Rescale(x : a) : c; for c = a, x itself.
   std::function<bool(int a, int b, int c)> may_merge = {};
 };
@@ -57,9 +58,9 @@ inline constexpr int kMaxSteps = 3;
 // The problem whose sites are the region's actors and whose values are its items, in order.
 struct Built {
   Problem problem = {};
-  // labels[item][stage]: what the value's codes are there.
+  // labels[item][stage]: the value's label there.
   std::vector<std::vector<int>> labels = {};
 };
-Built BuildProblem(const Region& region, const Laws& laws);
+Built BuildProblem(const Region& region, const AllowedMoves& allowed);
 
 }  // namespace octavo::passes::placement

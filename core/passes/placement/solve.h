@@ -1,12 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds positions of least cost.  Sites that can move fall into parts that do not touch; each part
 // is solved by the first method that is exact on it:
 //
-//   min-cut      where no stage can be left out: the cost is then a sum over stages, each of which
-//                asks for one of two answers (is the end past it?), however many labels there are
+//   min-cut      where no stage can be skipped: the cost is then a sum over stages, each a binary
+//                choice (is the end past it?), for any number of labels
 //   elimination  dynamic programming over sites and values, where few of them meet at a time:
 //                trees, series-parallel regions and others of small width
 //   search       branch and bound, where the sites are few
-//   local        otherwise: the better of what stands and the cut's answer, improved site by site
+//   local        otherwise, heuristic: the better of the present positions and the cut's answer,
+//                improved site by site
 //
 // Ties go to fewer Rescales, then to fewer moves.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
 
@@ -137,7 +138,7 @@ bool HasAlike(const std::vector<GraphRegion::Standing>& standing) {
 
 Result<std::vector<Move>> Write(Graph& graph, const GraphRegion& region, const Built& built,
                                 Positions positions) {
-  // An end takes a Rescale by its own law, once that stands beside it.
+  // An end folds a Rescale by its own rule once that is adjacent.
   for (size_t a = 0; a < positions.size(); ++a) {
     if (region.region.actors[a].kind != Actor::Kind::kMover) positions[a] = 0;
   }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readers of other tools' profiles, each for text that `profile::Parse` found to be of its form.
 // They give ranges; histograms of other tools have other bins and are checked, not kept.
 #pragma once

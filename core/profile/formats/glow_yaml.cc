@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Glow's profile: three YAML documents, the tools' version, a hash of the graph, and a list of
 // ranges by the name of a node's output.  Read as events, so that histograms take no memory.
 #include <yaml-cpp/anchor.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ONNX Runtime's calibration JSON: `calibration.json` maps a tensor to its TensorData (or, in older
 // versions, to [min, max]); saved TensorsData hold such a map as "data".
 #include <nlohmann/json.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TensorRT's calibration cache: a line "TRT-<version>-<calibrator>", then "<tensor>: <scale>"
 // lines, the scale being the eight hex digits of a float, most significant first.  127 steps of it
 // are the largest magnitude.

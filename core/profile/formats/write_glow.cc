@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes Glow's three documents.  Its histograms have bins of one width from min to max.
 #include <algorithm>
 #include <cmath>

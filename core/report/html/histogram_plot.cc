@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/html/histogram_plot.h"
 
 #include <algorithm>
@@ -15,11 +16,8 @@ constexpr double kTop = 8;
 constexpr double kHeight = 120;
 constexpr double kBase = kTop + kHeight;
 
-std::vector<double> Counts(const Json& list) {
-  std::vector<double> counts;
-  if (!list.is_array()) return counts;
-  for (const Json& count : list) counts.push_back(std::max(0.0, Real(count).value_or(0)));
-  return counts;
+std::vector<double> Counts(const google::protobuf::RepeatedField<int64_t>& list) {
+  return {list.begin(), list.end()};
 }
 
 double Sum(const std::vector<double>& counts) {
@@ -32,7 +30,7 @@ double Greatest(const std::vector<double>& counts) {
   return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
 }
 
-// Activations crowd at zero, so heights are logarithmic: a bin with one element still shows.
+// Logarithmic: most activations are near zero, and a bin with one element must be visible.
 double Height(double count, double greatest) {
   return greatest > 0 ? kHeight * std::log2(1 + count) / std::log2(1 + greatest) : 0;
 }
@@ -47,16 +45,16 @@ std::string Outline(const std::vector<double>& counts, double greatest) {
   return path + fmt::format("V{:.0f}", kBase);
 }
 
-struct CodeRange {
-  std::string_view dtype = {};
-  double low = 0;
-  double high = 0;
+struct IntegerType {
+  std::string_view name = {};
+  double min = 0;
+  double max = 0;
 };
-constexpr CodeRange kCodes[] = {
+constexpr IntegerType kIntegerTypes[] = {
     {"i8", -128, 127},   {"u8", 0, 255},    {"i16", -32768, 32767},   {"u16", 0, 65535},
     {"int8", -128, 127}, {"uint8", 0, 255}, {"int16", -32768, 32767}, {"uint16", 0, 65535}};
 
-// A mark at real `real`, if the plot of [low, high] has it.
+// A vertical line at `real`, if that is within the plot of [low, high].
 std::string Mark(double real, double low, double high, std::string_view css,
                  std::string_view caption) {
   if (!(real >= low && real <= high)) return {};
@@ -67,14 +65,15 @@ std::string Mark(double real, double low, double high, std::string_view css,
       css, x, x, kTop, kBase, caption, real);
 }
 
-std::string TypeEnds(const Json& value, double low, double high) {
-  const std::optional<double> scale = Real(Member(value, "scale"));
-  const std::optional<double> zero_point = Real(Member(value, "zero_point"));
-  if (!scale || !zero_point) return {};
-  for (const CodeRange& codes : kCodes) {
-    if (codes.dtype != String(Member(value, "dtype"))) continue;
-    return Mark((codes.low - *zero_point) * *scale, low, high, "limit", "least of the type:") +
-           Mark((codes.high - *zero_point) * *scale, low, high, "limit", "greatest of the type:");
+std::string TypeBounds(const v1::ValueNumerics& value, double low, double high) {
+  if (!value.has_scale() || !value.has_zero_point()) return {};
+  const auto zero_point = static_cast<double>(value.zero_point());
+  for (const IntegerType& type : kIntegerTypes) {
+    if (type.name != value.dtype()) continue;
+    return Mark((type.min - zero_point) * value.scale(), low, high, "limit",
+                "lower bound of the type:") +
+           Mark((type.max - zero_point) * value.scale(), low, high, "limit",
+                "upper bound of the type:");
   }
   return {};
 }
@@ -89,43 +88,41 @@ std::string Head(std::string_view id, double width, std::string_view title,
 
 }  // namespace
 
-std::string HistogramPlot(const Json& value, size_t index) {
-  const Json& histogram = Member(value, "histogram");
-  const std::vector<double> floats = Counts(Member(histogram, "float"));
-  const std::vector<double> integers = Counts(Member(histogram, "integer"));
-  const std::optional<double> low = Real(Member(histogram, "low"));
-  const std::optional<double> high = Real(Member(histogram, "high"));
-  if (floats.empty() || integers.empty() || !low || !high || !(*low < *high)) return {};
+std::string HistogramPlot(const v1::ValueNumerics& value, int index) {
+  const v1::ValueHistogram& histogram = value.histogram();
+  const std::vector<double> floats = Counts(histogram.float_());
+  const std::vector<double> integers = Counts(histogram.integer());
+  const double low = histogram.low(), high = histogram.high();
+  if (floats.empty() || integers.empty() || !(low < high)) return {};
 
   const double greatest = std::max(Greatest(floats), Greatest(integers));
   std::string svg =
       Head(fmt::format("histogram-{}", index), kWidth,
-           fmt::format("Distribution of {}", Escape(String(Member(value, "name")))),
-           fmt::format("Counts, on a logarithmic scale, of the float and of the integer values "
-                       "between {:.4g} and {:.4g}.",
-                       *low, *high));
+           fmt::format("Distribution of {}", Escape(value.name())),
+           fmt::format("Counts of float and integer values from {:.4g} to {:.4g}, on a "
+                       "logarithmic scale.",
+                       low, high));
   svg += fmt::format("<path class=\"float-area\" d=\"{}\"/>", Outline(floats, greatest));
   svg += fmt::format("<path class=\"float-line\" d=\"{}\"/>", Outline(floats, greatest));
   svg += fmt::format("<path class=\"integer-line\" d=\"{}\"/>\n", Outline(integers, greatest));
-  svg += TypeEnds(value, *low, *high);
-  svg += Mark(0, *low, *high, "zero", "zero:");
+  svg += TypeBounds(value, low, high);
+  svg += Mark(0, low, high, "zero", "zero:");
   svg += fmt::format(
       "<line class=\"axis\" x1=\"0\" x2=\"{:.0f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>"
       "<text x=\"0\" y=\"{:.0f}\">{:.4g}</text>"
       "<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"end\">{:.4g}</text></svg>\n",
-      kWidth, kBase, kBase, kBase + 17, *low, kWidth, kBase + 17, *high);
+      kWidth, kBase, kBase, kBase + 17, low, kWidth, kBase + 17, high);
   return svg;
 }
 
-std::string StepsPlot(const Json& value, size_t index) {
-  const std::vector<double> steps = Counts(Member(value, "steps_histogram"));
+std::string StepsPlot(const v1::ValueNumerics& value, int index) {
+  const std::vector<double> steps = Counts(value.steps_histogram());
   const double sum = Sum(steps);
   if (steps.size() < 2 || sum <= 0) return {};
-  std::string svg =
-      Head(fmt::format("steps-{}", index), kStepsWidth,
-           fmt::format("Steps away from float, {}", Escape(String(Member(value, "name")))),
-           fmt::format("{} of the elements are equal, {} are one step away.",
-                       Percent(steps[0] / sum), Percent(steps[1] / sum)));
+  std::string svg = Head(fmt::format("steps-{}", index), kStepsWidth,
+                         fmt::format("Errors of {} in LSB", Escape(value.name())),
+                         fmt::format("{} of the elements are equal, {} differ by one LSB.",
+                                     Percent(steps[0] / sum), Percent(steps[1] / sum)));
   const double width = kStepsWidth / static_cast<double>(steps.size());
   const double greatest = Greatest(steps);
   for (size_t i = 0; i < steps.size(); ++i) {

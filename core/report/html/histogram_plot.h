@@ -1,4 +1,5 @@
-// Draws the distributions of one value: what floats and integers it takes, how far they differ.
+// SPDX-License-Identifier: Apache-2.0
+// Plots the distributions of one value in float and in integers, and their differences.
 #pragma once
 
 #include <string>
@@ -7,11 +8,11 @@
 
 namespace octavo::report::html {
 
-// Both SVGs are empty where the figures are absent.  `index` makes the ids unique in the page.
+// Both return an empty text where the figures are missing.  `index` makes ids unique in the page.
 
-// Float against integer counts over the value's range, with the ends of what its type can hold.
-std::string HistogramPlot(const Json& value, size_t index);
+// Float and integer counts over the value's range, with the bounds of its type.
+std::string HistogramPlot(const v1::ValueNumerics& value, int index);
 // The share of elements that are 0, 1, .. 15 and more quantization steps away.
-std::string StepsPlot(const Json& value, size_t index);
+std::string StepsPlot(const v1::ValueNumerics& value, int index);
 
 }  // namespace octavo::report::html

@@ -1,4 +1,5 @@
-// Where in the network the noise comes from.
+// SPDX-License-Identifier: Apache-2.0
+// The sections that locate the quantization noise in the network.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -13,34 +14,43 @@ namespace {
 
 constexpr size_t kWorstShown = 12;
 
-const Json& Values(const Json& report) { return List(Member(report, "numerics"), "values"); }
-
-std::string LinkTo(const Json& value, size_t index) {
-  return fmt::format("<a href=\"#value-{}\"><code>{}</code></a>", index,
-                     Escape(String(Member(value, "name"))));
+std::string LinkTo(const v1::ValueNumerics& value, int index) {
+  return fmt::format("<a href=\"#value-{}\"><code>{}</code></a>", index, Escape(value.name()));
 }
 
-std::string WorstChannel(const Json& value) {
-  const Json& channel = Member(value, "worst_channel");
-  if (!channel.is_object() || !Member(channel, "index").is_number()) return std::string(kDash);
-  return fmt::format("{} of axis {} ({})", Integer(Member(channel, "index")),
-                     Integer(Member(channel, "axis")), Decibel(Real(Member(channel, "sqnr_db"))));
+std::string WorstChannel(const v1::ValueNumerics& value) {
+  if (!value.has_worst_channel()) return std::string(kDash);
+  const v1::WorstChannel& channel = value.worst_channel();
+  return fmt::format("{} of axis {} ({})", channel.index(), channel.axis(),
+                     Decibel(Optional(channel.has_sqnr_db(), channel.sqnr_db())));
 }
 
-// The values whose `key` is defined, least first, `most` of them at most.
-std::vector<size_t> Least(const Json& values, std::string_view key, size_t most) {
-  std::vector<size_t> order;
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (Real(Member(values[i], key))) order.push_back(i);
+std::string LargestError(const v1::ValueNumerics& value) {
+  return value.has_max_steps() ? Count(value.max_steps()) + " LSB" : std::string(kDash);
+}
+
+std::string Saturated(const v1::ValueNumerics& value) {
+  return Percent(Optional(value.has_saturated_ratio(), value.saturated_ratio()));
+}
+
+// The scale and the zero point, or how many there are: one per channel.
+std::string Parameter(std::optional<double> per_tensor, int channels) {
+  if (channels > 0) return fmt::format("{}, per channel", channels);
+  return Figure(per_tensor, 7);
+}
+
+// The values whose figure is defined, lowest first, at most `most` of them.
+std::vector<int> Lowest(const Values& values, FigureOf figure, size_t most) {
+  std::vector<int> order;
+  for (int i = 0; i < values.size(); ++i) {
+    if (figure(values[i])) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return *Real(Member(values[a], key)) < *Real(Member(values[b], key));
-  });
+  std::ranges::stable_sort(order, {}, [&](int i) { return *figure(values[i]); });
   order.resize(std::min(order.size(), most));
   return order;
 }
 
-// A bar as long as the noise is loud, among those shown.
+// A bar whose length shows the noise relative to the values shown.
 std::string NoiseMeter(double decibel, double least, double greatest) {
   const double share = greatest > least ? (greatest - decibel) / (greatest - least) : 1;
   return fmt::format(
@@ -48,108 +58,111 @@ std::string NoiseMeter(double decibel, double least, double greatest) {
       8 + 92 * share);
 }
 
-std::string Body(const Json& value, size_t index) {
+std::string Body(const v1::ValueNumerics& value, int index) {
   std::string html = fmt::format("<div class=\"body\" id=\"value-{}\">", index);
   const std::string histogram = HistogramPlot(value, index);
   const std::string steps = StepsPlot(value, index);
   if (!histogram.empty() || !steps.empty()) {
     html += fmt::format(
         "<div class=\"plots\"><div><ul class=\"legend\"><li>float</li><li class=\"integer\">"
-        "integer</li></ul>{}</div><div><ul class=\"legend\"><li class=\"integer\">quantization "
-        "steps away</li></ul>{}</div></div>",
+        "integer</li></ul>{}</div><div><ul class=\"legend\"><li class=\"integer\">error in "
+        "LSB</li></ul>{}</div></div>",
         histogram, steps);
   }
   html += "<dl class=\"figures\">";
-  html += Term("Type", Escape(String(Member(value, "dtype"))));
-  html += Term("Scale", Figure(Real(Member(value, "scale")), 7));
-  html += Term("Zero point", Figure(Real(Member(value, "zero_point")), 7));
-  html += Term("Cosine", Figure(Real(Member(value, "cosine")), 6));
-  html += Term("Greatest error", Figure(Real(Member(value, "max_abs")), 4));
-  html += Term("Mean error", Figure(Real(Member(value, "mean_abs")), 4));
-  html += Term("Most steps away", Figure(Real(Member(value, "max_steps")), 6));
-  html += Term("Saturated", Percent(Real(Member(value, "saturated_ratio"))));
+  html += Term("Type", Escape(value.dtype()));
+  html += Term("Scale", Parameter(Optional(value.has_scale(), value.scale()), value.scales_size()));
+  html += Term("Zero point",
+               Parameter(Optional(value.has_zero_point(), static_cast<double>(value.zero_point())),
+                         value.zero_points_size()));
+  html += Term("Cosine", Figure(Optional(value.has_cosine(), value.cosine()), 6));
+  html += Term("Largest error", Figure(Optional(value.has_max_abs(), value.max_abs()), 4));
+  html += Term("Mean error", Figure(Optional(value.has_mean_abs(), value.mean_abs()), 4));
+  html += Term("Largest error in steps", LargestError(value));
+  html += Term("Saturated elements", Saturated(value));
   html += Term("Worst channel", WorstChannel(value));
   return html + "</dl></div>";
 }
 
-std::string Row(const Json& value, size_t index) {
+std::string Row(const v1::ValueNumerics& value, int index) {
   return fmt::format(
       "<details class=\"row\"><summary><code>{}</code><span class=\"quiet\">{}</span>"
       "<span class=\"number\">{}</span><span class=\"number\">{}</span></summary>{}</details>\n",
-      Escape(String(Member(value, "name"))), Escape(String(Member(value, "dtype"))),
-      SqnrOf(value, "sqnr_db"), SqnrOf(value, "local_sqnr_db"), Body(value, index));
+      Escape(value.name()), Escape(value.dtype()), SqnrText(value), Decibel(LocalSqnr(value)),
+      Body(value, index));
 }
 
-// The plot's figures for those who cannot see it.
-std::string PlotTable(const Json& values) {
+// The figures of the plot as a table, for screen readers.
+std::string PlotTable(const Values& values) {
   std::string html =
-      "<details><summary>The figures as a table</summary><div class=\"wide\"><table><thead><tr>"
+      "<details><summary>Figures as a table</summary><div class=\"wide\"><table><thead><tr>"
       "<th scope=\"col\">Value</th><th scope=\"col\" class=\"number\">Accumulated</th>"
       "<th scope=\"col\" class=\"number\">This layer alone</th></tr></thead><tbody>\n";
-  for (size_t i = 0; i < values.size(); ++i) {
+  for (int i = 0; i < values.size(); ++i) {
     html += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{}</td>"
         "</tr>\n",
-        LinkTo(values[i], i), SqnrOf(values[i], "sqnr_db"), SqnrOf(values[i], "local_sqnr_db"));
+        LinkTo(values[i], i), SqnrText(values[i]), Decibel(LocalSqnr(values[i])));
   }
   return html + "</tbody></table></div></details>";
 }
 
 }  // namespace
 
-std::string SqnrAlongNetwork(const Json& report) {
-  const std::string plot = SqnrPlot(Values(report));
+std::string SqnrAlongNetwork(const v1::Report& report) {
+  const Values& values = report.numerics().values();
+  const std::string plot = SqnrPlot(values);
   if (plot.empty()) return {};
   return "<h2>Signal to quantization noise along the network</h2>\n"
-         "<p class=\"lead\">Higher is better. The accumulated line compares each value of the "
-         "integer model with the float model; the dotted one computes each layer alone in "
-         "integers, on float inputs, so a dip in it is that layer's own doing. On the right: the "
-         "noise in parts of the signal.</p>\n"
+         "<p class=\"lead\">SQNR of every value against the float model; higher is better. Solid "
+         "line: the whole model in integers, so that errors accumulate. Dotted line: this layer "
+         "alone in integers, on inputs from the float model; a dip marks a layer that adds noise "
+         "itself. The right axis is the noise in percent of the signal.</p>\n"
          "<ul class=\"legend\"><li>accumulated</li><li class=\"integer dotted\">this layer alone"
          "</li></ul>\n<div class=\"wide\">" +
-         plot + "</div>\n" + PlotTable(Values(report));
+         plot + "</div>\n" + PlotTable(values);
 }
 
-std::string WorstLayers(const Json& report) {
-  const Json& values = Values(report);
-  std::string_view key = "local_sqnr_db";
-  std::vector<size_t> worst = Least(values, key, kWorstShown);
-  if (worst.empty()) worst = Least(values, key = "sqnr_db", kWorstShown);
+std::string WorstLayers(const v1::Report& report) {
+  const Values& values = report.numerics().values();
+  FigureOf figure = &LocalSqnr;
+  std::vector<int> worst = Lowest(values, figure, kWorstShown);
+  if (worst.empty()) worst = Lowest(values, figure = &Sqnr, kWorstShown);
   if (worst.empty()) return {};
-  const double least = *Real(Member(values[worst.front()], key));
-  const double greatest = *Real(Member(values[worst.back()], key));
+  const double least = *figure(values[worst.front()]);
+  const double greatest = *figure(values[worst.back()]);
   std::string html =
-      "<h2>Worst layers</h2>\n<p class=\"lead\">Those that add most noise by themselves. Keeping "
-      "one in float (<code>--keep-float</code>), 16-bit activations or another calibration are "
-      "the means against it.</p>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">Value"
+      "<h2>Worst layers</h2>\n<p class=\"lead\">The layers that add the most noise by "
+      "themselves. To improve one, keep it in float (<code>--keep-float</code>), use 16-bit "
+      "activations (<code>--activations i16</code>) or another "
+      "<code>--calibration</code>.</p>\n<div class=\"wide\"><table><thead><tr><th "
+      "scope=\"col\">Value"
       "</th><th scope=\"col\">Type</th><th scope=\"col\" class=\"number\">Alone</th>"
       "<th scope=\"col\"></th><th scope=\"col\" class=\"number\">Accumulated</th>"
       "<th scope=\"col\" class=\"number\">Saturated</th><th scope=\"col\" class=\"number\">"
-      "Most steps</th><th scope=\"col\">Worst channel</th></tr></thead><tbody>\n";
-  for (const size_t i : worst) {
+      "Largest error</th><th scope=\"col\">Worst channel</th></tr></thead><tbody>\n";
+  for (const int i : worst) {
     html += fmt::format(
         "<tr><th scope=\"row\">{}</th><td class=\"quiet\">{}</td><td class=\"number\">{}</td>"
         "<td>{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
         "<td class=\"number\">{}</td><td>{}</td></tr>\n",
-        LinkTo(values[i], i), Escape(String(Member(values[i], "dtype"))),
-        SqnrOf(values[i], "local_sqnr_db"),
-        NoiseMeter(*Real(Member(values[i], key)), least, greatest), SqnrOf(values[i], "sqnr_db"),
-        Percent(Real(Member(values[i], "saturated_ratio"))),
-        Figure(Real(Member(values[i], "max_steps")), 6), WorstChannel(values[i]));
+        LinkTo(values[i], i), Escape(values[i].dtype()), Decibel(LocalSqnr(values[i])),
+        NoiseMeter(*figure(values[i]), least, greatest), SqnrText(values[i]), Saturated(values[i]),
+        LargestError(values[i]), WorstChannel(values[i]));
   }
   return html + "</tbody></table></div>";
 }
 
-std::string AllValues(const Json& report) {
-  const Json& values = Values(report);
+std::string AllValues(const v1::Report& report) {
+  const Values& values = report.numerics().values();
   if (values.empty()) return {};
   std::string html =
-      "<h2>All values</h2>\n<p class=\"lead\">Open one for its distribution in float and in "
-      "integers (heights are logarithmic; dashed lines are the ends of its type) and for how many "
-      "quantization steps its elements are off.</p>\n"
+      "<h2>All values</h2>\n<p class=\"lead\">Open a value to see its distributions in float "
+      "and in integers (logarithmic counts; dashed lines mark the bounds of its type) and its "
+      "errors in quantization steps (LSB).</p>\n"
       "<div class=\"headrow\"><span></span><span>Value</span><span>Type</span>"
       "<span class=\"number\">Accumulated</span><span class=\"number\">Alone</span></div>\n";
-  for (size_t i = 0; i < values.size(); ++i) html += Row(values[i], i);
+  for (int i = 0; i < values.size(); ++i) html += Row(values[i], i);
   return html;
 }
 

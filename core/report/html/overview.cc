@@ -1,4 +1,5 @@
-// What a reader wants to know first: was it worth it, is it right, is there anything to act upon.
+// SPDX-License-Identifier: Apache-2.0
+// The top of the page: size, accuracy, warnings and outputs.
 #include <algorithm>
 #include <cmath>
 
@@ -16,9 +17,8 @@ std::string Card(std::string_view title, std::string_view figure, std::string_vi
       title, css, figure, note);
 }
 
-std::string SizeCard(const Json& model) {
-  const int64_t before = Integer(Member(model, "bytes_before"));
-  const int64_t after = Integer(Member(model, "bytes_after"));
+std::string SizeCard(const v1::ModelSummary& model) {
+  const int64_t before = model.bytes_before(), after = model.bytes_after();
   const std::string way = fmt::format("{} → {}", Bytes(before), Bytes(after));
   if (before <= 0 || after <= 0) return Card("Model size", kDash, way);
   const double ratio = static_cast<double>(before) / static_cast<double>(after);
@@ -27,109 +27,100 @@ std::string SizeCard(const Json& model) {
               fmt::format("{}: {}", is_smaller ? "smaller" : "larger", way));
 }
 
-std::string NodesCard(const Json& model) {
-  const int64_t before = Integer(Member(model, "nodes_before"));
-  const int64_t after = Integer(Member(model, "nodes_after"));
+std::string NodesCard(const v1::ModelSummary& model) {
+  const int64_t before = model.nodes_before(), after = model.nodes_after();
   const std::string_view word = after <= before ? "fewer" : "more";
   return Card("Nodes", fmt::format("{} → {}", Count(before), Count(after)),
               fmt::format("{} {}", Count(std::abs(before - after)), word));
 }
 
-std::string RescalesCard(const Json& rescales) {
-  const int64_t before = Integer(Member(rescales, "before"));
-  const int64_t after = Integer(Member(rescales, "after"));
-  std::string note = fmt::format("{} removed", Count(before - after));
-  if (Real(Member(rescales, "greedy_after"))) {
-    note +=
-        fmt::format(", greedy would leave {}", Count(Integer(Member(rescales, "greedy_after"))));
-  }
-  return Card("Rescales", fmt::format("{} → {}", Count(before), Count(after)), note);
+std::string RescalesCard(const v1::Rescales& rescales) {
+  return Card(
+      "Rescales", fmt::format("{} → {}", Count(rescales.before()), Count(rescales.after())),
+      fmt::format("{} removed; a greedy placement would leave {}",
+                  Count(rescales.before() - rescales.after()), Count(rescales.greedy_after())));
 }
 
-// 20 dB is noise of a tenth of the signal, 30 dB of a thirtieth.
+// At 20 dB the noise is a tenth of the signal, at 30 dB a thirtieth.
 std::string_view Verdict(double decibel) {
   if (decibel < 15) return "bad";
   return decibel < 25 ? "warn" : "good";
 }
 
-// The output with the least figure `key`; null if none has one.
-const Json& WorstOutput(const Json& outputs, std::string_view key) {
-  static const Json kNull = nullptr;
-  const Json* worst = &kNull;
-  for (const Json& output : outputs) {
-    const std::optional<double> figure = Real(Member(output, key));
-    if (figure && (worst->is_null() || *figure < *Real(Member(*worst, key)))) worst = &output;
-  }
-  return *worst;
+std::optional<double> Top1(const v1::ValueNumerics& output) {
+  return Optional(output.has_top1_agreement(), output.top1_agreement());
 }
 
-std::string SqnrCard(const Json& outputs) {
-  const Json& worst = WorstOutput(outputs, "sqnr_db");
-  if (worst.is_null()) {
-    const bool exact =
-        !outputs.empty() && std::all_of(outputs.begin(), outputs.end(), [](const Json& output) {
-          return SqnrOf(output, "sqnr_db") == "exact";
-        });
+// The output with the lowest figure; null if none has one.
+const v1::ValueNumerics* WorstOutput(const Values& outputs, FigureOf figure) {
+  const v1::ValueNumerics* worst = nullptr;
+  for (const v1::ValueNumerics& output : outputs) {
+    if (!figure(output)) continue;
+    if (worst == nullptr || *figure(output) < *figure(*worst)) worst = &output;
+  }
+  return worst;
+}
+
+std::string SqnrCard(const Values& outputs) {
+  const v1::ValueNumerics* worst = WorstOutput(outputs, &Sqnr);
+  if (worst == nullptr) {
+    const bool exact = !outputs.empty() && std::ranges::all_of(outputs, &IsExact);
     return exact ? Card("Output SQNR", "exact", "no element differs", "good")
                  : Card("Output SQNR", kDash, "not defined");
   }
-  const double decibel = *Real(Member(worst, "sqnr_db"));
-  const std::string name = Escape(Shorten(String(Member(worst, "name")), 28));
-  return Card("Output SQNR", Decibel(decibel),
+  const std::string name = Escape(Shorten(worst->name(), 28));
+  return Card("Output SQNR", Decibel(worst->sqnr_db()),
               outputs.size() > 1 ? fmt::format("worst of {}: {}", outputs.size(), name) : name,
-              Verdict(decibel));
+              Verdict(worst->sqnr_db()));
 }
 
-std::string Top1Card(const Json& outputs) {
-  const Json& worst = WorstOutput(outputs, "top1_agreement");
-  if (worst.is_null()) return Card("Top-1 agreement", kDash, "no output ranks classes");
-  return Card("Top-1 agreement", Percent(Real(Member(worst, "top1_agreement"))),
-              "of the samples keep their first class");
+std::string Top1Card(const Values& outputs) {
+  const v1::ValueNumerics* worst = WorstOutput(outputs, &Top1);
+  if (worst == nullptr) return Card("Top-1 agreement", kDash, "no output has class scores");
+  return Card("Top-1 agreement", Percent(worst->top1_agreement()),
+              "of samples have the same top class");
 }
 
 }  // namespace
 
-std::string Cards(const Json& report) {
-  const Json& model = Member(report, "model");
-  const Json& outputs = List(Member(report, "numerics"), "outputs");
-  return SizeCard(model) + NodesCard(model) + RescalesCard(Member(report, "rescales")) +
+std::string Cards(const v1::Report& report) {
+  const Values& outputs = report.numerics().outputs();
+  return SizeCard(report.model()) + NodesCard(report.model()) + RescalesCard(report.rescales()) +
          SqnrCard(outputs) + Top1Card(outputs);
 }
 
-std::string Warnings(const Json& report) {
-  const Json& warnings = List(report, "warnings");
-  if (warnings.empty()) return {};
-  std::string html =
-      fmt::format("<h2>{}</h2>\n<ul>", Plural(static_cast<int64_t>(warnings.size()), "warning"));
-  for (const Json& warning : warnings) {
-    const std::string_view node = String(Member(warning, "node"));
-    html += fmt::format("<li>{}{} <span class=\"quiet mono\">{}</span></li>\n",
-                        Escape(String(Member(warning, "message"))),
-                        node.empty() ? "" : fmt::format(" <code>{}</code>", Escape(node)),
-                        Escape(String(Member(warning, "code"))));
+std::string Warnings(const v1::Report& report) {
+  if (report.warnings().empty()) return {};
+  std::string html = fmt::format("<h2>{}</h2>\n<ul>", Plural(report.warnings_size(), "warning"));
+  for (const v1::Warning& warning : report.warnings()) {
+    const std::string& node = warning.node();
+    html += fmt::format(
+        "<li>{}{} <span class=\"quiet mono\">{}</span></li>\n", Escape(warning.message()),
+        node.empty() ? "" : fmt::format(" <code>{}</code>", Escape(node)), Escape(warning.code()));
   }
   return html + "</ul>";
 }
 
-std::string Outputs(const Json& report) {
-  const Json& outputs = List(Member(report, "numerics"), "outputs");
+std::string Outputs(const v1::Report& report) {
+  const Values& outputs = report.numerics().outputs();
   if (outputs.empty()) return {};
   std::string html =
-      "<h2>Outputs</h2>\n<p class=\"lead\">What the integer model returns, against the float model "
+      "<h2>Outputs</h2>\n<p class=\"lead\">Outputs of the integer model, compared with the float "
+      "model "
       "on the same samples.</p>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">Output"
       "</th><th scope=\"col\" class=\"number\">SQNR</th><th scope=\"col\" class=\"number\">Cosine"
-      "</th><th scope=\"col\" class=\"number\">Greatest error</th><th scope=\"col\" "
+      "</th><th scope=\"col\" class=\"number\">Largest error</th><th scope=\"col\" "
       "class=\"number\">Mean error</th><th scope=\"col\" class=\"number\">Top-1 agreement</th>"
       "</tr></thead><tbody>\n";
-  for (const Json& output : outputs) {
+  for (const v1::ValueNumerics& output : outputs) {
     html += fmt::format(
         "<tr><th scope=\"row\"><code>{}</code></th><td class=\"number\">{}</td>"
         "<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
         "<td class=\"number\">{}</td></tr>\n",
-        Escape(String(Member(output, "name"))), SqnrOf(output, "sqnr_db"),
-        Figure(Real(Member(output, "cosine")), 6), Figure(Real(Member(output, "max_abs")), 4),
-        Figure(Real(Member(output, "mean_abs")), 4),
-        Percent(Real(Member(output, "top1_agreement"))));
+        Escape(output.name()), SqnrText(output),
+        Figure(Optional(output.has_cosine(), output.cosine()), 6),
+        Figure(Optional(output.has_max_abs(), output.max_abs()), 4),
+        Figure(Optional(output.has_mean_abs(), output.mean_abs()), 4), Percent(Top1(output)));
   }
   return html + "</tbody></table></div>";
 }

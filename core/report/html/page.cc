@@ -1,4 +1,5 @@
-// The page as a whole: a head that says what this is, then the sections of the table below.
+// SPDX-License-Identifier: Apache-2.0
+// The whole page: the header, then the sections of the table below.
 #include "core/report/html/sections.h"
 #include "core/report/html/style.h"
 #include "core/report/render_html.h"
@@ -8,14 +9,11 @@ namespace octavo::report {
 namespace {
 
 using html::Escape;
-using html::Json;
-using html::Member;
-using html::String;
 
 struct Section {
   std::string_view id = {};
   std::string_view caption = {};  // in the table of contents
-  std::string (*render)(const Json& report) = nullptr;
+  std::string (*render)(const v1::Report& report) = nullptr;
   std::string_view css = {};
 };
 
@@ -27,33 +25,33 @@ constexpr Section kSections[] = {
     {"values", "All values", &html::AllValues},
     {"rewrites", "Rewrites", &html::Ledger},
     {"rescales", "Rescales", &html::KeptRescales},
-    {"float", "Left in float", &html::FloatNodes},
+    {"float", "Float nodes", &html::FloatNodes},
     {"operators", "Operators", &html::Operators},
     {"passes", "Passes", &html::Passes},
     {"profile", "Profile", &html::Profile},
     {"options", "Options", &html::Options},
 };
 
-std::string Samples(const Json& numerics) {
-  const int64_t samples = html::Integer(Member(numerics, "samples"));
-  if (samples == 0) return "without samples";
-  const std::string_view source = String(Member(numerics, "samples_source"));
-  return fmt::format("{} {}", source == "synthetic" ? "on synthetic data:" : "on",
-                     html::Plural(samples, "sample"));
+std::string Samples(const v1::Numerics& numerics) {
+  if (numerics.samples() == 0) return "without samples";
+  return fmt::format("{} {}",
+                     numerics.samples_source() == "synthetic" ? "on synthetic data:" : "on",
+                     html::Plural(numerics.samples(), "sample"));
 }
 
-std::string Header(const Json& report, std::string_view contents) {
+std::string Header(const v1::Report& report, std::string_view contents) {
   return fmt::format(
-      "<header>\n<h1>Octavo report</h1>\n<p class=\"lead\">Quantized for <strong>{}</strong> with "
-      "<strong>{}</strong> arithmetic, compared with the float model {}.</p>\n"
+      "<header>\n<h1>Octavo report</h1>\n<p class=\"lead\">Quantized for target "
+      "<strong>{}</strong> with "
+      "numerics mode <strong>{}</strong>; compared with the float model {}.</p>\n"
       "<nav aria-label=\"Contents\"><ul>{}</ul></nav>\n</header>\n",
-      Escape(String(Member(report, "target"))), Escape(String(Member(report, "numerics_mode"))),
-      Samples(Member(report, "numerics")), contents);
+      Escape(report.target()), Escape(report.numerics_mode()), Samples(report.numerics()),
+      contents);
 }
 
 }  // namespace
 
-std::string RenderHtml(const Json& report) {
+std::string RenderHtml(const v1::Report& report) {
   std::string contents;
   std::string sections;
   for (const Section& section : kSections) {
@@ -68,16 +66,16 @@ std::string RenderHtml(const Json& report) {
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
       "<title>Octavo report</title>\n<style>{}</style>\n</head>\n<body>\n"
-      "<a class=\"skip\" href=\"#main\">To the figures</a>\n",
+      "<a class=\"skip\" href=\"#main\">Skip to the figures</a>\n",
       html::kStyle);
   page += Header(report, contents);
   page += "<main id=\"main\">\n<div class=\"cards\">\n" + html::Cards(report) + "</div>\n";
   page += sections;
   page += fmt::format(
-      "</main>\n<footer>Octavo {} · action <span class=\"mono\">{}</span></footer>\n</body>\n"
+      "</main>\n<footer>Octavo {} · action digest <span "
+      "class=\"mono\">{}</span></footer>\n</body>\n"
       "</html>\n",
-      Escape(String(Member(report, "octavo_version"))),
-      Escape(String(Member(report, "action_digest"))));
+      Escape(report.octavo_version()), Escape(report.action_digest()));
   return page;
 }
 

@@ -1,18 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/html/sections.h"
 #include "fmt/format.h"
 
 namespace octavo::report::html {
 
-const Json& List(const Json& object, std::string_view key) {
-  static const Json kEmpty = Json::array();
-  const Json& list = Member(object, key);
-  return list.is_array() ? list : kEmpty;
-}
-
-std::string CodeList(const Json& list) {
+std::string CodeList(const Texts& list) {
   std::string html = "<ul class=\"plain\">";
-  for (const Json& text : list) {
-    html += fmt::format("<li><code>{}</code></li>", Escape(String(text)));
+  for (const std::string& text : list) {
+    html += fmt::format("<li><code>{}</code></li>", Escape(text));
   }
   return html + "</ul>";
 }

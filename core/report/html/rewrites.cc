@@ -1,4 +1,6 @@
-// What was changed in the graph, what that did to the numbers, and what was left and why.
+// SPDX-License-Identifier: Apache-2.0
+// The rewrites of the graph with their numeric effects, and what remains of Rescales and float
+// nodes.
 #include <map>
 #include <tuple>
 #include <vector>
@@ -9,93 +11,98 @@
 namespace octavo::report::html {
 namespace {
 
-// The entries of one law, in the order of the ledger.
-struct Law {
+// The applications of one rule, in the order of the ledger.
+struct Rule {
   std::string_view pass = {};
-  std::string_view rule = {};
+  std::string_view id = {};
   std::string_view effect = {};
   int64_t count = 0;
-  std::vector<const Json*> entries = {};
+  std::vector<const v1::LedgerEntry*> entries = {};
 };
 
-std::vector<Law> GroupByRule(const Json& ledger) {
-  std::vector<Law> laws;
+std::vector<Rule> GroupByRule(const v1::Report& report) {
+  std::vector<Rule> rules;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>, size_t> places;
-  for (const Json& entry : ledger) {
-    const std::tuple key(String(Member(entry, "pass")), String(Member(entry, "rule")),
-                         String(Member(entry, "effect")));
-    const auto [place, is_new] = places.emplace(key, laws.size());
+  for (const v1::LedgerEntry& entry : report.ledger()) {
+    const std::tuple<std::string_view, std::string_view, std::string_view> key(
+        entry.pass(), entry.rule(), entry.effect());
+    const auto [place, is_new] = places.emplace(key, rules.size());
     if (is_new) {
-      laws.push_back(
-          {.pass = std::get<0>(key), .rule = std::get<1>(key), .effect = std::get<2>(key)});
+      rules.push_back({.pass = entry.pass(), .id = entry.rule(), .effect = entry.effect()});
     }
-    Law& law = laws[place->second];
-    law.count += Real(Member(entry, "count")) ? Integer(Member(entry, "count")) : 1;
-    law.entries.push_back(&entry);
+    Rule& rule = rules[place->second];
+    rule.count += entry.count();
+    rule.entries.push_back(&entry);
   }
-  return laws;
+  return rules;
 }
 
-// Equal results are good, new parameters want a look; the rest is neither.
+// Colors of effects: results stay equal, may need attention, or neither.
 std::string_view EffectStyle(std::string_view effect) {
   if (effect == "exact" || effect == "real-exact") return "good";
   return effect == "new-parameters" ? "warn" : "quiet";
 }
 
-std::string Entry(const Json& entry) {
+std::string Entry(const v1::LedgerEntry& entry) {
   std::string values;
-  for (const Json& value : List(entry, "values")) {
-    values += fmt::format("{}{}", values.empty() ? "" : " · ", Escape(String(value)));
+  for (const std::string& value : entry.values()) {
+    values += fmt::format("{}{}", values.empty() ? "" : " · ", Escape(value));
   }
-  const int64_t count = Integer(Member(entry, "count"));
   return fmt::format("<li><code>{}</code>{} <span class=\"quiet mono\">{}</span></li>",
-                     Escape(String(Member(entry, "node"))),
-                     count > 1 ? fmt::format(" × {}", Count(count)) : "", values);
+                     Escape(entry.node()),
+                     entry.count() > 1 ? fmt::format(" × {}", Count(entry.count())) : "", values);
 }
 
-std::string LawRow(const Law& law) {
+// The pass that applied a rule of another pass; a rule's id begins with its own pass.
+std::string AppliedBy(const Rule& rule) {
+  if (rule.id.starts_with(fmt::format("{}/", rule.pass))) return {};
+  return fmt::format("applied by {}", Escape(rule.pass));
+}
+
+std::string RuleRow(const Rule& rule) {
   std::string html = fmt::format(
       "<details class=\"row rule\"><summary><span><strong>{}</strong> <span class=\"quiet\">{}"
       "</span></span><span><span class=\"badge {}\">{}</span></span><span class=\"number\">{}"
       "</span></summary><div class=\"body\"><ul class=\"plain\">",
-      Escape(law.rule), Escape(law.pass), EffectStyle(law.effect), Escape(law.effect),
-      Count(law.count));
-  for (const Json* entry : law.entries) html += Entry(*entry);
+      Escape(rule.id), AppliedBy(rule), EffectStyle(rule.effect), Escape(rule.effect),
+      Count(rule.count));
+  for (const v1::LedgerEntry* entry : rule.entries) html += Entry(*entry);
   return html + "</ul></div></details>\n";
 }
 
 }  // namespace
 
-std::string Ledger(const Json& report) {
-  const std::vector<Law> laws = GroupByRule(List(report, "ledger"));
-  if (laws.empty()) return {};
+std::string Ledger(const v1::Report& report) {
+  const std::vector<Rule> rules = GroupByRule(report);
+  if (rules.empty()) return {};
   int64_t sum = 0;
-  for (const Law& law : laws) sum += law.count;
+  for (const Rule& rule : rules) sum += rule.count;
   std::string html = fmt::format(
-      "<h2>Rewrites</h2>\n<p class=\"lead\">{} of {}, in the order in which the laws were first "
-      "applied, each with what it does to the numbers.</p>\n<div class=\"headrow rule\"><span>"
-      "</span><span>Law and pass</span><span>Numeric effect</span><span class=\"number\">Applied"
+      "<h2>Rewrites</h2>\n<p class=\"lead\">{} of {}, in the order in which the rules were first "
+      "applied, each with its numeric effect: exact rewrites change no result, real-exact ones "
+      "are equal but for float rounding, fewer-roundings and fewer-clamps omit an intermediate "
+      "rounding or clamp, new-parameters change a scale or a zero point.</p>\n<div class=\"headrow "
+      "rule\"><span>"
+      "</span><span>Rule</span><span>Numeric effect</span><span class=\"number\">Applied"
       "</span></div>\n",
-      Plural(sum, "application"), Plural(static_cast<int64_t>(laws.size()), "law"));
-  for (const Law& law : laws) html += LawRow(law);
+      Plural(sum, "application"), Plural(static_cast<int64_t>(rules.size()), "rule"));
+  for (const Rule& rule : rules) html += RuleRow(rule);
   return html;
 }
 
-std::string KeptRescales(const Json& report) {
-  const Json& rescales = Member(report, "rescales");
-  const Json& kept = List(rescales, "kept");
-  if (kept.empty()) return {};
+std::string KeptRescales(const v1::Report& report) {
+  const v1::Rescales& rescales = report.rescales();
+  if (rescales.kept().empty()) return {};
   std::map<std::string_view, std::vector<std::string_view>> by_reason;
-  for (const Json& entry : kept) {
-    by_reason[String(Member(entry, "reason"))].push_back(String(Member(entry, "node")));
+  for (const v1::KeptRescale& kept : rescales.kept()) {
+    by_reason[kept.reason()].push_back(kept.node());
   }
   std::string html = fmt::format(
-      "<h2>Rescales that stay, and why</h2>\n<p class=\"lead\">{} of {}; they touch {} elements "
-      "instead of {} before.</p>\n",
-      Count(static_cast<int64_t>(kept.size())),
-      Plural(Integer(Member(rescales, "before")), "rescale"),
-      Count(Integer(Member(rescales, "elements_after"))),
-      Count(Integer(Member(rescales, "elements_before"))));
+      "<h2>Remaining Rescales</h2>\n<p class=\"lead\">A Rescale converts quantized values from one "
+      "scale to another at run time. {} of {} remain, by reason; they compute {} elements "
+      "instead of {}.</p>\n",
+      Count(rescales.kept_size()), Plural(rescales.before(), "Rescale"),
+      Count(rescales.elements_after()), Count(rescales.elements_before()));
   for (const auto& [reason, nodes] : by_reason) {
     html += fmt::format("<h3>{} <span class=\"quiet\">({})</span></h3><ul class=\"plain\">",
                         Escape(reason), nodes.size());
@@ -107,16 +114,15 @@ std::string KeptRescales(const Json& report) {
   return html;
 }
 
-std::string FloatNodes(const Json& report) {
-  const Json& nodes = List(report, "float_nodes");
-  if (nodes.empty()) return {};
+std::string FloatNodes(const v1::Report& report) {
+  if (report.float_nodes().empty()) return {};
   std::string html =
-      "<h2>Left in float</h2>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">Node</th>"
+      "<h2>Float nodes</h2>\n<p class=\"lead\">Nodes that compute in float.</p>\n<div "
+      "class=\"wide\"><table><thead><tr><th scope=\"col\">Node</th>"
       "<th scope=\"col\">Operator</th><th scope=\"col\">Reason</th></tr></thead><tbody>\n";
-  for (const Json& node : nodes) {
+  for (const v1::FloatNode& node : report.float_nodes()) {
     html += fmt::format("<tr><th scope=\"row\"><code>{}</code></th><td>{}</td><td>{}</td></tr>\n",
-                        Escape(String(Member(node, "node"))), Escape(String(Member(node, "op"))),
-                        Escape(String(Member(node, "reason"))));
+                        Escape(node.node()), Escape(node.op()), Escape(node.reason()));
   }
   return html + "</tbody></table></div>";
 }

@@ -1,5 +1,6 @@
-// The parts of the page, in reading order.  Each takes the whole report and gives the HTML inside
-// its <section>; an empty one means that the report has nothing for it.
+// SPDX-License-Identifier: Apache-2.0
+// The sections of the page, in reading order.  Each returns the HTML inside its <section>, or an
+// empty text if the report has nothing for it.
 #pragma once
 
 #include <string>
@@ -9,30 +10,29 @@
 namespace octavo::report::html {
 
 // overview.cc
-std::string Cards(const Json& report);
-std::string Warnings(const Json& report);
-std::string Outputs(const Json& report);
+std::string Cards(const v1::Report& report);
+std::string Warnings(const v1::Report& report);
+std::string Outputs(const v1::Report& report);
 // layers.cc
-std::string SqnrAlongNetwork(const Json& report);
-std::string WorstLayers(const Json& report);
-std::string AllValues(const Json& report);
+std::string SqnrAlongNetwork(const v1::Report& report);
+std::string WorstLayers(const v1::Report& report);
+std::string AllValues(const v1::Report& report);
 // rewrites.cc
-std::string Ledger(const Json& report);
-std::string KeptRescales(const Json& report);
-std::string FloatNodes(const Json& report);
+std::string Ledger(const v1::Report& report);
+std::string KeptRescales(const v1::Report& report);
+std::string FloatNodes(const v1::Report& report);
 // settings.cc
-std::string Operators(const Json& report);
-std::string Passes(const Json& report);
-std::string Profile(const Json& report);
-std::string Options(const Json& report);
+std::string Operators(const v1::Report& report);
+std::string Passes(const v1::Report& report);
+std::string Profile(const v1::Report& report);
+std::string Options(const v1::Report& report);
 
-// What several of them are made of.
+// Shared by the sections.
 
-// The members of list `key`, none where it is absent.
-const Json& List(const Json& object, std::string_view key);
-// `<li><code>` for each text of `list`.
-std::string CodeList(const Json& list);
-// A pair of <dt> and <dd>; `text` is HTML already.
+using Texts = google::protobuf::RepeatedPtrField<std::string>;
+// A list with a `<li><code>` for each text.
+std::string CodeList(const Texts& list);
+// A pair of <dt> and <dd>; `text` is HTML.
 std::string Term(std::string_view caption, std::string_view text);
 
 }  // namespace octavo::report::html

@@ -1,42 +1,32 @@
-// What went in and how it was done: operators, passes, profile, options.
+// SPDX-License-Identifier: Apache-2.0
+// The inputs of the job and its steps: operators, passes, profile, options.
 #include <map>
 
 #include "core/report/html/sections.h"
+#include "core/report/json/print.h"
 #include "fmt/format.h"
 
 namespace octavo::report::html {
 namespace {
 
-std::string Names(std::string_view caption, const Json& list) {
+std::string Names(std::string_view caption, const Texts& list) {
   if (list.empty()) return {};
   return fmt::format("<details><summary>{} ({})</summary>{}</details>\n", caption, list.size(),
                      CodeList(list));
 }
 
-std::string Seconds(const Json& seconds) {
-  const std::optional<double> figure = Real(seconds);
-  return figure ? fmt::format("{:.4f}", *figure) : std::string(kDash);
-}
-
-std::string OptionText(const Json& value) {
-  if (value.is_null()) return {};
-  if (value.is_string()) return std::string(String(value));
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+std::string OptionText(const google::protobuf::Value& value) {
+  if (value.has_null_value()) return {};
+  if (value.has_string_value()) return value.string_value();
+  return ToJson(value).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
 
-std::string Operators(const Json& report) {
-  const Json& model = Member(report, "model");
+std::string Operators(const v1::Report& report) {
   std::map<std::string, std::pair<int64_t, int64_t>> counts;
-  const Json& before = Member(model, "ops_before");
-  const Json& after = Member(model, "ops_after");
-  if (before.is_object()) {
-    for (const auto& [op, count] : before.items()) counts[op].first = Integer(count);
-  }
-  if (after.is_object()) {
-    for (const auto& [op, count] : after.items()) counts[op].second = Integer(count);
-  }
+  for (const auto& [op, count] : report.model().ops_before()) counts[op].first = count;
+  for (const auto& [op, count] : report.model().ops_after()) counts[op].second = count;
   if (counts.empty()) return {};
   std::string html =
       "<h2>Operators</h2>\n<table><thead><tr><th scope=\"col\">Operator</th><th scope=\"col\" "
@@ -52,41 +42,41 @@ std::string Operators(const Json& report) {
   return html + "</tbody></table>";
 }
 
-std::string Passes(const Json& report) {
-  const Json& passes = List(report, "passes");
-  if (passes.empty()) return {};
+std::string Passes(const v1::Report& report) {
+  if (report.passes().empty()) return {};
   std::string html =
       "<h2>Passes</h2>\n<table><thead><tr><th scope=\"col\">Pass</th><th scope=\"col\">Changed</th>"
       "<th scope=\"col\" class=\"number\">Nodes after</th><th scope=\"col\" class=\"number\">"
       "Seconds</th></tr></thead><tbody>\n";
-  for (const Json& pass : passes) {
+  for (const v1::PassRun& pass : report.passes()) {
     html += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td>"
         "<td class=\"number\">{}</td></tr>\n",
-        Escape(String(Member(pass, "name"))),
-        Member(pass, "changed") == true ? "yes" : "<span class=\"quiet\">no</span>",
-        Count(Integer(Member(pass, "nodes_after"))), Seconds(Member(pass, "seconds")));
+        Escape(pass.name()), pass.changed() ? "yes" : "<span class=\"quiet\">no</span>",
+        Count(pass.nodes_after()),
+        pass.has_seconds() ? fmt::format("{:.4f}", pass.seconds()) : kDash);
   }
   return html + "</tbody></table>";
 }
 
-std::string Profile(const Json& report) {
-  const Json& profile = Member(report, "profile");
-  if (!profile.is_object()) return {};
+std::string Profile(const v1::Report& report) {
+  if (!report.has_profile()) return {};
+  const v1::ProfileSummary& profile = report.profile();
   std::string html = "<h2>Profile</h2>\n<dl class=\"figures\">";
-  html += Term("Entries that matched", Count(Integer(Member(profile, "matched"))));
-  html += Term("Ranges from constants", Count(Integer(Member(profile, "from_payload"))));
+  html += Term("Matched entries", Count(profile.matched()));
+  html += Term("Ranges from constants", Count(profile.from_payload()));
   html += "</dl>\n";
-  html += Names("Entries that the model never had", List(profile, "unmatched_entries"));
-  html += Names("Values without an entry, left in float", List(profile, "missing_values"));
+  html += Names("Entries that match no value of the model", profile.unmatched_entries());
+  html += Names("Values without an entry: they stay float", profile.missing_values());
   return html;
 }
 
-std::string Options(const Json& report) {
-  const Json& options = Member(report, "options");
-  if (!options.is_object() || options.empty()) return {};
+std::string Options(const v1::Report& report) {
+  const std::map<std::string, google::protobuf::Value> options(report.options().fields().begin(),
+                                                               report.options().fields().end());
+  if (options.empty()) return {};
   std::string html = "<h2>Options</h2>\n<dl class=\"figures\">";
-  for (const auto& [name, value] : options.items()) {
+  for (const auto& [name, value] : options) {
     const std::string text = OptionText(value);
     html += Term(Escape(name),
                  fmt::format("<code>{}</code>", text.empty() ? std::string(kDash) : Escape(text)));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/html/sqnr_plot.h"
 
 #include <algorithm>
@@ -14,41 +15,39 @@ constexpr double kLeft = 56;
 constexpr double kRight = 74;
 constexpr double kTop = 14;
 constexpr double kPlotHeight = 250;
-// Beyond these numbers of values there is no room for names and for dots.
-constexpr size_t kMostNames = 40;
-constexpr size_t kMostDots = 400;
+// With more values than these, names or dots would overlap.
+constexpr int kMostNames = 40;
+constexpr int kMostDots = 400;
 
 struct Series {
-  std::string_view key = {};
+  FigureOf figure = nullptr;
   std::string_view css = {};
   std::string_view caption = {};
 };
-constexpr Series kAccumulated{"sqnr_db", "accumulated", "accumulated"};
-constexpr Series kLocal{"local_sqnr_db", "local", "this layer alone"};
+constexpr Series kAccumulated{&Sqnr, "accumulated", "accumulated"};
+constexpr Series kLocal{&LocalSqnr, "local", "this layer alone"};
 
-// Where a value and a ratio stand on the paper.
+// Maps a value's index and a ratio to coordinates.
 struct Scale {
-  size_t count = 0;
+  int count = 0;
   double low = 0;  // dB, multiples of the step
   double high = 0;
   double step = 10;
 
-  double X(size_t index) const {
+  double X(int index) const {
     const double room = kWidth - kLeft - kRight;
-    return kLeft + (count == 1
-                        ? room / 2
-                        : room * (0.5 + static_cast<double>(index)) / static_cast<double>(count));
+    return kLeft + (count == 1 ? room / 2 : room * (0.5 + index) / count);
   }
   double Y(double decibel) const { return kTop + kPlotHeight * (high - decibel) / (high - low); }
 };
 
-Scale FitScale(const Json& values) {
+Scale FitScale(const Values& values) {
   Scale scale{.count = values.size()};
   double least = INFINITY;
   double most = -INFINITY;
-  for (const Json& value : values) {
+  for (const v1::ValueNumerics& value : values) {
     for (const Series& series : {kAccumulated, kLocal}) {
-      if (const std::optional<double> sqnr = Real(Member(value, series.key))) {
+      if (const std::optional<double> sqnr = series.figure(value)) {
         least = std::min(least, *sqnr);
         most = std::max(most, *sqnr);
       }
@@ -61,7 +60,7 @@ Scale FitScale(const Json& values) {
   return scale;
 }
 
-// Noise of -D dB is 10^(-D/20) of the signal in amplitude.
+// At D dB the noise is 10^(-D/20) of the signal in amplitude.
 std::string NoiseShare(double decibel) {
   const double percent = 100 * std::pow(10.0, -decibel / 20);
   if (percent > 1000) return {};
@@ -82,11 +81,11 @@ std::string Grid(const Scale& scale) {
   return svg;
 }
 
-// One stroke for each run of defined figures.
-std::vector<std::vector<size_t>> Runs(const Json& values, std::string_view key) {
-  std::vector<std::vector<size_t>> runs(1);
-  for (size_t i = 0; i < values.size(); ++i) {
-    if (Real(Member(values[i], key))) {
+// The runs of consecutive defined figures; each is one stroke.
+std::vector<std::vector<int>> Runs(const Values& values, FigureOf figure) {
+  std::vector<std::vector<int>> runs(1);
+  for (int i = 0; i < values.size(); ++i) {
+    if (figure(values[i])) {
       runs.back().push_back(i);
     } else if (!runs.back().empty()) {
       runs.emplace_back();
@@ -96,13 +95,13 @@ std::vector<std::vector<size_t>> Runs(const Json& values, std::string_view key) 
   return runs;
 }
 
-std::string Line(const Json& values, const Series& series, const Scale& scale) {
+std::string Line(const Values& values, const Series& series, const Scale& scale) {
   std::string svg;
-  for (const std::vector<size_t>& run : Runs(values, series.key)) {
+  for (const std::vector<int>& run : Runs(values, series.figure)) {
     std::string path;
-    for (const size_t i : run) {
+    for (const int i : run) {
       path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? 'M' : 'L', scale.X(i),
-                          scale.Y(*Real(Member(values[i], series.key))));
+                          scale.Y(*series.figure(values[i])));
     }
     if (series.css == kAccumulated.css) {
       svg += fmt::format("<path class=\"accumulated-area\" d=\"{}L{:.1f} {:.1f}L{:.1f} {:.1f}Z\"/>",
@@ -114,27 +113,27 @@ std::string Line(const Json& values, const Series& series, const Scale& scale) {
   return svg;
 }
 
-// Dots name their value when pointed at, and lead to its figures.
-std::string Dots(const Json& values, const Series& series, const Scale& scale) {
+// Dots show the value's name as a tooltip and link to its figures.
+std::string Dots(const Values& values, const Series& series, const Scale& scale) {
   std::string svg;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const std::optional<double> sqnr = Real(Member(values[i], series.key));
+  for (int i = 0; i < values.size(); ++i) {
+    const std::optional<double> sqnr = series.figure(values[i]);
     if (!sqnr) continue;
     svg += fmt::format(
         "<a href=\"#value-{}\"><circle class=\"dot-{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{}\">"
         "<title>{}: {:.1f} dB {}</title></circle></a>\n",
         i, series.css, scale.X(i), scale.Y(*sqnr), values.size() > 120 ? 2 : 3.5,
-        Escape(String(Member(values[i], "name"))), *sqnr, series.caption);
+        Escape(values[i].name()), *sqnr, series.caption);
   }
   return svg;
 }
 
-// A ring and the name at the layer that adds most noise by itself.
-std::string WorstMark(const Json& values, const Scale& scale) {
-  std::optional<size_t> worst;
+// A ring and the name at the layer with the lowest local SQNR.
+std::string WorstMark(const Values& values, const Scale& scale) {
+  std::optional<int> worst;
   double least = INFINITY;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const std::optional<double> local = Real(Member(values[i], kLocal.key));
+  for (int i = 0; i < values.size(); ++i) {
+    const std::optional<double> local = LocalSqnr(values[i]);
     if (local && *local < least) {
       least = *local;
       worst = i;
@@ -148,22 +147,22 @@ std::string WorstMark(const Json& values, const Scale& scale) {
       "<circle class=\"worst\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"8\"/>"
       "<text class=\"strong\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n",
       x, y, x + (on_the_left ? -13 : 13), std::min(y + 18, kTop + kPlotHeight - 4),
-      on_the_left ? "end" : "start", Escape(Shorten(String(Member(values[*worst], "name")), 40)));
+      on_the_left ? "end" : "start", Escape(Shorten(values[*worst].name(), 40)));
 }
 
-std::string AxisNames(const Json& values, const Scale& scale) {
+std::string AxisNames(const Values& values, const Scale& scale) {
   std::string svg;
   const double y = kTop + kPlotHeight;
   if (values.size() <= kMostNames) {
-    for (size_t i = 0; i < values.size(); ++i) {
+    for (int i = 0; i < values.size(); ++i) {
       svg += fmt::format(
           "<text transform=\"translate({:.1f} {:.1f}) rotate(-40)\" text-anchor=\"end\">{}</text>",
-          scale.X(i) + 4, y + 15, Escape(Shorten(String(Member(values[i], "name")), 17)));
+          scale.X(i) + 4, y + 15, Escape(Shorten(values[i].name(), 17)));
     }
     return svg;
   }
-  const size_t step = (values.size() + 9) / 10;
-  for (size_t i = 0; i < values.size(); i += step) {
+  const int step = (values.size() + 9) / 10;
+  for (int i = 0; i < values.size(); i += step) {
     svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>",
                        scale.X(i), y + 18, i + 1);
   }
@@ -175,17 +174,16 @@ std::string AxisNames(const Json& values, const Scale& scale) {
 
 }  // namespace
 
-std::string SqnrPlot(const Json& values) {
-  if (!values.is_array()) return {};
+std::string SqnrPlot(const Values& values) {
   const Scale scale = FitScale(values);
   if (scale.count == 0) return {};
   const double height = kTop + kPlotHeight + (values.size() <= kMostNames ? 96 : 44);
   std::string svg = fmt::format(
       "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-labelledby=\"sqnr-title sqnr-desc\">\n"
       "<title id=\"sqnr-title\">Signal to quantization noise along the network</title>\n"
-      "<desc id=\"sqnr-desc\">Decibel over {} values in the order of computation, from {:.0f} to "
-      "{:.0f} dB. One line accumulates the noise, the other shows each layer alone. The figures "
-      "are in the table below.</desc>\n",
+      "<desc id=\"sqnr-desc\">SQNR of {} values in the order of computation, from {:.0f} to "
+      "{:.0f} dB: accumulated, and of each layer alone. The table below lists the "
+      "figures.</desc>\n",
       kWidth, height, values.size(), scale.low, scale.high);
   svg += Grid(scale);
   svg += Line(values, kAccumulated, scale);

@@ -1,4 +1,5 @@
-// Draws how the signal-to-noise ratio goes along the network.
+// SPDX-License-Identifier: Apache-2.0
+// Plots the SQNR of every value along the network.
 #pragma once
 
 #include <string>
@@ -7,8 +8,8 @@
 
 namespace octavo::report::html {
 
-// An SVG of `sqnr_db` and `local_sqnr_db` of the report's values in their order; a null figure is
-// a gap.  Empty if no value has either.
-std::string SqnrPlot(const Json& values);
+// An SVG of the accumulated and the local SQNR of the report's values, in their order; an undefined
+// figure is a gap.  Empty if no value has either.
+std::string SqnrPlot(const Values& values);
 
 }  // namespace octavo::report::html

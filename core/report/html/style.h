@@ -1,4 +1,5 @@
-// The page's style sheet: light and dark by the reader's setting, also fit to be printed.
+// SPDX-License-Identifier: Apache-2.0
+// The page's style sheet: light or dark by the reader's setting, with rules for printing.
 #pragma once
 
 #include <string_view>

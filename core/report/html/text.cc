@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/report/html/text.h"
 
 #include <cmath>
@@ -12,7 +13,7 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
-// The bytes of the well-formed character at the start of `text`, 0 if there is none.
+// The length of the UTF-8 character at the start of `text`; 0 if it is malformed.
 size_t CharacterLength(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text[0]);
   size_t length = 0;
@@ -48,38 +49,13 @@ std::string_view Entity(char c) {
   return {};
 }
 
-// A control character that no page may hold.
+// A control character that HTML does not allow.
 bool IsForbidden(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte == 0x7F || (byte < 0x20 && c != '\t' && c != '\n');
 }
 
 }  // namespace
-
-const Json& Member(const Json& object, std::string_view key) {
-  static const Json kNull = nullptr;
-  if (!object.is_object()) return kNull;
-  const auto found = object.find(std::string(key));
-  return found == object.end() ? kNull : *found;
-}
-
-std::optional<double> Real(const Json& value) {
-  if (!value.is_number()) return std::nullopt;
-  const double number = value.get<double>();
-  if (!std::isfinite(number)) return std::nullopt;
-  return number;
-}
-
-int64_t Integer(const Json& value) {
-  if (value.is_number_integer()) return value.get<int64_t>();
-  const std::optional<double> number = Real(value);
-  return number && std::abs(*number) < 9e18 ? static_cast<int64_t>(*number) : 0;
-}
-
-std::string_view String(const Json& text) {
-  if (!text.is_string()) return {};
-  return text.get_ref<const std::string&>();
-}
 
 std::string Escape(std::string_view text) {
   std::string escaped;
@@ -146,10 +122,20 @@ std::string Percent(std::optional<double> ratio) {
   return fmt::format("{:.{}f} %", percent, percent >= 99.995 || percent < 10 ? 2 : 1);
 }
 
-std::string SqnrOf(const Json& value, std::string_view key) {
-  const std::optional<double> sqnr = Real(Member(value, key));
-  if (!sqnr && key == "sqnr_db" && Real(Member(value, "max_abs")) == 0.0) return "exact";
-  return Decibel(sqnr);
+std::optional<double> Sqnr(const v1::ValueNumerics& value) {
+  return Optional(value.has_sqnr_db(), value.sqnr_db());
+}
+
+std::optional<double> LocalSqnr(const v1::ValueNumerics& value) {
+  return Optional(value.has_local_sqnr_db(), value.local_sqnr_db());
+}
+
+bool IsExact(const v1::ValueNumerics& value) {
+  return !value.has_sqnr_db() && value.has_max_abs() && value.max_abs() == 0;
+}
+
+std::string SqnrText(const v1::ValueNumerics& value) {
+  return IsExact(value) ? "exact" : Decibel(Sqnr(value));
 }
 
 std::string Plural(int64_t count, std::string_view noun) {

@@ -1,4 +1,5 @@
-// Figures and names of a report as text for a page.
+// SPDX-License-Identifier: Apache-2.0
+// Formats figures and names of a report for the page.
 #pragma once
 
 #include <cstdint>
@@ -6,25 +7,17 @@
 #include <string>
 #include <string_view>
 
-#include "nlohmann/json.hpp"
+#include "octavo/v1/report.pb.h"
 
 namespace octavo::report::html {
 
-using Json = nlohmann::json;
-
-// Shown where a figure is not defined.
+// Shown for an undefined figure.
 inline constexpr std::string_view kDash = "–";
 
-// The member `key` of `object`; null where it is absent or `object` is no object.
-const Json& Member(const Json& object, std::string_view key);
-// The number that `value` holds; none for null and anything else.
-std::optional<double> Real(const Json& value);
-int64_t Integer(const Json& value);         // 0 for anything but a number
-std::string_view String(const Json& text);  // empty for anything but a string
-
-// For text and for attribute values in double quotes; bytes that are not UTF-8 become U+FFFD.
+// Escapes text for element content and double-quoted attributes; bytes that are not UTF-8 become
+// U+FFFD.
 std::string Escape(std::string_view text);
-// At most `most` characters, the middle left out; not escaped.
+// Shortens to at most `most` bytes by omitting the middle; does not escape.
 std::string Shorten(std::string_view text, size_t most);
 
 std::string Count(int64_t count);  // 12,345
@@ -34,10 +27,23 @@ std::string Figure(std::optional<double> figure, int digits);
 std::string Decibel(std::optional<double> figure);  // 34.5 dB
 std::string Percent(std::optional<double> ratio);   // 12.3 %
 
-// The dB of key `key` in the figures `value`: "exact" where the values do not differ at all.
-std::string SqnrOf(const Json& value, std::string_view key);
+// A field of the report that may be unset: Optional(value.has_cosine(), value.cosine()).
+inline std::optional<double> Optional(bool is_set, double figure) {
+  return is_set ? std::optional(figure) : std::nullopt;
+}
 
-// The text of several nodes with a plural: "1 node", "3 nodes".
+using Values = google::protobuf::RepeatedPtrField<v1::ValueNumerics>;
+// A figure of a value, or empty where it is undefined.
+using FigureOf = std::optional<double> (*)(const v1::ValueNumerics& value);
+std::optional<double> Sqnr(const v1::ValueNumerics& value);
+std::optional<double> LocalSqnr(const v1::ValueNumerics& value);
+
+// Whether no element differs from the float model's; the SQNR is then undefined.
+bool IsExact(const v1::ValueNumerics& value);
+// The accumulated SQNR in dB, or "exact".
+std::string SqnrText(const v1::ValueNumerics& value);
+
+// A count with its noun: "1 node", "3 nodes".
 std::string Plural(int64_t count, std::string_view noun);
 
 }  // namespace octavo::report::html

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every plan checks of its operands before it packs them.
 #pragma once
 
@@ -10,6 +11,7 @@ namespace octavo::runtime::int8::internal {
 
 // `what` names the kernel in the message.
 Status CheckOperands(std::string_view what, const Activation& input, const Weights& weights,
-                     std::span<const int32_t> bias, const Finish& finish, int64_t channels);
+                     std::span<const int32_t> bias, const Requantization& requantization,
+                     int64_t channels);
 
 }  // namespace octavo::runtime::int8::internal

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/int8/conv.h"
 
 #include <algorithm>
@@ -10,10 +11,10 @@
 
 namespace octavo::runtime::int8 {
 
-using internal::AdditionEnding;
 using internal::DenseRun;
 using internal::DenseWeights;
 using internal::DepthwiseWeights;
+using internal::ResidualParams;
 using internal::Taps;
 
 struct ConvPlan::State {
@@ -25,8 +26,8 @@ struct ConvPlan::State {
   bool is_product = false;           // the image is the matrix of rows
   Taps taps;
   DepthwiseWeights depthwise;
-  std::optional<AdditionEnding> addition;
-  std::optional<CodeMap> map;
+  std::optional<ResidualParams> residual;
+  std::optional<LookupTable> lookup;
 
   int64_t pixels() const { return out_height * out_width; }
 };
@@ -80,46 +81,50 @@ DenseWeights PackGroup(const ConvSpec& spec, const ConvPlan::State& plan, int64_
       }
     }
   }
-  Finish finish = spec.finish;
-  finish.multipliers = PartOf(spec.finish.multipliers, group * outs, outs);
+  Requantization requantization = spec.requantization;
+  requantization.multipliers = PartOf(spec.requantization.multipliers, group * outs, outs);
   std::span<const int32_t> bias;
   if (!spec.bias.empty()) bias = spec.bias.subspan(group * outs, outs);
   return internal::PackDense({.weights = {ordered.data(), spec.weights.storage,
                                           PartOf(spec.weights.zero_points, group * outs, outs)},
                               .n = outs,
-                              .segments = plan.taps.segments(),
-                              .segment = plan.taps.segment_bytes(),
+                              .k_runs = plan.taps.k_runs(),
+                              .k_run = plan.taps.k_run_bytes(),
                               .k_stride = 1,
                               .n_stride = ins * taps,
                               .bias = bias},
-                             spec.input, finish);
+                             spec.input, requantization);
 }
 
 Status CheckStride(const ConvSpec& spec) {
-  const bool codes = OutputSize(spec.finish.output) == 1;
-  const bool is_wider = codes && spec.out_stride > spec.shape.out_channels && CanAdd(spec.shape);
-  if (spec.out_stride == 0 || spec.out_stride == spec.shape.out_channels || is_wider) return {};
-  return Fail(Code::kInvalidArgument, "integer Conv: {} channels cannot lie {} codes apart",
+  const bool is_8bit = OutputSize(spec.requantization.output) == 1;
+  const bool is_slice = is_8bit && spec.out_stride > spec.shape.out_channels && CanAdd(spec.shape);
+  if (spec.out_stride == 0 || spec.out_stride == spec.shape.out_channels || is_slice) return {};
+  return Fail(Code::kInvalidArgument,
+              "integer Conv: pixels of {} channels cannot have a stride of {}",
               spec.shape.out_channels, spec.out_stride);
 }
 
-Status CheckAddition(const ConvSpec& spec) {
-  if (!spec.addition) return {};
-  const bool codes = OutputSize(spec.finish.output) == 1 && OutputSize(spec.addition->output) == 1;
-  if (CanAdd(spec.shape) && codes && spec.addition->IsModerate()) return {};
-  return Fail(Code::kInvalidArgument, "integer Conv: this convolution cannot end in an addition");
+Status CheckResidual(const ConvSpec& spec) {
+  if (!spec.residual) return {};
+  const bool is_8bit =
+      OutputSize(spec.requantization.output) == 1 && OutputSize(spec.residual->output) == 1;
+  if (CanAdd(spec.shape) && is_8bit && spec.residual->IsModerate()) return {};
+  return Fail(Code::kInvalidArgument, "integer Conv: this convolution cannot fuse an Add");
 }
 
-Status CheckMap(const ConvSpec& spec) {
-  const Output output = spec.addition ? spec.addition->output : spec.finish.output;
-  if (!spec.map || OutputSize(output) == 1) return {};
-  return Fail(Code::kInvalidArgument, "integer Conv: only codes of 8 bits can be looked up");
+Status CheckLookup(const ConvSpec& spec) {
+  const Output output = spec.residual ? spec.residual->output : spec.requantization.output;
+  if (!spec.lookup || OutputSize(output) == 1) return {};
+  return Fail(Code::kInvalidArgument, "integer Conv: a lookup table needs an 8-bit result");
 }
 
-const CodeMap* MapOf(const ConvPlan::State& plan) { return plan.map ? &*plan.map : nullptr; }
+const LookupTable* LookupOf(const ConvPlan::State& plan) {
+  return plan.lookup ? &*plan.lookup : nullptr;
+}
 
-const AdditionEnding* AdditionOf(const ConvPlan::State& plan) {
-  return plan.addition ? &*plan.addition : nullptr;
+const ResidualParams* ResidualOf(const ConvPlan::State& plan) {
+  return plan.residual ? &*plan.residual : nullptr;
 }
 
 void RunImage(const ConvPlan::State& plan, const uint8_t* image, const uint8_t* addend,
@@ -137,8 +142,8 @@ void RunImage(const ConvPlan::State& plan, const uint8_t* image, const uint8_t* 
        .out_stride = plan.out_stride,
        .addend = addend,
        .addend_stride = s.out_channels,
-       .addition = AdditionOf(plan),
-       .map = MapOf(plan)},
+       .residual = ResidualOf(plan),
+       .lookup = LookupOf(plan)},
       pool);
 }
 
@@ -150,8 +155,8 @@ void RunProduct(const ConvPlan::State& plan, const uint8_t* input, const uint8_t
                .out_stride = plan.out_stride,
                .addend = addend,
                .addend_stride = plan.shape.out_channels,
-               .addition = AdditionOf(plan),
-               .map = MapOf(plan)};
+               .residual = ResidualOf(plan),
+               .lookup = LookupOf(plan)};
   internal::SetRows(run, input, plan.shape.in_channels, plan.storage);
   internal::RunDense(run, pool);
 }
@@ -163,22 +168,22 @@ bool CanAdd(const ConvShape& shape) { return !IsDepthwise(shape); }
 Result<ConvPlan> ConvPlan::Prepare(const ConvSpec& spec) {
   OCTAVO_CHECK(CheckShape(spec.shape));
   OCTAVO_CHECK(internal::CheckOperands("integer Conv", spec.input, spec.weights, spec.bias,
-                                       spec.finish, spec.shape.out_channels));
-  OCTAVO_CHECK(CheckAddition(spec));
+                                       spec.requantization, spec.shape.out_channels));
+  OCTAVO_CHECK(CheckResidual(spec));
   OCTAVO_CHECK(CheckStride(spec));
-  OCTAVO_CHECK(CheckMap(spec));
+  OCTAVO_CHECK(CheckLookup(spec));
   auto state = std::make_shared<State>();
-  if (spec.addition) state->addition = internal::EndingOf(*spec.addition, spec.finish);
-  state->map = spec.map;
+  if (spec.residual) state->residual = internal::ParamsOf(*spec.residual, spec.requantization);
+  state->lookup = spec.lookup;
   state->shape = spec.shape;
   state->storage = spec.input.storage;
-  state->output = spec.finish.output;
-  state->out_height = reference::ConvOutHeight(spec.shape);
-  state->out_width = reference::ConvOutWidth(spec.shape);
+  state->output = spec.requantization.output;
+  state->out_height = float_exec::ConvOutHeight(spec.shape);
+  state->out_width = float_exec::ConvOutWidth(spec.shape);
   state->out_stride = spec.out_stride == 0 ? spec.shape.out_channels : spec.out_stride;
   if (IsDepthwise(spec.shape)) {
-    state->depthwise =
-        internal::PackDepthwise(spec.shape, spec.weights, spec.bias, spec.input, spec.finish);
+    state->depthwise = internal::PackDepthwise(spec.shape, spec.weights, spec.bias, spec.input,
+                                               spec.requantization);
   } else {
     state->is_product = IsProduct(spec.shape);
     state->taps = Taps(spec.shape, spec.input);
@@ -198,16 +203,16 @@ void ConvPlan::Run(const void* input, const void* addend, void* output, ThreadPo
   const State& plan = *state_;
   const ConvShape& s = plan.shape;
   if (plan.pixels() == 0) return;
-  const auto* codes = static_cast<const uint8_t*>(input);
-  const auto* added = plan.addition ? static_cast<const uint8_t*>(addend) : nullptr;
-  if (plan.is_product) return RunProduct(plan, codes, added, output, pool);
+  const auto* bytes = static_cast<const uint8_t*>(input);
+  const auto* added = plan.residual ? static_cast<const uint8_t*>(addend) : nullptr;
+  if (plan.is_product) return RunProduct(plan, bytes, added, output, pool);
   const int64_t out_bytes = plan.pixels() * plan.out_stride * OutputSize(plan.output);
   const int64_t addend_bytes = plan.pixels() * s.out_channels;
   for (int64_t n = 0; n < s.batch; ++n) {
-    const uint8_t* image = codes + n * s.in_height * s.in_width * s.in_channels;
+    const uint8_t* image = bytes + n * s.in_height * s.in_width * s.in_channels;
     uint8_t* to = static_cast<uint8_t*>(output) + n * out_bytes;
     plan.groups.empty()
-        ? internal::RunDepthwise(plan.depthwise, image, MapOf(plan), to, pool)
+        ? internal::RunDepthwise(plan.depthwise, image, LookupOf(plan), to, pool)
         : RunImage(plan, image, added ? added + n * addend_bytes : nullptr, to, pool);
   }
 }

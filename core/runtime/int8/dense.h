@@ -1,5 +1,6 @@
-// Packed dense weights, and the loop that multiplies rows of activations by them; what Conv and
-// Gemm share.
+// SPDX-License-Identifier: Apache-2.0
+// Packed dense weights, and the loop that multiplies rows of activations by them.  Conv and Gemm
+// share it.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +14,14 @@
 
 namespace octavo::runtime::int8::internal {
 
-// Byte k of a row's K meets weights.data[k * k_stride + n * n_stride].  K is cut into `segments`
-// of `segment` bytes each, every segment being padded to whole quads with weight 0.
+// Byte k of a row is multiplied by weights.data[k * k_stride + n * n_stride].  K consists of
+// `k_runs` runs of `k_run` contiguous bytes each; every run is padded to whole K-blocks with weight
+// 0.
 struct DenseSource {
   Weights weights = {};
   int64_t n = 0;
-  int64_t segments = 1;
-  int64_t segment = 0;
+  int64_t k_runs = 1;
+  int64_t k_run = 0;
   int64_t k_stride = 1, n_stride = 0;
   std::span<const int32_t> bias = {};  // empty or n
 };
@@ -28,30 +30,31 @@ struct DenseSource {
 struct DenseWeights {
   const Tiles* tiles = nullptr;
   int64_t n = 0, k = 0;  // k without padding
-  int64_t segments = 0, quads = 0;
+  int64_t k_runs = 0, k_blocks = 0;
   LineVector<int8_t> narrow = {};  // one of these two
   LineVector<int16_t> wide = {};
   LineVector<int32_t> bias = {};  // zero points folded; padded to whole vectors, as the others
   LineVector<float> multipliers = {};
   std::vector<int32_t> weight_zeros = {};  // empty: all 0
   int32_t input_zero = 0;                  // of the activations as u8
-  Ending ending = {};
+  RequantizeParams requantize = {};
 
-  // Channels of a panel; the last one may have fewer.  Full ones pack their codes without loss.
+  // Channels of a panel; the last panel may have fewer.
   int64_t panel = 0;
 };
 
-// The ending that `finish` says, for multipliers padded by zeros.
-Ending EndingOf(const Finish& finish, std::span<const float> multipliers);
+// `multipliers` may be padded by zeros.
+RequantizeParams ParamsOf(const Requantization& requantization, std::span<const float> multipliers);
 
-DenseWeights PackDense(const DenseSource& source, const Activation& input, const Finish& finish);
+DenseWeights PackDense(const DenseSource& source, const Activation& input,
+                       const Requantization& requantization);
 
-// The zero point of codes read as u8, and what flips them so.
+// The zero point of the activation read as u8, and the XOR that makes it so.
 inline int32_t ZeroAsU8(const Activation& input) {
   return input.zero_point + (input.storage == Storage::kS8 ? 128 : 0);
 }
-// For sums that end as `finish` says before.
-AdditionEnding EndingOf(const Addition& addition, const Finish& finish);
+// Of a sum that `requantization` makes 8-bit first.
+ResidualParams ParamsOf(const ResidualAdd& residual, const Requantization& requantization);
 inline uint8_t FlipOf(Storage storage) { return storage == Storage::kS8 ? 0x80 : 0; }
 // To at least `size` bytes.
 void Grow(std::vector<uint8_t>& bytes, int64_t size);
@@ -64,31 +67,29 @@ T ChannelValue(std::span<const T> values, int64_t channel, T otherwise) {
 }
 
 // Sets pointers[i] to the first byte under row begin + i, for the rows [begin, end).  `bytes` is
-// memory of the thread that may be grown and written.
+// scratch of the thread, which may be grown and written.
 using RowFinder = std::function<void(int64_t begin, int64_t end, std::vector<uint8_t>& bytes,
                                      const uint8_t** pointers)>;
-// Rows times weights of one or more groups; group g's part of a row lies g * group_stride bytes
-// further on, and its results follow those of the groups before.
+// Rows times weights of one or more groups; group g reads a row at g * group_stride bytes, and its
+// results follow those of the groups before.
 struct DenseRun {
   std::span<const DenseWeights> groups = {};
   int64_t group_stride = 0;
-  std::span<const int64_t> offsets = {};  // of each segment from the row's first byte
+  std::span<const int64_t> offsets = {};  // of each K run, from the row's first byte
   int64_t rows = 0;
-  int64_t row_bytes = 0;  // that a further row brings into the caches
+  int64_t row_bytes = 0;  // added to the cache footprint per row
   RowFinder find = {};
   void* out = nullptr;  // element (row, channel) at row * out_stride + channel
   int64_t out_stride = 0;
-  // Or null: codes to add, rows of which lie addend_stride apart (0: one row for all), and what
-  // adds them.
+  // Or null: the residual's addend, with addend_stride elements between rows (0: one row for all).
   const uint8_t* addend = nullptr;
   int64_t addend_stride = 0;
-  const AdditionEnding* addition = nullptr;
-  const CodeMap* map = nullptr;  // or null: what each code becomes at last
+  const ResidualParams* residual = nullptr;
+  const LookupTable* lookup = nullptr;  // or null: applied to the 8-bit result
 };
 void RunDense(const DenseRun& run, ThreadPool& pool);
 
-// Dense rows of `k` bytes `stride` apart, in place where that needs no change.  The weights have
-// one segment.
+// Dense rows of `k` bytes with a stride, read in place where possible.  The weights have one K run.
 void SetRows(DenseRun& run, const uint8_t* rows, int64_t stride, Storage storage);
 
 }  // namespace octavo::runtime::int8::internal

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/int8/depthwise.h"
 
 #include <algorithm>
@@ -5,12 +6,12 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-using reference::ConvShape;
+using float_exec::ConvShape;
 
-constexpr int64_t kBlock = 64;                   // channels that are computed together
-constexpr int64_t kFlatChannels = 256;           // up to which whole pixels are interleaved
-constexpr int64_t kColumnBytes = 20 << 10;       // interleaved, of a task's piece
-constexpr int64_t kInlineOperations = 64 << 10;  // multiply-adds that do not repay a second thread
+constexpr int64_t kBlock = 64;                  // channels that are computed together
+constexpr int64_t kFlatChannels = 256;          // up to which whole pixels are interleaved
+constexpr int64_t kColumnBytes = 20 << 10;      // interleaved, of a task's piece
+constexpr int64_t kGrainOperations = 64 << 10;  // grain size: minimum multiply-adds per task
 
 int64_t DivideUp(int64_t x, int64_t by) { return (x + by - 1) / by; }
 int64_t RoundUp(int64_t x, int64_t step) { return DivideUp(x, step) * step; }
@@ -36,16 +37,17 @@ bool FitsInt8(const Filters& filters) {
   return std::ranges::all_of(filters.weights, [](int16_t w) { return w >= -128 && w <= 127; });
 }
 
-// Bytes of the filters of one output row of a strip, before those of a channel's block.
+// Bytes of the filters of one output row of a strip.
 int64_t RowBytes(const DepthwiseWeights& w) {
-  return RoundUp(w.shape.in_channels, kVector) * w.quads * w.shape.kernel_width * 4;
+  return RoundUp(w.shape.in_channels, kVector) * w.row_groups * w.shape.kernel_width * 4;
 }
 
 void PackInterleaved(const Filters& filters, DepthwiseWeights& w) {
   const ConvShape& s = w.shape;
-  w.quads = DivideUp(s.kernel_height, 4);
-  w.strip_rows = s.dilation_height == 1 ? (4 * w.quads - s.kernel_height) / s.stride_height + 1 : 1;
-  const int64_t taps = w.quads * s.kernel_width;
+  w.row_groups = DivideUp(s.kernel_height, 4);
+  w.strip_rows =
+      s.dilation_height == 1 ? (4 * w.row_groups - s.kernel_height) / s.stride_height + 1 : 1;
+  const int64_t taps = w.row_groups * s.kernel_width;
   w.interleaved.assign(static_cast<size_t>(w.strip_rows * RowBytes(w)), 0);
   for (int64_t row = 0; row < w.strip_rows; ++row) {
     for (int64_t c = 0; c < filters.channels; ++c) {
@@ -79,26 +81,26 @@ struct Part {
 
 // The interleaved pixels under a part.
 struct Columns {
-  int64_t first = 0, count = 0;  // columns of the image, which may lie in the padding
+  int64_t first = 0, count = 0;  // columns of the image, may be in the padding
   int64_t pitch = 0;             // words of a column
-  int64_t quad_pitch = 0;        // words between quads of rows
+  int64_t row_group_pitch = 0;   // words between groups of rows
   LineVector<uint32_t>* words = nullptr;
 };
 
-// Points at the image's rows of a quad; rows in the padding stand still on zero points.
-struct QuadRows {
+// Pointers to the four image rows of a group; rows in the padding repeat the zero point.
+struct RowGroup {
   const uint8_t* rows[4] = {};
   bool inside[4] = {};
 
-  QuadRows(const DepthwiseWeights& w, const uint8_t* image, int64_t top, int64_t quad) {
+  RowGroup(const DepthwiseWeights& w, const uint8_t* image, int64_t top, int64_t row_group) {
     const ConvShape& s = w.shape;
     for (int64_t i = 0; i < 4; ++i) {
-      const int64_t row = top + (4 * quad + i) * s.dilation_height;
+      const int64_t row = top + (4 * row_group + i) * s.dilation_height;
       inside[i] = row >= 0 && row < s.in_height;
       rows[i] = inside[i] ? image + row * s.in_width * s.in_channels : w.padding.data();
     }
   }
-  // From a byte of the rows on, in pieces that are `step` apart.
+  // From byte `byte` of the rows, in pieces with stride `step`.
   InterleaveCall At(int64_t byte, int64_t step) const {
     InterleaveCall call;
     for (int i = 0; i < 4; ++i) {
@@ -117,10 +119,10 @@ void InterleaveColumns(const DepthwiseWeights& w, const uint8_t* image, const Pa
   const int64_t begin = std::clamp<int64_t>(-columns.first, 0, columns.count);
   const int64_t end = std::clamp<int64_t>(s.in_width - columns.first, begin, columns.count);
   const bool flat = columns.pitch == s.in_channels;
-  for (int64_t quad = 0; quad < w.quads; ++quad) {
-    uint32_t* words = columns.words->data() + quad * columns.quad_pitch;
+  for (int64_t row_group = 0; row_group < w.row_groups; ++row_group) {
+    uint32_t* words = columns.words->data() + row_group * columns.row_group_pitch;
     std::fill(words, words + begin * columns.pitch, zero);
-    const QuadRows rows(w, image, top, quad);
+    const RowGroup rows(w, image, top, row_group);
     if (begin < end) {
       InterleaveCall call =
           rows.At((columns.first + begin) * s.in_channels + part.channel, s.in_channels);
@@ -138,11 +140,11 @@ void InterleaveColumns(const DepthwiseWeights& w, const uint8_t* image, const Pa
 void ComputePart(const DepthwiseWeights& w, const Part& part, const Columns& columns,
                  uint8_t* output) {
   const ConvShape& s = w.shape;
-  const int64_t taps = w.quads * s.kernel_width, out_width = reference::ConvOutWidth(s);
+  const int64_t taps = w.row_groups * s.kernel_width, out_width = float_exec::ConvOutWidth(s);
   thread_local std::vector<int64_t> offsets;
   offsets.clear();
   for (int64_t t = 0; t < taps; ++t) {
-    offsets.push_back(t / s.kernel_width * columns.quad_pitch +
+    offsets.push_back(t / s.kernel_width * columns.row_group_pitch +
                       t % s.kernel_width * s.dilation_width * columns.pitch);
   }
   for (int64_t c = 0; c < part.channels; c += kBlock) {
@@ -159,61 +161,63 @@ void ComputePart(const DepthwiseWeights& w, const Part& part, const Columns& col
            .multipliers = w.multipliers.data() + channel,
            .channels = std::min(kBlock, part.channels - c),
            .pixels = part.columns,
-           .out = output + (pixel * s.out_channels + channel) * OutputSize(w.ending.output),
+           .out = output + (pixel * s.out_channels + channel) * OutputSize(w.requantize.output),
            .out_stride = s.out_channels,
-           .ending = w.ending});
+           .requantize = w.requantize});
     }
   }
 }
 
-// The rows of one strip for the channels of a part, some columns at a time.
+// The rows of one strip, for the channels of a part, some columns at a time.
 void RunStrip(const DepthwiseWeights& w, const uint8_t* image, Part part, uint8_t* output) {
   static thread_local LineVector<uint32_t> words;
   const ConvShape& s = w.shape;
-  const int64_t out_width = reference::ConvOutWidth(s);
+  const int64_t out_width = float_exec::ConvOutWidth(s);
   const bool flat = part.channels == s.in_channels;
   const int64_t pitch = flat ? s.in_channels : RoundUp(part.channels, kVector);
   const int64_t most = std::max<int64_t>(
-      4, kColumnBytes / (pitch * 4 * w.quads * std::min(s.stride_width, s.kernel_width)));
+      4, kColumnBytes / (pitch * 4 * w.row_groups * std::min(s.stride_width, s.kernel_width)));
   const int64_t pieces = DivideUp(out_width, most), step = DivideUp(out_width, pieces);
   for (part.column = 0; part.column < out_width; part.column += step) {
     part.columns = std::min(step, out_width - part.column);
     const int64_t count =
         (part.columns - 1) * s.stride_width + (s.kernel_width - 1) * s.dilation_width + 1;
-    const int64_t quad_pitch = RoundUp(count * pitch, kVector) + kBlock;
-    // The loops look a few pixels and a block of channels further.
+    const int64_t row_group_pitch = RoundUp(count * pitch, kVector) + kBlock;
+    // The loops read up to four pixels and a block of channels past the end.
     const int64_t slack = 4 * (s.stride_width * pitch + kBlock);
-    const auto size = static_cast<size_t>(w.quads * quad_pitch + slack);
+    const auto size = static_cast<size_t>(w.row_groups * row_group_pitch + slack);
     if (words.size() < size) words.resize(size);
     const Columns columns{.first = part.column * s.stride_width - s.pad_left,
                           .count = count,
                           .pitch = pitch,
-                          .quad_pitch = quad_pitch,
+                          .row_group_pitch = row_group_pitch,
                           .words = &words};
     InterleaveColumns(w, image, part, columns);
     ComputePart(w, part, columns, output);
   }
 }
 
-void MapPart(const DepthwiseWeights& w, const Part& part, const CodeMap& map, uint8_t* output) {
+void ApplyLookup(const DepthwiseWeights& w, const Part& part, const LookupTable& lookup,
+                 uint8_t* output) {
   const ConvShape& s = w.shape;
-  const int64_t width = reference::ConvOutWidth(s);
-  uint8_t* codes = output + part.row * width * s.out_channels + part.channel;
-  if (part.channels == s.out_channels) return map.Apply(codes, part.rows * width * part.channels);
+  const int64_t width = float_exec::ConvOutWidth(s);
+  uint8_t* bytes = output + part.row * width * s.out_channels + part.channel;
+  if (part.channels == s.out_channels)
+    return lookup.Apply(bytes, part.rows * width * part.channels);
   for (int64_t pixel = 0; pixel < part.rows * width; ++pixel) {
-    map.Apply(codes + pixel * s.out_channels, part.channels);
+    lookup.Apply(bytes + pixel * s.out_channels, part.channels);
   }
 }
 
-void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, const CodeMap* map,
+void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, const LookupTable* lookup,
                     uint8_t* output, ThreadPool& pool) {
   const ConvShape& s = w.shape;
-  const int64_t height = reference::ConvOutHeight(s), strips = DivideUp(height, w.strip_rows);
+  const int64_t height = float_exec::ConvOutHeight(s), strips = DivideUp(height, w.strip_rows);
   const int64_t block = s.in_channels <= kFlatChannels ? s.in_channels : kBlock;
   const int64_t blocks = DivideUp(s.in_channels, block);
   const int64_t work =
-      w.strip_rows * reference::ConvOutWidth(s) * block * 4 * w.quads * s.kernel_width;
-  pool.For(strips * blocks, DivideUp(kInlineOperations, work), [&](int64_t begin, int64_t end) {
+      w.strip_rows * float_exec::ConvOutWidth(s) * block * 4 * w.row_groups * s.kernel_width;
+  pool.For(strips * blocks, DivideUp(kGrainOperations, work), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t row = task / blocks * w.strip_rows, channel = task % blocks * block;
       const Part part{.row = row,
@@ -221,7 +225,7 @@ void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, const CodeM
                       .channel = channel,
                       .channels = std::min(block, s.in_channels - channel)};
       RunStrip(w, image, part, output);
-      if (map != nullptr) MapPart(w, part, *map, output);
+      if (lookup != nullptr) ApplyLookup(w, part, *lookup, output);
     }
   });
 }
@@ -244,13 +248,13 @@ void FindTaps(const DepthwiseWeights& w, const uint8_t* image, int64_t row, int6
 }
 
 // One pixel at a time.
-void RunWide(const DepthwiseWeights& w, const uint8_t* image, const CodeMap* map, uint8_t* output,
-             ThreadPool& pool) {
+void RunWide(const DepthwiseWeights& w, const uint8_t* image, const LookupTable* lookup,
+             uint8_t* output, ThreadPool& pool) {
   const ConvShape& s = w.shape;
-  const int64_t width = reference::ConvOutWidth(s), taps = s.kernel_height * s.kernel_width;
-  const int64_t pixel_bytes = s.out_channels * OutputSize(w.ending.output);
-  const int64_t grain = DivideUp(kInlineOperations, width * taps * s.out_channels);
-  pool.For(reference::ConvOutHeight(s), grain, [&](int64_t begin, int64_t end) {
+  const int64_t width = float_exec::ConvOutWidth(s), taps = s.kernel_height * s.kernel_width;
+  const int64_t pixel_bytes = s.out_channels * OutputSize(w.requantize.output);
+  const int64_t grain = DivideUp(kGrainOperations, width * taps * s.out_channels);
+  pool.For(float_exec::ConvOutHeight(s), grain, [&](int64_t begin, int64_t end) {
     std::vector<const uint8_t*> pixels(static_cast<size_t>(taps));
     for (int64_t index = begin * width; index < end * width; ++index) {
       FindTaps(w, image, index / width, index % width, pixels.data());
@@ -262,10 +266,10 @@ void RunWide(const DepthwiseWeights& w, const uint8_t* image, const CodeMap* map
                           .bias = w.bias.data(),
                           .multipliers = w.multipliers.data(),
                           .out = output + index * pixel_bytes,
-                          .ending = w.ending});
+                          .requantize = w.requantize});
     }
-    if (map != nullptr) {
-      map->Apply(output + begin * width * pixel_bytes, (end - begin) * width * pixel_bytes);
+    if (lookup != nullptr) {
+      lookup->Apply(output + begin * width * pixel_bytes, (end - begin) * width * pixel_bytes);
     }
   });
 }
@@ -274,7 +278,7 @@ void RunWide(const DepthwiseWeights& w, const uint8_t* image, const CodeMap* map
 
 DepthwiseWeights PackDepthwise(const ConvShape& shape, const Weights& weights,
                                std::span<const int32_t> bias, const Activation& input,
-                               const Finish& finish) {
+                               const Requantization& requantization) {
   const int64_t channels = shape.in_channels, taps = shape.kernel_height * shape.kernel_width;
   const Filters filters = ReadFilters(weights, channels, taps);
   const auto padded = static_cast<size_t>(RoundUp(channels, kVector));
@@ -292,18 +296,18 @@ DepthwiseWeights PackDepthwise(const ConvShape& shape, const Weights& weights,
     out.bias[c] =
         static_cast<int32_t>(static_cast<uint32_t>(ChannelValue(bias, c, 0)) -
                              static_cast<uint32_t>(ZeroAsU8(input)) * static_cast<uint32_t>(sum));
-    out.multipliers[c] = ChannelValue(finish.multipliers, c, 1.0f);
+    out.multipliers[c] = ChannelValue(requantization.multipliers, c, 1.0f);
   }
-  out.ending = EndingOf(finish, out.multipliers);
+  out.requantize = ParamsOf(requantization, out.multipliers);
   out.tiles->interleaved != nullptr&& FitsInt8(filters) ? PackInterleaved(filters, out)
                                                         : PackWide(filters, out);
   return out;
 }
 
-void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, const CodeMap* map,
+void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, const LookupTable* lookup,
                   uint8_t* output, ThreadPool& pool) {
-  weights.wide.empty() ? RunInterleaved(weights, image, map, output, pool)
-                       : RunWide(weights, image, map, output, pool);
+  weights.wide.empty() ? RunInterleaved(weights, image, lookup, output, pool)
+                       : RunWide(weights, image, lookup, output, pool);
 }
 
 }  // namespace octavo::runtime::int8::internal

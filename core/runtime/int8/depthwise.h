@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A depthwise convolution: one filter per channel.
 #pragma once
 
@@ -5,7 +6,7 @@
 #include <vector>
 
 #include "core/base/parallel.h"
-#include "core/reference/kernels/conv.h"
+#include "core/float_exec/kernels/conv.h"
 #include "core/runtime/int8/dense.h"
 
 namespace octavo::runtime::int8::internal {
@@ -13,28 +14,29 @@ namespace octavo::runtime::int8::internal {
 // Immutable once packed.  Images are N,H,W,C and dense.
 struct DepthwiseWeights {
   const Tiles* tiles = nullptr;
-  reference::ConvShape shape = {};
+  float_exec::ConvShape shape = {};
   uint8_t flip = 0;
   std::vector<uint8_t> padding = {};  // zero points as stored, for a row of the image
   LineVector<int32_t> bias = {};      // padded to whole vectors, as multipliers
   LineVector<float> multipliers = {};
-  Ending ending = {};
+  RequantizeParams requantize = {};
   // One of these two.  Wide: [tap][channel].
   std::vector<int16_t> wide = {};
-  // For each output row of a strip (interleaved rows of the image, as many quads as hold the
-  // kernel's height), each block of 64 channels: [quad][column of the kernel][channel][4 rows].
+  // For each output row of a strip (interleaved rows of the image, as many row_groups as hold the
+  // kernel's height), each block of 64 channels: [row_group][column of the kernel][channel][4
+  // rows].
   LineVector<int8_t> interleaved = {};
-  int64_t quads = 0;
+  int64_t row_groups = 0;
   int64_t strip_rows = 1;
 };
 
 // `spec_weights.data` is [channels][taps].
-DepthwiseWeights PackDepthwise(const reference::ConvShape& shape, const Weights& weights,
+DepthwiseWeights PackDepthwise(const float_exec::ConvShape& shape, const Weights& weights,
                                std::span<const int32_t> bias, const Activation& input,
-                               const Finish& finish);
+                               const Requantization& requantization);
 
-// One image, whose codes `map` changes at last; null: they stay.
-void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, const CodeMap* map,
+// One image; a non-null `lookup` is applied to the result.
+void RunDepthwise(const DepthwiseWeights& weights, const uint8_t* image, const LookupTable* lookup,
                   uint8_t* output, ThreadPool& pool);
 
 }  // namespace octavo::runtime::int8::internal

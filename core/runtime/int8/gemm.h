@@ -1,5 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer matrix products: activations times constant weights, or times another activation.
-//   Finish of  sum over k of (a[m,k] - za) * (b[k,n] - zb[n]) + bias[n]   in int32, see types.h
+//   requantization of  sum over k of (a[m,k] - za) * (b[k,n] - zb[n]) + bias[n]   in int32, see
+//   types.h
 // The bits do not depend on the number of threads or on the instruction set.
 #pragma once
 
@@ -14,7 +16,7 @@
 
 namespace octavo::runtime::int8 {
 
-// How B lies in memory; dense.
+// The order of B in memory; dense.
 enum class Layout { kKn, kNk };
 
 struct GemmSpec {
@@ -23,9 +25,9 @@ struct GemmSpec {
   Weights weights = {};  // channels are the columns n
   Layout layout = Layout::kKn;
   std::span<const int32_t> bias = {};  // empty or n
-  Finish finish = {};
-  std::optional<Addition> addition = {};
-  std::optional<CodeMap> map = {};  // of a result of codes, after the addition
+  Requantization requantization = {};
+  std::optional<ResidualAdd> residual = {};
+  std::optional<LookupTable> lookup = {};  // of an 8-bit result, after the residual
 };
 
 class GemmPlan {
@@ -34,11 +36,11 @@ class GemmPlan {
   // caller has proved FitsInt32 (of the weights as [n][k]).
   static Result<GemmPlan> Prepare(const GemmSpec& spec);
 
-  // a [m, k] and out [m, n] dense and apart.  Any number of runs may go on at a time.
+  // a [m, k] and out [m, n] are dense and do not overlap.  Thread safe.
   void Run(const void* a, int64_t m, void* out, ThreadPool& pool) const;
-  // With an addition: rows of the addend are n apart, or it is one row for all.
+  // With a residual: rows of the addend are n apart, or one row is added to all.
   struct Addend {
-    const void* codes = nullptr;
+    const void* data = nullptr;
     bool is_one_row = false;
   };
   void Run(const void* a, int64_t m, const Addend& addend, void* out, ThreadPool& pool) const;
@@ -53,8 +55,8 @@ class GemmPlan {
 struct MatMulSpec {
   int64_t m = 0, n = 0, k = 0;
   Activation a = {}, b = {};
-  Layout layout = Layout::kKn;  // of b
-  Finish finish = {};           // its multipliers: one, or n
+  Layout layout = Layout::kKn;         // of b
+  Requantization requantization = {};  // its multipliers: one, or n
 };
 
 // `count` products; item i reads a + a_offsets[i] and b + b_offsets[i] (equal offsets mean

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/int8/layout.h"
 
 #include <algorithm>
@@ -83,9 +84,9 @@ void TransposePart(const uint8_t* from, int64_t from_stride, int64_t readable, u
   uint8_t whole[kSide * kSide], turned[kSide * kSide];
   const bool in_place = rows == kSide && (kSide - 1) * from_stride + kSide <= readable;
   for (int64_t r = 0; !in_place && r < rows; ++r) {
-    const bool is_short = r * from_stride + kSide > readable;
+    const bool uses_fma = r * from_stride + kSide > readable;
     std::memcpy(whole + r * kSide, from + r * from_stride,
-                static_cast<size_t>(is_short ? columns : kSide));
+                static_cast<size_t>(uses_fma ? columns : kSide));
   }
   const uint8_t* source = in_place ? from : whole;
   if (rows == kSide) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves 8-bit images between N,C,H,W and N,H,W,C.  Both are dense and do not overlap.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/int8/taps.h"
 
 #include <cstring>
@@ -7,25 +8,25 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-using reference::ConvShape;
+using float_exec::ConvShape;
 
-// Segments are read in whole quads.
+// K runs are read in whole K-blocks.
 constexpr int64_t kSlack = 4;
 
 }  // namespace
 
-Taps::Taps(const reference::ConvShape& shape, const Activation& input)
+Taps::Taps(const float_exec::ConvShape& shape, const Activation& input)
     : tiles_(&CurrentTiles()),
       shape_(shape),
-      out_width_(reference::ConvOutWidth(shape)),
+      out_width_(float_exec::ConvOutWidth(shape)),
       zero_(static_cast<uint8_t>(ZeroAsU8(input))),
       flip_(FlipOf(input.storage)) {
   const int64_t channels = shape.in_channels;
   const bool whole_rows = shape.groups == 1 && shape.dilation_width == 1;
-  segment_ = whole_rows ? shape.kernel_width * channels : channels / shape.groups;
+  k_run_ = whole_rows ? shape.kernel_width * channels : channels / shape.groups;
   const bool pads =
       shape.pad_top > 0 || shape.pad_left > 0 || shape.pad_bottom > 0 || shape.pad_right > 0;
-  copies_ = pads || flip_ != 0 || segment_ % 4 != 0;
+  copies_ = pads || flip_ != 0 || k_run_ % 4 != 0;
   pitch_ = (shape.in_width + (copies_ ? shape.pad_left + shape.pad_right : 0)) * channels;
   for (int64_t i = 0; i < shape.kernel_height; ++i) {
     for (int64_t j = 0; j < (whole_rows ? 1 : shape.kernel_width); ++j) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The innermost int8 loops, one table of functions per instruction set; all give the same bits.
 // Activations are u8 here and weights s8: other storage is brought to that by flipping the top
 // bit and shifting the zero point by 128.
@@ -12,43 +13,44 @@ namespace octavo::runtime::int8::internal {
 inline constexpr int kMaxVectors = 4;  // of 16 channels in a panel
 inline constexpr int kVector = 16;     // channels
 
-// Finish without its spans, as the loops want it.
-struct Ending {
+// Requantization without its spans.
+struct RequantizeParams {
   Output output = Output::kU8;
   int32_t zero_point = 0;
   int32_t lowest = 0, highest = 255;
-  // All codes of u8, and every multiplier is within (-1, 1): no product of a sum and a multiplier
-  // leaves int32.
+  // The result has the whole range of u8, and every multiplier is within (-1, 1): no product of a
+  // sum and a multiplier exceeds int32.
   bool is_plain = false;
 };
 
-// Addition as the loops want it: the addend's codes are flipped to u8.
-struct AdditionEnding {
+// ResidualAdd with the addend flipped to u8.
+struct ResidualParams {
   float own_scale = 1, scale = 1, result_scale = 1;
   float inverse = 1;  // 1 / result_scale
   int32_t addend_zero = 0;
   uint8_t flip = 0;
-  Ending result = {};
-  // rne(own * own_part + (addend * addend_part + offset)), both steps fused, is the result without
-  // zero point for every pair of codes.
-  bool is_short = false;
-  float own_part = 0, addend_part = 0, offset = 0;
+  RequantizeParams result = {};
+  // rne(fma(own, own_factor, fma(addend, addend_factor, offset))) is the result without zero point
+  // for all 65,536 pairs of operands.
+  bool uses_fma = false;
+  float own_factor = 0, addend_factor = 0, offset = 0;
 };
 
-// out[r][c] = ending(bias[c] + sum over segments s and i of rows[r][offsets[s] + i] *
+// One panel.
+// out[r][c] = requantize(bias[c] + sum over K runs s and bytes i of rows[r][offsets[s] + i] *
 // weight[s][i][c]
 //                    - weight_zero[c] * row_sum[r])
 struct TileCall {
   const uint8_t* const* rows = nullptr;  // [count]
   int64_t count = 0;
-  const int64_t* offsets = nullptr;       // [segments], from a row's byte to its segments
-  const int32_t* quad_offsets = nullptr;  // [segments * quads], likewise to its quads
-  int64_t segments = 0;
-  int64_t quads = 0;              // bytes of a segment / 4
-  const void* weights = nullptr;  // one panel
-  const void* ahead = nullptr;    // the panel that comes next, of at least this size, or this one
-  // Of its bytes, those that a row is to bring near, and how many of them for each of its quads.
-  int64_t ahead_row = 0, ahead_rate = 0;
+  const int64_t* offsets = nullptr;          // [k_runs], from a row's first byte
+  const int32_t* k_block_offsets = nullptr;  // [k_runs * k_blocks], likewise
+  int64_t k_runs = 0;
+  int64_t k_blocks = 0;              // per K run
+  const void* weights = nullptr;     // one panel
+  const void* next_panel = nullptr;  // to prefetch: at least as large as this one, or this one
+  // Bytes of it to prefetch per row, and per K-block of a row.
+  int64_t prefetch_row = 0, prefetch_rate = 0;
   const int32_t* bias = nullptr;  // padded to whole vectors, as are the next two
   const float* multipliers = nullptr;
   const int32_t* weight_zeros = nullptr;  // or null: all 0
@@ -56,16 +58,15 @@ struct TileCall {
   int64_t columns = 0;                    // channels to write, at most vectors * 16
   void* out = nullptr;
   int64_t out_stride = 0;  // elements
-  Ending ending = {};
-  // Or null: codes to add, rows of which lie addend_stride apart (0: one row for all), and what
-  // adds them.
+  RequantizeParams requantize = {};
+  // Or null: the residual's addend, with addend_stride elements between rows (0: one row for all).
   const uint8_t* addend = nullptr;
   int64_t addend_stride = 0;
-  const AdditionEnding* addition = nullptr;
+  const ResidualParams* residual = nullptr;
 };
 using TileFunction = void (*)(const TileCall&);
 
-// One pixel of all channels: out[c] = ending(bias[c] + sum over t of (taps[t][c] ^ flip) *
+// One pixel of all channels: out[c] = requantize(bias[c] + sum over t of (taps[t][c] ^ flip) *
 // weight[t][c]).
 struct DepthwiseCall {
   const uint8_t* const* taps = nullptr;
@@ -76,7 +77,7 @@ struct DepthwiseCall {
   const int32_t* bias = nullptr;
   const float* multipliers = nullptr;
   void* out = nullptr;
-  Ending ending = {};
+  RequantizeParams requantize = {};
 };
 using DepthwiseFunction = void (*)(const DepthwiseCall&);
 
@@ -93,7 +94,7 @@ struct InterleaveCall {
 };
 
 // Pixels of up to 64 channels from interleaved rows:
-//   out[p][c] = ending(bias[c] + sum over t of the four products of
+//   out[p][c] = requantize(bias[c] + sum over t of the four products of
 //                      x[p * step + offsets[t] + c] and weight[t][c])
 // `x` may be read for four pixels of 64 channels more than there are.
 struct InterleavedCall {
@@ -108,21 +109,22 @@ struct InterleavedCall {
   int64_t pixels = 0;
   void* out = nullptr;
   int64_t out_stride = 0;  // elements
-  Ending ending = {};
+  RequantizeParams requantize = {};
 };
 
 struct Tiles {
   int vectors = 0;  // of a full panel
-  // Weights of a panel of `width` channels.  Narrow: int8 [segment][quad][width][4].
-  // Wide: int16 [segment][quad][bytes 0 and 2, bytes 1 and 3][width][2].
+  // Weights of a panel of `width` channels (drawn in README.md).  Narrow: int8
+  // [K run][K-block][width][4].  Wide: int16 [K run][K-block][bytes 0 and 2, bytes 1 and
+  // 3][width][2].
   bool wide = false;
   TileFunction tile[kMaxVectors] = {};  // [vectors - 1]
   DepthwiseFunction depthwise = nullptr;
   void (*interleave)(const InterleaveCall&) = nullptr;    // or null, with the next
   void (*interleaved)(const InterleavedCall&) = nullptr;  // depthwise
 
-  // Or null: looks for the short form of an addition to codes that `own` says.
-  void (*shorten)(const Ending& own, AdditionEnding& addition) = nullptr;
+  // Or null: looks for the FMA form of the residual of a result that `own` describes.
+  void (*find_fma_form)(const RequantizeParams& own, ResidualParams& residual) = nullptr;
 
   // to[i] = from[i] ^ flip
   void (*copy_flipped)(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) = nullptr;

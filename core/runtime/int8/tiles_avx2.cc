@@ -1,5 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
 // The int8 tiles for AVX2.  Weights are widened beforehand, because vpmaddubsw saturates: the
-// even and the odd bytes of the activations meet them in two exact vpmaddwd.
+// even and the odd bytes of the activations are multiplied by two exact vpmaddwd.
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -25,12 +26,12 @@ void Tile(const TileCall& call, int64_t row) {
   }
   const int16_t* weights = static_cast<const int16_t*>(call.weights);
   const __m256i low_bytes = _mm256_set1_epi16(0xff);
-  for (int64_t s = 0; s < call.segments; ++s) {
+  for (int64_t s = 0; s < call.k_runs; ++s) {
     const uint8_t* rows[kRows];
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
       rows[r] = call.rows[row + r] + call.offsets[s];
     }
-    for (int64_t q = 0; q < call.quads; ++q, weights += 4 * kVector) {
+    for (int64_t q = 0; q < call.k_blocks; ++q, weights += 4 * kVector) {
       const __m256i even0 = Load(weights), even1 = Load(weights + 16);
       const __m256i odd0 = Load(weights + 32), odd1 = Load(weights + 48);
       OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -48,7 +49,7 @@ void Tile(const TileCall& call, int64_t row) {
     _mm256_store_si256(reinterpret_cast<__m256i*>(sums + r * kVector), acc[r][0]);
     _mm256_store_si256(reinterpret_cast<__m256i*>(sums + r * kVector + 8), acc[r][1]);
   }
-  FinishTile(call, row, sums, kVector, kRows);
+  StoreTileRows(call, row, sums, kVector, kRows);
 }
 
 void Panel(const TileCall& call) {

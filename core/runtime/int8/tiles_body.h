@@ -1,4 +1,5 @@
-// What the tiles_*.cc files share in plain C++.  All of it has internal linkage, because each of
+// SPDX-License-Identifier: Apache-2.0
+// Plain C++ shared by the tiles_*.cc files.  All of it has internal linkage, because each of
 // them is compiled for another instruction set.
 #pragma once
 
@@ -20,29 +21,30 @@ inline int32_t RoundToEven(float x) {
   return __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kShift);
 }
 
-// The code of x steps.
-inline int32_t Requantized(float x, const Ending& ending) {
-  const float low = static_cast<float>(ending.lowest - ending.zero_point);
-  const float high = static_cast<float>(ending.highest - ending.zero_point);
+// The quantized value of x, a multiple of the scale.
+inline int32_t Requantized(float x, const RequantizeParams& requantize) {
+  const float low = static_cast<float>(requantize.lowest - requantize.zero_point);
+  const float high = static_cast<float>(requantize.highest - requantize.zero_point);
   x = x < low ? low : x;
   x = x > high ? high : x;
-  return RoundToEven(x) + ending.zero_point;
+  return RoundToEven(x) + requantize.zero_point;
 }
 
-inline int32_t Requantize(int32_t acc, float multiplier, const Ending& ending) {
-  return Requantized(static_cast<float>(acc) * multiplier, ending);
+inline int32_t Requantize(int32_t acc, float multiplier, const RequantizeParams& requantize) {
+  return Requantized(static_cast<float>(acc) * multiplier, requantize);
 }
 
-// Writes `count` sums as the ending says.  s8 codes are the low byte too.  Bytes may alias
-// everything: an ending that is not the loop's own would keep it scalar.
-inline void Finish(const int32_t* __restrict acc, const float* __restrict multipliers,
-                   const Ending ending, int64_t count, void* out, int64_t offset) {
-  switch (ending.output) {
+// Writes `count` requantized sums.  The low byte of the int32 is the s8 result too.  `requantize`
+// is a copy, because stores of bytes may alias anything, which would keep the loop scalar.
+inline void StoreRequantized(const int32_t* __restrict acc, const float* __restrict multipliers,
+                             const RequantizeParams requantize, int64_t count, void* out,
+                             int64_t offset) {
+  switch (requantize.output) {
     case Output::kU8:
     case Output::kS8: {
-      uint8_t* __restrict codes = static_cast<uint8_t*>(out) + offset;
+      uint8_t* __restrict bytes = static_cast<uint8_t*>(out) + offset;
       for (int64_t i = 0; i < count; ++i) {
-        codes[i] = static_cast<uint8_t>(Requantize(acc[i], multipliers[i], ending));
+        bytes[i] = static_cast<uint8_t>(Requantize(acc[i], multipliers[i], requantize));
       }
       return;
     }
@@ -52,28 +54,28 @@ inline void Finish(const int32_t* __restrict acc, const float* __restrict multip
       return;
     }
     case Output::kFloat: {
-      float* reals = static_cast<float*>(out) + offset;
-      for (int64_t i = 0; i < count; ++i) reals[i] = static_cast<float>(acc[i]) * multipliers[i];
+      float* floats = static_cast<float*>(out) + offset;
+      for (int64_t i = 0; i < count; ++i) floats[i] = static_cast<float>(acc[i]) * multipliers[i];
       return;
     }
   }
 }
 
-// The sum of a convolution's code without its zero point and an addend's, as the addition says.
-inline uint8_t AddedCode(int32_t own, uint8_t addend, const AdditionEnding& addition) {
-  const int32_t other = static_cast<uint8_t>(addend ^ addition.flip) - addition.addend_zero;
+// The residual Add of `own`, a result without its zero point, and an addend.
+inline uint8_t AddResidual(int32_t own, uint8_t addend, const ResidualParams& residual) {
+  const int32_t other = static_cast<uint8_t>(addend ^ residual.flip) - residual.addend_zero;
   const float sum =
-      static_cast<float>(own) * addition.own_scale + static_cast<float>(other) * addition.scale;
-  return static_cast<uint8_t>(Requantized(sum / addition.result_scale, addition.result));
+      static_cast<float>(own) * residual.own_scale + static_cast<float>(other) * residual.scale;
+  return static_cast<uint8_t>(Requantized(sum / residual.result_scale, residual.result));
 }
 
-// As Finish, for sums to which codes are added.
-inline void FinishAdded(const int32_t* __restrict acc, const float* __restrict multipliers,
-                        const Ending ending, const uint8_t* addend, const AdditionEnding addition,
-                        int64_t count, uint8_t* codes) {
+// As StoreRequantized, for results that fuse a residual Add.
+inline void StoreWithResidual(const int32_t* __restrict acc, const float* __restrict multipliers,
+                              const RequantizeParams requantize, const uint8_t* addend,
+                              const ResidualParams residual, int64_t count, uint8_t* bytes) {
   for (int64_t i = 0; i < count; ++i) {
-    const int32_t own = Requantize(acc[i], multipliers[i], ending) - ending.zero_point;
-    codes[i] = AddedCode(own, addend[i], addition);
+    const int32_t own = Requantize(acc[i], multipliers[i], requantize) - requantize.zero_point;
+    bytes[i] = AddResidual(own, addend[i], residual);
   }
 }
 
@@ -82,8 +84,9 @@ inline int32_t WrappingSubtractProduct(int32_t a, int32_t b, int32_t c) {
                               static_cast<uint32_t>(b) * static_cast<uint32_t>(c));
 }
 
-// Ends the rows from `row` on of a call, whose sums lie in acc[row][width].
-inline void FinishTile(const TileCall& call, int64_t row, int32_t* acc, int64_t width, int rows) {
+// Requantizes and stores the `rows` rows from `row` on, whose sums are in acc[rows][width].
+inline void StoreTileRows(const TileCall& call, int64_t row, int32_t* acc, int64_t width,
+                          int rows) {
   for (int r = 0; r < rows; ++r) {
     int32_t* sums = acc + r * width;
     for (int64_t c = 0; call.weight_zeros != nullptr && c < call.columns; ++c) {
@@ -91,11 +94,12 @@ inline void FinishTile(const TileCall& call, int64_t row, int32_t* acc, int64_t 
     }
     const int64_t at = (row + r) * call.out_stride;
     if (call.addend == nullptr) {
-      Finish(sums, call.multipliers, call.ending, call.columns, call.out, at);
+      StoreRequantized(sums, call.multipliers, call.requantize, call.columns, call.out, at);
       continue;
     }
-    FinishAdded(sums, call.multipliers, call.ending, call.addend + (row + r) * call.addend_stride,
-                *call.addition, call.columns, static_cast<uint8_t*>(call.out) + at);
+    StoreWithResidual(sums, call.multipliers, call.requantize,
+                      call.addend + (row + r) * call.addend_stride, *call.residual, call.columns,
+                      static_cast<uint8_t*>(call.out) + at);
   }
 }
 
@@ -130,8 +134,8 @@ inline void Depthwise(const DepthwiseCall& call) {
         for (int64_t i = 0; i < count; ++i) acc[i] += Times(x[i] ^ flip, w[i]);
       }
     }
-    Finish(reinterpret_cast<const int32_t*>(acc), call.multipliers + c, call.ending, count,
-           call.out, c);
+    StoreRequantized(reinterpret_cast<const int32_t*>(acc), call.multipliers + c, call.requantize,
+                     count, call.out, c);
   }
 }
 

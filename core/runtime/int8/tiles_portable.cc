@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The int8 tiles in plain C++, for any processor; also what SSE4 machines run.
 #include "core/runtime/int8/tiles_body.h"
 
@@ -6,14 +7,14 @@ namespace {
 
 template <int kRows>
 void Tile(const TileCall& call, int64_t row) {
-  // Unsigned: sums of 128-shifted operands may wrap on the way to a result that fits.
+  // Unsigned: partial sums of operands shifted by 128 may wrap, the result does not.
   uint32_t acc[kRows][kVector];
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVector; ++c) acc[r][c] = static_cast<uint32_t>(call.bias[c]);
   }
   const int8_t* weights = static_cast<const int8_t*>(call.weights);
-  for (int64_t s = 0; s < call.segments; ++s) {
-    for (int64_t q = 0; q < call.quads; ++q, weights += 4 * kVector) {
+  for (int64_t s = 0; s < call.k_runs; ++s) {
+    for (int64_t q = 0; q < call.k_blocks; ++q, weights += 4 * kVector) {
       for (int r = 0; r < kRows; ++r) {
         const uint8_t* x = call.rows[row + r] + call.offsets[s] + 4 * q;
         for (int c = 0; c < kVector; ++c) {
@@ -23,7 +24,7 @@ void Tile(const TileCall& call, int64_t row) {
       }
     }
   }
-  FinishTile(call, row, reinterpret_cast<int32_t*>(acc), kVector, kRows);
+  StoreTileRows(call, row, reinterpret_cast<int32_t*>(acc), kVector, kRows);
 }
 
 void Panel(const TileCall& call) {

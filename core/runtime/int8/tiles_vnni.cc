@@ -1,7 +1,9 @@
-// The int8 tiles for AVX512-VNNI: up to 24 accumulators of 16 channels, ended in registers.
+// SPDX-License-Identifier: Apache-2.0
+// The int8 tiles for AVX512-VNNI: up to 24 accumulators of 16 channels, requantized in
+// registers.
 #if defined(__x86_64__)
-#include "core/runtime/int8/vnni_addition.h"
 #include "core/runtime/int8/vnni_depthwise.h"
+#include "core/runtime/int8/vnni_residual.h"
 
 namespace octavo::runtime::int8::internal {
 namespace {
@@ -12,11 +14,11 @@ inline int32_t Load4(const uint8_t* p) {
   return x;
 }
 
-// Adds the products of four bytes of each row, `at` bytes behind its pointer, and their weights.
+// Adds the products of one K-block of each row, `at` bytes after its pointer, and its weights.
 template <int kRows, int kVectors>
-__attribute__((always_inline)) inline void MultiplyQuad(const uint8_t* const (&rows)[kRows],
-                                                        int64_t at, const int8_t* weights,
-                                                        __m512i (&acc)[kRows][kVectors]) {
+__attribute__((always_inline)) inline void MultiplyKBlock(const uint8_t* const (&rows)[kRows],
+                                                          int64_t at, const int8_t* weights,
+                                                          __m512i (&acc)[kRows][kVectors]) {
   __m512i w[kVectors];
   OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) w[v] = _mm512_loadu_si512(weights + v * 64);
   OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) {
@@ -25,58 +27,58 @@ __attribute__((always_inline)) inline void MultiplyQuad(const uint8_t* const (&r
   }
 }
 
-// What a tile brings near of the next panel: `step` bytes for each of its quads, which is a number
-// of each call where there are registers for it.
+// Prefetches the next panel: `step` bytes per K-block, which varies by call where there is a
+// register for it.
 template <int kVectors>
-struct Ahead {
+struct PanelPrefetch {
   static constexpr int64_t kLine = 64;
   const int8_t* at = nullptr;
   int64_t step = kLine;
 
-  void Bring() {
+  void Issue() {
     __builtin_prefetch(at, 0, 2);
     at += kVectors == kMaxVectors ? step : kLine;
   }
 };
 
-// A tile's part: all tiles together bring all, if there are enough of them.  Many lines on their
-// way at a time would keep the tile's own from coming.
+// A tile's part of the prefetch; all tiles together cover the panel if there are enough.  Too many
+// outstanding lines would delay the tile's own loads.
 template <int kRows, int kVectors>
-inline Ahead<kVectors> AheadOf(const TileCall& call, int64_t row) {
-  const auto* ahead = static_cast<const int8_t*>(call.ahead);
-  const int64_t line = call.segments * call.quads * 64;
+inline PanelPrefetch<kVectors> PrefetchOf(const TileCall& call, int64_t row) {
+  const auto* prefetch = static_cast<const int8_t*>(call.next_panel);
+  const int64_t line = call.k_runs * call.k_blocks * 64;
   if constexpr (kVectors == kMaxVectors) {
-    const int64_t first = row * call.ahead_row;
-    return {ahead + (first < line * kVectors ? first : 0), call.ahead_rate * kRows};
+    const int64_t first = row * call.prefetch_row;
+    return {prefetch + (first < line * kVectors ? first : 0), call.prefetch_rate * kRows};
   }
   const int64_t part = row / kRows < kVectors ? row / kRows : 0;
-  return {ahead + part * line};
+  return {prefetch + part * line};
 }
 
-// Products of the rows' segments and a panel of weights, added to `acc`.  One loop over all quads
-// spares the ends of short segments; at 2 and 3 vectors GCC 12 moves accumulators about in it,
-// which costs more.
+// Adds the products of the rows and a panel of weights to `acc`.  One loop over all K-blocks avoids
+// the overhead of short K runs; with 2 and 3 vectors GCC 12 moves accumulators between registers in
+// it, which costs more.
 template <int kRows, int kVectors>
-inline void Multiply(const TileCall& call, const uint8_t* const* pointers, Ahead<kVectors> ahead,
-                     __m512i (&acc)[kRows][kVectors]) {
+inline void Multiply(const TileCall& call, const uint8_t* const* pointers,
+                     PanelPrefetch<kVectors> prefetch, __m512i (&acc)[kRows][kVectors]) {
   const int8_t* weights = static_cast<const int8_t*>(call.weights);
   const uint8_t* rows[kRows];
   if constexpr (kVectors == 1 || kVectors == 4) {
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = pointers[r];
-    const int32_t* const end = call.quad_offsets + call.segments * call.quads;
-    for (const int32_t* offset = call.quad_offsets; offset != end; ++offset) {
-      MultiplyQuad(rows, *offset, weights, acc);
+    const int32_t* const end = call.k_block_offsets + call.k_runs * call.k_blocks;
+    for (const int32_t* offset = call.k_block_offsets; offset != end; ++offset) {
+      MultiplyKBlock(rows, *offset, weights, acc);
       weights += kVectors * 64;
-      ahead.Bring();
+      prefetch.Issue();
     }
     return;
   }
-  for (int64_t s = 0; s < call.segments; ++s) {
+  for (int64_t s = 0; s < call.k_runs; ++s) {
     OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) rows[r] = pointers[r] + call.offsets[s];
-    for (int64_t q = 0; q < call.quads; ++q) {
-      MultiplyQuad(rows, 4 * q, weights, acc);
+    for (int64_t q = 0; q < call.k_blocks; ++q) {
+      MultiplyKBlock(rows, 4 * q, weights, acc);
       weights += kVectors * 64;
-      ahead.Bring();
+      prefetch.Issue();
     }
   }
 }
@@ -93,7 +95,7 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
       __builtin_prefetch(call.addend + (row + r) * call.addend_stride);
     }
   }
-  Multiply<kRows, kVectors>(call, call.rows + row, AheadOf<kRows, kVectors>(call, row), acc);
+  Multiply<kRows, kVectors>(call, call.rows + row, PrefetchOf<kRows, kVectors>(call, row), acc);
   if (call.weight_zeros != nullptr) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
       const __m512i zeros = _mm512_loadu_si512(call.weight_zeros + v * kVector);
@@ -103,15 +105,15 @@ __attribute__((noinline)) void Tile(const TileCall& call, int64_t row) {
       }
     }
   }
-  const TileEnd end{.multipliers = call.multipliers,
-                    .columns = call.columns,
-                    .out = static_cast<uint8_t*>(call.out) +
-                           row * call.out_stride * OutputSize(call.ending.output),
-                    .out_stride = call.out_stride,
-                    .ending = call.ending};
-  if (call.addend == nullptr) return StoreTile<kRows, kVectors>(end, kRows, acc);
+  const TileOutput tile{.multipliers = call.multipliers,
+                        .columns = call.columns,
+                        .out = static_cast<uint8_t*>(call.out) +
+                               row * call.out_stride * OutputSize(call.requantize.output),
+                        .out_stride = call.out_stride,
+                        .requantize = call.requantize};
+  if (call.addend == nullptr) return StoreTile<kRows, kVectors>(tile, kRows, acc);
   const TileAddend addend{call.addend + row * call.addend_stride, call.addend_stride};
-  StoreAdded<kRows, kVectors>(end, addend, *call.addition, acc);
+  StoreWithResidual<kRows, kVectors>(tile, addend, *call.residual, acc);
 }
 
 template <int kVectors>
@@ -128,7 +130,7 @@ const Tiles kVnniTiles = {
     .depthwise = &Depthwise,
     .interleave = &Interleave,
     .interleaved = &Interleaved,
-    .shorten = &Shorten,
+    .find_fma_form = &FindFmaForm,
     .copy_flipped = &CopyFlipped,
 };
 

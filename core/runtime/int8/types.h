@@ -1,4 +1,5 @@
-// What every int8 kernel is told about its operands and about what becomes of its sums.
+// SPDX-License-Identifier: Apache-2.0
+// Operands of the int8 kernels, and their epilogue: how int32 sums become stored results.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@ namespace octavo::runtime::int8 {
 
 enum class Storage { kU8, kS8 };
 
-// An activation: codes of `storage` that stand for scale * (code - zero_point).
+// An activation: integers q of `storage` with the real value scale * (q - zero_point).
 struct Activation {
   Storage storage = Storage::kU8;
   int32_t zero_point = 0;  // within the range of `storage`
@@ -30,19 +31,19 @@ struct Weights {
 //   kFloat    float(acc) * multiplier[c]
 enum class Output { kU8, kS8, kInt32, kFloat };
 
-struct Finish {
+struct Requantization {
   Output output = Output::kU8;
   std::span<const float> multipliers = {};  // one, or one per output channel; unused for kInt32
-  int32_t zero_point = 0;                   // of the result's codes
-  int32_t lowest = 0, highest = 255;        // codes; a fused Relu or Clip narrows them
+  int32_t zero_point = 0;                   // of the result
+  int32_t lowest = 0, highest = 255;        // bounds of q; a fused Relu or Clip narrows them
 };
 
-// A further activation that is added to a result of codes, element by element.  In float32, from
-// left to right:
-//   clamp(rne(((code - finish.zero_point) * own_scale + (x - addend.zero_point) * scale)
+// An activation that is added to the 8-bit result q, element by element.  In float32, from left to
+// right:
+//   clamp(rne(((q - requantization.zero_point) * own_scale + (x - addend.zero_point) * scale)
 //             / result_scale) + zero_point)
 // to the range of `output`, which is kU8 or kS8; IsModerate must hold.
-struct Addition {
+struct ResidualAdd {
   Activation addend = {};
   float own_scale = 1, scale = 1, result_scale = 1;
   Output output = Output::kU8;
@@ -50,19 +51,19 @@ struct Addition {
 
   // Quotients stay within 2^30 and their remainders far from the ends of float's range.
   bool IsModerate() const {
-    const auto is_tame = [](float x) { return x > 0x1p-40f && x < 0x1p40f; };
-    return is_tame(own_scale) && is_tame(scale) && is_tame(result_scale) &&
+    const auto is_moderate = [](float x) { return x > 0x1p-40f && x < 0x1p40f; };
+    return is_moderate(own_scale) && is_moderate(scale) && is_moderate(result_scale) &&
            (own_scale + scale) / result_scale < 0x1p20f;
   }
 };
 
-// A function of each code of a result, looked up while the codes are still in a cache.
-struct CodeMap {
-  std::array<uint8_t, 256> table = {};  // by the byte that a code is stored as
+// A function of one 8-bit value, applied to a result while that is in the cache.
+struct LookupTable {
+  std::array<uint8_t, 256> table = {};  // by the stored byte
   // y[i] = table[x[i]]; y may be x.
   void (*look_up)(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) = nullptr;
 
-  void Apply(uint8_t* codes, int64_t count) const { look_up(codes, count, table.data(), codes); }
+  void Apply(uint8_t* bytes, int64_t count) const { look_up(bytes, count, table.data(), bytes); }
 };
 
 // Bytes of one element.

@@ -1,13 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution for AVX512-VNNI: rows of the image are interleaved, so that one vpdpbusd
 // takes four vertical taps of 16 channels.  All of it has internal linkage.
 #pragma once
 
-#include "core/runtime/int8/vnni_codes.h"
+#include "core/runtime/int8/vnni_requantize.h"
 
 namespace octavo::runtime::int8::internal {
 namespace {
 
-// Writes 64 words of the rows' bytes at `from`; those beyond `count` do not matter.
+// Writes 64 words of the rows' bytes at `from`; those beyond `count` are arbitrary.
 inline void Interleave64(const uint8_t* const* rows, int64_t count, __m512i flip, uint32_t* out) {
   // Lane l of a row takes bytes 16j + 4l.. as its j-th four bytes, so that the lanes of interleaved
   // vector j hold 16 adjacent ones.
@@ -58,10 +59,10 @@ __attribute__((always_inline)) inline void AddColumn(const uint32_t* x, int64_t 
   }
 }
 
-// kTaps 0: as many as the call says.
+// kTaps 0: call.taps.
 template <int kVectors, int kPixels, int kTaps, bool kPlain>
 void Pixels(const InterleavedCall& shared) {
-  const InterleavedCall call = shared;  // which no store can change
+  const InterleavedCall call = shared;  // a copy: no store can alias it
   constexpr int kKept = kTaps > 0 ? kTaps : 1;
   __m512i kept[kKept][kVectors];
   int64_t offsets[kKept];
@@ -71,8 +72,8 @@ void Pixels(const InterleavedCall& shared) {
       kept[t][v] = _mm512_loadu_si512(call.weights + (t * kVectors + v) * 64);
     }
   }
-  const int64_t size = OutputSize(call.ending.output);
-  const CodePacker packer(call.ending);
+  const int64_t size = OutputSize(call.requantize.output);
+  const BytePacker packer(call.requantize);
   const uint32_t* x = call.x;
   auto* out = static_cast<uint8_t*>(call.out);
   for (int64_t rest = call.pixels; rest > 0; rest -= kPixels) {
@@ -84,7 +85,7 @@ void Pixels(const InterleavedCall& shared) {
     }
     OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) {
       int64_t offset = offsets[t];
-      asm("" : "+r"(offset));  // or the compiler keeps an address for each load
+      asm("" : "+r"(offset));  // else the compiler keeps an address for each load
       AddColumn(x + offset, call.step, kept[t], acc);
     }
     const int8_t* weights = call.weights;
@@ -95,16 +96,16 @@ void Pixels(const InterleavedCall& shared) {
       }
       AddColumn(x + call.offsets[t], call.step, w, acc);
     }
-    const TileEnd end{.multipliers = call.multipliers,
-                      .columns = call.channels,
-                      .out = out,
-                      .out_stride = call.out_stride,
-                      .ending = call.ending};
+    const TileOutput tile{.multipliers = call.multipliers,
+                          .columns = call.channels,
+                          .out = out,
+                          .out_stride = call.out_stride,
+                          .requantize = call.requantize};
     const int rows = rest < kPixels ? static_cast<int>(rest) : kPixels;
     if (size == 1) {
-      StoreCodes<kPixels, kVectors, kPlain>(packer, end, rows, acc);
+      StoreBytes<kPixels, kVectors, kPlain>(packer, tile, rows, acc);
     } else {
-      StoreWords<kPixels, kVectors>(end, rows, acc);
+      StoreWords<kPixels, kVectors>(tile, rows, acc);
     }
     x += kPixels * call.step;
     out += kPixels * call.out_stride * size;
@@ -115,7 +116,7 @@ template <int kVectors>
 void PixelsOf(const InterleavedCall& call) {
   constexpr int kPixels = kRowsPacked<kVectors>;
   constexpr int kMore = kVectors == 4 ? 2 : kPixels;
-  if (!call.ending.is_plain) return Pixels<kVectors, kMore, 0, false>(call);
+  if (!call.requantize.is_plain) return Pixels<kVectors, kMore, 0, false>(call);
   if (call.taps == 3) return Pixels<kVectors, kPixels, 3, true>(call);
   Pixels<kVectors, kMore, 0, true>(call);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of instruction set.
 #include "core/base/cpu.h"
 

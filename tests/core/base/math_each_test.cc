@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The vector forms of the elementary functions against the scalar ones, bit for bit.
 #include "core/base/math_each.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The elementary functions against the C library's and at their special values.
 #include "core/base/math.h"
 

@@ -1,4 +1,5 @@
-// Editing a graph: names stay, links agree.
+// SPDX-License-Identifier: Apache-2.0
+// Editing a graph keeps names and use lists consistent.
 #include "core/ir/graph.h"
 
 #include <gmock/gmock.h>
@@ -77,7 +78,7 @@ TEST(Graph, DefineAsConstantKeepsTheName) {
 )");
 }
 
-TEST(Graph, DefineAsNodeStandsBeforeTheFirstReader) {
+TEST(Graph, DefineAsNodeInsertsBeforeTheFirstReader) {
   Graph graph = TinyGraph(R"(graph(%x: tensor<2xf32>) -> (%c) {
     const %w = [1, 2] : tensor<2xf32>
     %a = Move(%x) : tensor<2xf32>
@@ -110,7 +111,7 @@ TEST(Graph, EraseDeadSparesOutputsAndNodesWithOneReadResult) {
   EXPECT_TRUE(graph.Find("b"));
 }
 
-TEST(Graph, UniqueNamesAvoidNamesThatAreGone) {
+TEST(Graph, UniqueNamesAvoidErasedNames) {
   Graph graph = TinyGraph(kChain);
   EXPECT_EQ(graph.UniqueName("d"), "d");
   EXPECT_EQ(graph.UniqueName("b"), "b_1");
@@ -119,7 +120,7 @@ TEST(Graph, UniqueNamesAvoidNamesThatAreGone) {
   EXPECT_EQ(graph.UniqueName("b"), "b_1");
 }
 
-TEST(Graph, InsertedNodesStandWhereTheyWereAskedToStand) {
+TEST(Graph, InsertedNodesAreAtTheRequestedPlace) {
   Graph graph = TinyGraph(kChain);
   const Type type = graph.type(graph.Find("x"));
   graph.InsertAfter(
@@ -133,7 +134,7 @@ TEST(Graph, InsertedNodesStandWhereTheyWereAskedToStand) {
   EXPECT_THAT(order, ElementsAre("before", "a", "after", "b", "c"));
 }
 
-TEST(Graph, SortRestoresOrderAndKeepsTheOldOneWhereItMay) {
+TEST(Graph, SortKeepsTheOrderOfNodesThatNeedNotMove) {
   Graph graph = TinyGraph(R"(graph(%x: tensor<2xf32>) -> (%c) {
     %a = Move(%x) : tensor<2xf32>
     %b = Move(%x) : tensor<2xf32>
@@ -178,7 +179,7 @@ TEST(Graph, AConstantIsComputedBeforeItsFirstReader) {
   EXPECT_TRUE(Verify(graph));
 }
 
-TEST(Graph, ANodeMayTakeTheNameOfOneThatIsGone) {
+TEST(Graph, ANodeMayHaveTheNameOfAnErasedOne) {
   Graph graph = TinyGraph(kChain);
   graph.Forward(graph.Find("b"), graph.Find("a"));
   graph.EraseDead();
@@ -191,7 +192,7 @@ TEST(Graph, ANodeMayTakeTheNameOfOneThatIsGone) {
   EXPECT_TRUE(Verify(graph));
 }
 
-TEST(Graph, AnyChangeTakesBackThatItIsVerified) {
+TEST(Graph, AnyChangeClearsVerified) {
   Graph graph = TinyGraph(kChain);
   graph.SetVerified();
   EXPECT_TRUE(Graph(graph).verified());
@@ -212,7 +213,7 @@ TEST(Graph, AnyChangeTakesBackThatItIsVerified) {
   EXPECT_TRUE(changes([&] { EXPECT_TRUE(graph.Sort()); }));
 }
 
-TEST(Graph, ACopyDoesNotFollowItsOriginal) {
+TEST(Graph, ACopyIsIndependentOfItsOriginal) {
   const Graph original = TinyGraph(kChain);
   Graph copy = original;
   copy.Forward(copy.Find("b"), copy.Find("x"));
@@ -221,7 +222,7 @@ TEST(Graph, ACopyDoesNotFollowItsOriginal) {
   EXPECT_EQ(copy.node_count(), 1);
 }
 
-TEST(Graph, ReadersComeOnceAndOriginsJoin) {
+TEST(Graph, ReadersAreListedOnceAndOriginsMerge) {
   Graph graph = TinyGraph(kChain);
   EXPECT_THAT(graph.Readers(graph.Find("b")), ElementsAre(ProducerOf(graph, "c")));
   EXPECT_EQ(graph.CountUses(graph.Find("b")), 2);

@@ -1,4 +1,5 @@
-// Names lead to entries, however many come and go.
+// SPDX-License-Identifier: Apache-2.0
+// Look-ups by name after any number of insertions and removals.
 #include "core/ir/name_index.h"
 
 #include <gtest/gtest.h>
@@ -14,11 +15,11 @@ struct Entry {
   std::string name = {};
 };
 
-TEST(NameIndex, FindsNothingWhereNothingIs) {
+TEST(NameIndex, AnEmptyIndexFindsNothing) {
   EXPECT_EQ(NameIndex().Find("a", std::vector<Entry>()), -1);
 }
 
-TEST(NameIndex, TheFirstOfANameKeepsIt) {
+TEST(NameIndex, OfEqualNamesTheFirstIsFound) {
   const std::vector<Entry> entries = {{"a"}, {"a"}};
   NameIndex index;
   index.Add(0, entries);

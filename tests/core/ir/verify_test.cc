@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One broken graph per invariant; the message cites it and names the node.
 #include "core/ir/verify.h"
 
@@ -15,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 const Type kFour{DType::kF32, {4}, {}, {}};
-Type Codes(Shape shape, float scale, DType dtype = DType::kI8) {
+Type QuantizedType(Shape shape, float scale, DType dtype = DType::kI8) {
   return {dtype, std::move(shape), Quant::PerTensor(scale, 0), {}};
 }
 
@@ -37,9 +38,9 @@ std::string Complaint(const Graph& graph) {
   return verified.error().message;
 }
 
-TEST(Verify, AWholeGraphPasses) { EXPECT_EQ(Complaint(Chain()), "none"); }
+TEST(Verify, AValidGraphPasses) { EXPECT_EQ(Complaint(Chain()), "none"); }
 
-TEST(Verify, AValueOfManyReadersPasses) {
+TEST(Verify, AValueWithManyReadersPasses) {
   Graph graph = Chain();
   const ValueId x = graph.Find("x");
   for (int i = 0; i < 100; ++i) {
@@ -49,15 +50,15 @@ TEST(Verify, AValueOfManyReadersPasses) {
   EXPECT_EQ(Complaint(graph), "none");
 }
 
-TEST(Verify, G1ReadingAValueThatIsGone) {
+TEST(Verify, G1ReadingAnErasedValue) {
   Graph graph = Chain();
   const ValueId unread = graph.AddConstant("c", Tensor::Of<float>({4}, {1, 2, 3, 4}));
   graph.EraseConstant(unread);
   graph.SetInput(ProducerOf(graph, "a"), 0, unread);
-  EXPECT_EQ(Complaint(graph), "(G1) Move 'a': input 0 is 'c', which is gone");
+  EXPECT_EQ(Complaint(graph), "(G1) Move 'a': input 0 is 'c', which was erased");
 }
 
-TEST(Verify, G1OutputThatIsGone) {
+TEST(Verify, G1OutputThatIsErased) {
   Graph graph = Chain();
   const ValueId unread = graph.AddConstant("c", Tensor::Of<float>({4}, {1, 2, 3, 4}));
   graph.EraseConstant(unread);
@@ -108,9 +109,11 @@ TEST(Verify, G5QuantizationIsWellFormed) {
     graph.SetType(graph.Find("x"), std::move(type));
     return Complaint(graph);
   };
-  EXPECT_EQ(complaint(Codes({4}, -1)), "(G5) 'x': scale -1 must be positive and finite");
-  EXPECT_EQ(complaint(Codes({4}, 1, DType::kF32)), "(G5) 'x': f32 cannot store codes");
-  EXPECT_EQ(complaint(Codes({4}, 1, DType::kI64)), "(G5) 'x': i64 cannot store codes");
+  EXPECT_EQ(complaint(QuantizedType({4}, -1)), "(G5) 'x': scale -1 must be positive and finite");
+  EXPECT_EQ(complaint(QuantizedType({4}, 1, DType::kF32)),
+            "(G5) 'x': f32 cannot store quantized values");
+  EXPECT_EQ(complaint(QuantizedType({4}, 1, DType::kI64)),
+            "(G5) 'x': i64 cannot store quantized values");
   EXPECT_EQ(complaint({DType::kI8, {4}, Quant::PerTensor(1, 128), {}}),
             "(G5) 'x': zero point 128 is outside of i8");
   EXPECT_EQ(complaint({DType::kI8, {4}, Quant::PerAxis(1, {1}, {0}), {}}),
@@ -131,40 +134,41 @@ Graph Moved(std::string_view op, Type from, Type to) {
   return graph;
 }
 
-TEST(Verify, G6AnOpThatKeepsItsTypeHasItAtItsResult) {
-  EXPECT_EQ(Complaint(Moved("Move", Codes({4}, 1), Codes({4}, 1))), "none");
-  EXPECT_THAT(Complaint(Moved("Move", Codes({4}, 1), Codes({4}, 2))), StartsWith("(G6) Move 'y'"));
-  EXPECT_THAT(Complaint(Moved("Move", Codes({4}, 1), Codes({4}, 1, DType::kU8))),
+TEST(Verify, G6ASameScaleOpHasEqualParametersOnItsResult) {
+  EXPECT_EQ(Complaint(Moved("Move", QuantizedType({4}, 1), QuantizedType({4}, 1))), "none");
+  EXPECT_THAT(Complaint(Moved("Move", QuantizedType({4}, 1), QuantizedType({4}, 2))),
               StartsWith("(G6) Move 'y'"));
-  EXPECT_THAT(Complaint(Moved("Move", Codes({4}, 1), kFour)),
+  EXPECT_THAT(Complaint(Moved("Move", QuantizedType({4}, 1), QuantizedType({4}, 1, DType::kU8))),
+              StartsWith("(G6) Move 'y'"));
+  EXPECT_THAT(Complaint(Moved("Move", QuantizedType({4}, 1), kFour)),
               HasSubstr("both must be quantized or none"));
 }
 
-TEST(Verify, G6ChannelsPassOnlyWhereTheOpSaysHow) {
+TEST(Verify, G6ChannelsPassOnlyByAnAxisRule) {
   const Type channels{DType::kI8, {2}, Quant::PerAxis(0, {1, 2}, {0, 0}), {}};
   const Type other{DType::kI8, {2}, Quant::PerAxis(0, {1, 3}, {0, 0}), {}};
   EXPECT_EQ(Complaint(Moved("Move", channels, channels)), "none");
   EXPECT_EQ(Complaint(Moved("Move", channels, other)),
-            "(G6) Move 'y': result 'y' does not carry the channels of 'x'");
+            "(G6) Move 'y': result 'y' does not have the channels of 'x'");
   EXPECT_EQ(Complaint(Moved("Freeze", channels, channels)),
             "(G6) Freeze 'y': a per-channel type does not pass through it");
 }
 
 TEST(Verify, G7FloatOpsAndParametersAreNotQuantized) {
-  EXPECT_EQ(Complaint(Moved("Sine", Codes({4}, 1), Codes({4}, 1))),
+  EXPECT_EQ(Complaint(Moved("Sine", QuantizedType({4}, 1), QuantizedType({4}, 1))),
             "(G7) Sine 'y': is quantized, but no integer form is defined");
   Graph graph = TinyGraph(R"(graph(%x: tensor<4xf32>) -> (%y) {
     const %shape = [4] : tensor<1xi64>
     %y = Shaped(%x, %shape) : tensor<4xf32>
   })");
-  const ValueId codes =
-      graph.AddConstant("codes", MakePayload(Tensor::Of<int8_t>({1}, {4})), Codes({1}, 1));
-  graph.SetInput(ProducerOf(graph, "y"), 1, codes);
+  const ValueId quantized = graph.AddConstant(
+      "quantized", MakePayload(Tensor::Of<int8_t>({1}, {4})), QuantizedType({1}, 1));
+  graph.SetInput(ProducerOf(graph, "y"), 1, quantized);
   // What a quantized parameter holds is not known, so types are the first to complain.
   EXPECT_THAT(Complaint(graph), HasSubstr("shape depends on data"));
 }
 
-TEST(Verify, G8AConstantHoldsWhatItsTypeSays) {
+TEST(Verify, G8AConstantsDataHasItsType) {
   Graph graph = Chain();
   graph.AddConstant("c", MakePayload(Tensor::Of<float>({2}, {1, 2})), kFour);
   EXPECT_EQ(Complaint(graph), "(G8) constant 'c' holds 2xf32, but its type is 4xf32");
@@ -172,13 +176,14 @@ TEST(Verify, G8AConstantHoldsWhatItsTypeSays) {
 
 Graph WithBias(float bias_scale, int32_t bias_zero_point) {
   Graph graph;
-  const ValueId x = graph.AddInput("x", Codes({1, 2}, 0.5f));
+  const ValueId x = graph.AddInput("x", QuantizedType({1, 2}, 0.5f));
   const ValueId w =
       graph.AddInput("w", {DType::kI8, {2, 2}, Quant::PerAxis(0, {0.25f, 2}, {0, 0}), {}});
   const ValueId b = graph.AddInput(
       "b", {DType::kI32, {2}, Quant::PerAxis(0, {0.125f, bias_scale}, {0, bias_zero_point}), {}});
-  graph.AddNode(
-      {.op = FindTinyOp("Affine", ""), .inputs = {x, w, b}, .results = {{"y", Codes({1, 2}, 1)}}});
+  graph.AddNode({.op = FindTinyOp("Affine", ""),
+                 .inputs = {x, w, b},
+                 .results = {{"y", QuantizedType({1, 2}, 1)}}});
   graph.AddOutput(graph.Find("y"));
   return graph;
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `bench`: what it counts, and the trace that viewers read.
 #include <gtest/gtest.h>
 

@@ -1,9 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // `diff`: a float model against a quantized one, whatever the interface of that one takes.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "core/job/execute.h"
+#include "core/options/option_words.h"
 
 namespace octavo::job {
 namespace {
@@ -21,7 +23,7 @@ constexpr std::string_view kModel =
 
 ModelInput Float() { return {.model = {"float", Blob(std::string(kModel))}}; }
 
-ModelInput Quantized(const std::string& emit, bool integer_io) {
+ModelInput Quantized(EmitForm emit, bool integer_io) {
   Request request;
   request.model = Float().model;
   request.samples = {{"random:7:8", Blob(std::string())}};
@@ -36,16 +38,18 @@ ModelInput Quantized(const std::string& emit, bool integer_io) {
           .threads = 1};
 }
 
-json NumericsOf(const ModelInput& input, const std::string& against = {}) {
+json NumericsOf(const ModelInput& input, std::optional<const numerics::Mode*> against = {}) {
   const auto report = DiffModels(Float(), input, against, {}, {});
   EXPECT_TRUE(report) << report.error().message;
   return report ? json::parse(*report)["numerics"] : json();
 }
 
 TEST(DiffModels, AnIntegerInterfaceHasTheFiguresOfTheFloatOne) {
-  for (const char* emit : {"qdq", "qlinear", "native"}) {
-    const json plain = NumericsOf(Quantized(emit, false));
-    const json integer = NumericsOf(Quantized(emit, true));
+  for (const auto& [form, choice] : WordsOf<EmitForm>()) {
+    if (form == EmitForm::kText) continue;
+    const std::string_view emit = choice.name;
+    const json plain = NumericsOf(Quantized(form, false));
+    const json integer = NumericsOf(Quantized(form, true));
     ASSERT_EQ(integer["outputs"].size(), 1u) << emit;
     EXPECT_EQ(integer["outputs"][0]["name"], "y");
     EXPECT_GT(integer["outputs"][0]["sqnr_db"], 25) << emit;
@@ -54,7 +58,7 @@ TEST(DiffModels, AnIntegerInterfaceHasTheFiguresOfTheFloatOne) {
 }
 
 TEST(DiffModels, InputsThatDisagreeAreNamed) {
-  ModelInput other = Quantized("qdq", true);
+  ModelInput other = Quantized(EmitForm::kQdq, true);
   other.model = {"other",
                  Blob(std::string(R"(graph(%x: tensor<1x3x8x9xf32>, %n: tensor<1xi64>) -> (%y) {
   %y = Relu(%x) : tensor<1x3x8x9xf32>
@@ -62,20 +66,20 @@ TEST(DiffModels, InputsThatDisagreeAreNamed) {
   const auto shape = DiffModels(Float(), other, {}, {}, {});
   ASSERT_FALSE(shape);
   EXPECT_EQ(shape.error().message,
-            "input 'x' of the model is f32 [1, 3, 8, 9], but of the reference f32 [1, 3, 8, 8]");
+            "input 'x' of the model is f32 [1, 3, 8, 9], but of the baseline f32 [1, 3, 8, 8]");
 
   other.model.bytes =
       Blob(std::string("graph(%z: tensor<1xf32>, %n: tensor<1xi64>) -> (%y) {\n"
                        "  %y = Relu(%z) : tensor<1xf32>\n}"));
   const auto name = DiffModels(Float(), other, {}, {}, {});
   ASSERT_FALSE(name);
-  EXPECT_EQ(name.error().message, "input 1 of the model is 'z', but of the reference 'x'");
+  EXPECT_EQ(name.error().message, "input 1 of the model is 'z', but of the baseline 'x'");
 
   other.model.bytes =
       Blob(std::string("graph(%z: tensor<1xf32>) -> (%y) {\n  %y = Relu(%z) : tensor<1xf32>\n}"));
   const auto count = DiffModels(Float(), other, {}, {}, {});
   ASSERT_FALSE(count);
-  EXPECT_EQ(count.error().message, "the model has 1 inputs, but the reference 2");
+  EXPECT_EQ(count.error().message, "the model has 1 inputs, but the baseline 2");
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 // Weights that lie beside the model.
 #include <gtest/gtest.h>
 
 #include "core/job/execute.h"
-#include "core/onnx/external_data.h"
+#include "core/onnx/wire/external_data.h"
 
 namespace octavo::job {
 namespace {
@@ -45,7 +46,7 @@ TEST(ExternalData, IsNamedAfterTheOutputAndTheModelReadsAsBefore) {
             std::vector<std::string>{"net.onnx.data"});
   EXPECT_NE(beside->report_json.find("\"output_name\""), std::string::npos);
 
-  const auto whole = Optimized(kMostInline);
+  const auto whole = Optimized(kMaxInlineWeights);
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_TRUE(whole->external.empty());
   EXPECT_EQ(whole->report_json.find("\"output_name\""), std::string::npos);
@@ -53,10 +54,10 @@ TEST(ExternalData, IsNamedAfterTheOutputAndTheModelReadsAsBefore) {
 }
 
 TEST(ExternalData, OverMoreThanAMessageHoldsIsAUsageError) {
-  const auto outcome = Optimized(kMostInline + 1);
+  const auto outcome = Optimized(kMaxInlineWeights + 1);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kUsage);
-  EXPECT_EQ(outcome.error().field, "external-over");
+  EXPECT_EQ(outcome.error().field, "external_over");
 }
 
 }  // namespace

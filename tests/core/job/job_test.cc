@@ -1,12 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // The job as a function of its request, on a graph of a few nodes.
 #include "core/job/job.h"
 
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "octavo/v1/report.pb.h"
 #include "tests/core/job/tiny_model.h"
 
 namespace octavo::job {
@@ -18,7 +17,7 @@ Request Tiny() {
   Request request;
   request.model = {"tiny.graph", Blob(std::string(kTinyModel))};
   request.samples = {{"random:7:4", Blob(std::string())}};
-  request.options.emit = "text";
+  request.options.emit = EmitForm::kText;
   request.options.deterministic = true;
   request.options.threads = 1;
   return request;
@@ -127,28 +126,15 @@ TEST(Job, ReportHasEveryKeyOfTheInterface) {
   }
 }
 
-TEST(Job, ReportParsesAsItsMessageWithNothingUnknown) {
-  const auto outcome = RunJob(Tiny());
-  ASSERT_TRUE(outcome) << outcome.error().message;
-  octavo::v1::Report message;
-  google::protobuf::util::JsonParseOptions strict;
-  strict.ignore_unknown_fields = false;
-  const auto status =
-      google::protobuf::util::JsonStringToMessage(outcome->report_json, &message, strict);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  EXPECT_EQ(message.target(), "cpu-int8");
-  EXPECT_EQ(message.numerics().samples(), 4);
-}
-
 TEST(Job, OptionsThatChangeBytesReachTheReport) {
   Request request = Tiny();
   Options& options = request.options;
-  options.schema = "symmetric";
-  options.activations = "i8";
-  options.granularity = "per-tensor";
-  options.calibration = "mse";
+  options.schema = target::SchemeKind::kSymmetric;
+  options.activations = ir::DType::kI8;
+  options.granularity = WeightScales::kPerTensor;
+  options.calibration = {profile::Calibration::Method::kMse};
   options.keep_float = {"MaxPool"};
-  options.numerics_limit = "exact";
+  options.numerics_limit = NumericsLimit::kExact;
   options.skip = {"lower"};
   options.fold_budget = 12345;
   options.external_over = 54321;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a model may ask for, before anything is computed.
 #include "core/job/limits.h"
 

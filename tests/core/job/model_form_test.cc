@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model is read by what it holds, whatever it is called.
 #include "core/job/model_form.h"
 
@@ -26,7 +27,7 @@ Blob OnnxModel() {
 Blob NativeModel() {
   Request request;
   request.model = {"m.graph", TextModel()};
-  request.options.emit = "native";
+  request.options.emit = EmitForm::kNative;
   request.options.no_quantize = true;
   const auto outcome = Run(request, {}, {});
   EXPECT_TRUE(outcome) << outcome.error().message;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A model that computes nothing in float is optimized as any other, and told so.
 #include <gtest/gtest.h>
 
@@ -20,7 +21,7 @@ Request Integers(std::vector<NamedBlob> samples) {
 }
 )"))};
   request.samples = std::move(samples);
-  request.options.emit = "text";
+  request.options.emit = EmitForm::kText;
   request.options.deterministic = true;
   request.options.threads = 1;
   return request;

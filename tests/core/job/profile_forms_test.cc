@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The form that a profile is written in is not seen in the model.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ std::string ModelWith(std::string_view profile) {
   Request request;
   request.model = {"tiny.graph", Blob(std::string(kModel))};
   request.profile = NamedBlob{"profile", Blob(std::string(profile))};
-  request.options.emit = "text";
+  request.options.emit = EmitForm::kText;
   request.options.deterministic = true;
   request.options.threads = 1;
   const auto outcome = Run(request, {}, {});

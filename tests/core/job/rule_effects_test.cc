@@ -1,4 +1,5 @@
-// A ledger that says something false is found out.
+// SPDX-License-Identifier: Apache-2.0
+// A rewrite rule whose recorded numeric effect is wrong is reported.
 #include "core/job/rule_effects.h"
 
 #include <gtest/gtest.h>
@@ -43,46 +44,51 @@ struct Effects {
     batches.push_back({});
     batches[0].push_back(ir::Tensor::Of<float>({1, 8}, values));
     effects.emplace(batches, pool, stop);
-    EXPECT_TRUE(effects->Begin(Real("y"), Rescaled("0.03125"), "onnx"));
+    EXPECT_TRUE(effects->Begin(Real("y"), Rescaled("0.03125"), &numerics::kOnnx));
   }
+
+  // The only output of the first run.
+  const v1::OutputChange& output() const { return effects->rows().at(0).outputs(0); }
 };
 
-// A test-only ledger: the claim, whatever the graph.
+// A run of one application that is recorded with this effect, whatever the graph.
 RuleRun Claim(Effect effect) {
-  return {.entries = {{.pass = "place-rescales", .rule = "sunk", .effect = effect, .node = "n7"}}};
+  return {.entries = {{.pass = "place-rescales",
+                       .rule = "place-rescales/sink",
+                       .effect = effect,
+                       .node = "n7"}}};
 }
 
 TEST(RuleEffects, AnExactApplicationThatChangesABitIsAViolation) {
   Effects of;
   ASSERT_TRUE(of.effects->Add(Claim(Effect::kExact), Rescaled("0.0625"), Granularity::kRule));
   EXPECT_EQ(of.effects->violation(),
-            "place-rescales/sunk (1 applications, the first at 'n7') is recorded as exact, but 3 "
+            "place-rescales/sink (1 applications, the first at 'n7') is recorded as exact, but 3 "
             "of 8 elements of output 'y' changed");
-  const auto& output = of.effects->Json()[0]["outputs"][0];
-  EXPECT_EQ(output["violates_exact"], true);
-  EXPECT_EQ(output["changed"], 3);
+  EXPECT_TRUE(of.output().violates_exact());
+  EXPECT_EQ(of.output().changed(), 3);
 }
 
-TEST(RuleEffects, TheSameChangeByAnApplicationThatOwnsUpToItIsNone) {
+TEST(RuleEffects, TheSameChangeByAnInexactApplicationIsNoViolation) {
   Effects of;
   ASSERT_TRUE(
       of.effects->Add(Claim(Effect::kFewerRoundings), Rescaled("0.0625"), Granularity::kRule));
   EXPECT_EQ(of.effects->violation(), "");
-  EXPECT_EQ(of.effects->Json()[0]["outputs"][0]["violates_exact"], false);
+  EXPECT_FALSE(of.output().violates_exact());
 }
 
-TEST(RuleEffects, AnExactApplicationThatChangesNothingIsNone) {
+TEST(RuleEffects, AnExactApplicationThatChangesNothingIsNoViolation) {
   Effects of;
   ASSERT_TRUE(of.effects->Add(Claim(Effect::kExact), Rescaled("0.03125"), Granularity::kRule));
   EXPECT_EQ(of.effects->violation(), "");
-  EXPECT_EQ(of.effects->Json()[0]["outputs"][0]["changed"], 0);
+  EXPECT_EQ(of.output().changed(), 0);
 }
 
-TEST(RuleEffects, OutputsThatAreNotTheReferencesAreRefused) {
+TEST(RuleEffects, OutputsThatDifferFromTheBaselinesAreRefused) {
   Effects of;
-  const Status status = of.effects->Begin(Real("other"), Rescaled("0.03125"), "onnx");
+  const Status status = of.effects->Begin(Real("other"), Rescaled("0.03125"), &numerics::kOnnx);
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "the outputs are y, but the reference's are other");
+  EXPECT_EQ(status.error().message, "the outputs are y, but the baseline's are other");
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `run`: inputs that decide shapes come from the samples.
 #include <gtest/gtest.h>
 

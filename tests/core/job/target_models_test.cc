@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every built-in target's demands hold in the graphs that are made of the trained models, and in
 // what an exported model says when it is read again; the target's numerics mode runs them.  One
 // sample gives the ranges.
@@ -8,8 +9,8 @@
 
 #include "core/job/load.h"
 #include "core/job/prepare.h"
-#include "core/onnx/export.h"
-#include "core/passes/quantize_plan.h"
+#include "core/onnx/export/export.h"
+#include "core/passes/quantize/quantize_plan.h"
 #include "core/profile/collect.h"
 #include "core/runtime/plan.h"
 
@@ -21,6 +22,7 @@ using ir::Node;
 using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
+using passes::Phase;
 using target::Target;
 
 struct Model {
@@ -139,12 +141,13 @@ void CheckTarget(const Model& model, const std::string& name) {
   ThreadPool pool(2);
   passes::Settings settings{.pool = &pool};
   settings.target = *target::BuiltIn(name);
-  settings.integer_io = settings.target.integer_io;
+  settings.options.integer_io = settings.target.integer_io;
   settings.profile = &model.profile;
   passes::Findings findings;
   Graph graph = model.graph;
-  const auto records =
-      passes::RunPipeline(PassesBetween(kFirstTargetPass, {}), {}, settings, graph, findings);
+  const auto records = passes::RunPipeline(
+      passes::PassesOf({Phase::kLower, Phase::kQuantize, Phase::kOptimize, Phase::kFinish}), {},
+      settings, graph, findings);
   if (!records) {
     // The only way out: a node without integers on a target that has nothing else.
     EXPECT_TRUE(settings.target.fully_quantized) << records.error().message;
@@ -152,11 +155,10 @@ void CheckTarget(const Model& model, const std::string& name) {
     return;
   }
   CheckDemands(graph, settings.target);
-  const std::string mode(target::Name(settings.target.numerics));
-  const auto plan = runtime::Plan::Create(graph, {.numerics = mode}, pool);
+  const auto plan = runtime::Plan::Create(graph, {.numerics = settings.target.numerics}, pool);
   EXPECT_TRUE(plan) << plan.error().message;
-  for (const onnx::Form form : {onnx::Form::kQdq, onnx::Form::kQLinear}) {
-    const auto exported = onnx::ExportModel(graph, {.form = form});
+  for (const onnx::Format format : {onnx::Format::kQdq, onnx::Format::kQLinear}) {
+    const auto exported = onnx::ExportModel(graph, {.format = format});
     ASSERT_TRUE(exported) << exported.error().message;
     const NamedBlob file{"q.onnx", Blob(exported->model)};
     const auto again = Load({.model = file, .external_data = {}, .samples = {}});

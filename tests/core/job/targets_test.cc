@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a target asks for, and what a profile says of a graph that a target wants in another form.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +7,7 @@
 
 #include "core/job/job.h"
 #include "core/ops/op_table.h"
+#include "core/options/option_words.h"
 #include "core/text/parse.h"
 #include "tests/core/onnx/model_builder.h"
 
@@ -34,7 +36,7 @@ Request JobOf(std::string_view model, const std::string& entries, const std::str
   request.model = {"net.graph", Blob(std::string(model))};
   request.profile = ProfileOf(entries);
   if (!target.empty()) request.target = NamedBlob{"t.json", Blob(std::string(target))};
-  request.options.emit = "text";
+  request.options.emit = EmitForm::kText;
   request.options.deterministic = true;
   request.options.threads = 1;
   return request;
@@ -104,7 +106,7 @@ TEST(Targets, FullyQuantizedWithIntegerInterfaceHasNoFloatsAtAll) {
 
 TEST(Targets, SchemaThatATargetCannotRunIsRefused) {
   Request request = JobOf(kGemm, "x:-1:1 y:-2:2", Like("pow2-npu"));
-  request.options.schema = "asymmetric";
+  request.options.schema = target::SchemeKind::kAsymmetric;
   const auto outcome = job::Run(request, {}, {});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kUsage);
@@ -156,13 +158,13 @@ TEST(Targets, MergeThatIsDelayedGivesEqualBytesUnderEveryLimit) {
   %y = Mul(%d, %s) : tensor<1x2x4x4xf32>
 }
 )";
-  for (const std::string_view limit :
-       {"exact", "fewer-roundings", "fewer-clamps", "new-parameters"}) {
+  for (const auto& [value, choice] : WordsOf<NumericsLimit>()) {
+    const std::string_view limit = choice.name;
     Request whole =
         JobOf(net, "x:-1:1 c:-4:4 s:0:1 m:-3:3 t:-3:3.2 d:-5:5 y:-6:6", Like("cpu-int8"));
-    whole.options.emit = "qdq";
+    whole.options.emit = EmitForm::kQdq;
     whole.options.own_parameters = true;
-    whole.options.numerics_limit = limit;
+    whole.options.numerics_limit = value;
     const auto once = job::Run(whole, {}, {});
     ASSERT_TRUE(once) << limit << ": " << once.error().message;
     Request part = whole;
@@ -205,7 +207,7 @@ TEST(Targets, MergeThatIsDelayedGivesEqualBytes) {
 )";
   for (const std::string& target : targets) {
     Request whole = JobOf(net, "x:-1:1 c:-4:4 r:0:4 d:-5:5 y:-6:6", target);
-    whole.options.emit = "qdq";
+    whole.options.emit = EmitForm::kQdq;
     const auto once = job::Run(whole, {}, {});
     ASSERT_TRUE(once) << target << ": " << once.error().message;
     Request part = whole;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest model in which weights, a bias, a Relu and a pool are quantized.
 #pragma once
 

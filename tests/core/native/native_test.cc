@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/native/native.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +74,8 @@ TEST(Native, MistakesNameTheFieldOrTheNode) {
               HasSubstr("nodes[1] 'conv': unknown op 'Frob'"));
   EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.mutable_nodes(1)->set_inputs(0, "y"); }),
               HasSubstr("'y' is not computed before it is read"));
-  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.clear_payloads(); }), HasSubstr("payload 0 of 0"));
+  EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.clear_payloads(); }),
+              HasSubstr("constant data 0 of 0"));
   EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.set_payloads(0, "12345"); }), HasSubstr("5 bytes"));
   EXPECT_THAT(ErrorAfter([](v1::Graph& g) { g.set_outputs(0, "z"); }), HasSubstr("outputs: 'z'"));
   EXPECT_THAT(ErrorAfter([](v1::Graph& g) {

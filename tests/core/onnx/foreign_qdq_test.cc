@@ -1,16 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
 // Quantized models that others wrote: what becomes integer arithmetic, what stays float, and what
 // is refused.
 #include <gmock/gmock.h>
 
 #include <cmath>
 
-#include "core/onnx/import.h"
+#include "core/onnx/export/export.h"
 #include "core/text/print.h"
 #include "tests/core/onnx/model_builder.h"
+#include "tests/support/import_folded.h"
 
 namespace octavo::onnx {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -37,12 +40,21 @@ class Quantized : public ModelBuilder {
   }
 };
 
+// The first value of each application of a rule of fold-qdq.
+std::vector<std::string> Values(const test::Folded& folded, std::string_view rule) {
+  std::vector<std::string> values;
+  for (const passes::LedgerEntry& entry : folded.findings.ledger) {
+    if (entry.rule == rule) values.push_back(entry.values.at(0));
+  }
+  return values;
+}
+
 std::string TextOf(const ModelBuilder& builder) {
-  const auto imported = ImportModel(builder.Build());
+  const auto imported = test::ImportFolded(builder.Build());
   return imported ? text::Print(imported->graph) : imported.error().message;
 }
 
-TEST(ForeignQdq, AConvolutionBetweenPairsBecomesOneOnIntegers) {
+TEST(ForeignQdq, AConvolutionBetweenPairsBecomesAnIntegerOne) {
   Quantized model;
   model.Wrap("x").Weight("w", {2, 2, 1, 1});
   model.Constant("b_quantized", ir::Tensor(ir::DType::kI32, {2}));
@@ -50,14 +62,13 @@ TEST(ForeignQdq, AConvolutionBetweenPairsBecomesOneOnIntegers) {
   model.Node("DequantizeLinear", {"b_quantized", "bs"}, {"b"});
   model.Node("Conv", {"x_dequantized", "w", "b"}, {"c"});
   model.Wrap("c").Node("Relu", {"c_dequantized"}, {"y"}).Output("y");
-  const auto imported = ImportModel(model.Build());
+  const auto imported = test::ImportFolded(model.Build());
   ASSERT_TRUE(imported) << imported.error().message;
   const std::string text = text::Print(imported->graph);
   EXPECT_THAT(text, HasSubstr("%c = Conv(%x_quantized, %w_quantized, %b_quantized)"));
   // Relu's result is not quantized, so it stays float.
   EXPECT_THAT(text, HasSubstr("Relu(%c_dequantized)"));
-  ASSERT_EQ(imported->new_arithmetic.size(), 1u);
-  EXPECT_EQ(imported->new_arithmetic[0].value, "c");
+  EXPECT_THAT(Values(*imported, "fold-qdq/integer-op"), ElementsAre("c"));
 }
 
 // x * w, with scales 0.5 and 0.25, plus a float bias of two channels.
@@ -72,17 +83,31 @@ Quantized WithBias(const std::string& result_scale, float bias) {
   return model;
 }
 
-TEST(ForeignQdq, AFloatBiasBecomesCodesOfTheAccumulator) {
-  const auto imported = ImportModel(WithBias("coarse", 1.3f).Build());
+// What --stop-before fold-qdq exports: the same model, still one of another writer.
+TEST(ForeignQdq, AGraphThatWasExportedBeforeItFoldedFoldsAlike) {
+  const Quantized model = WithBias("coarse", 1.3f);
+  const auto imported = ImportModel(model.Build());
+  ASSERT_TRUE(imported) << imported.error().message;
+  const auto exported = ExportModel(imported->graph);
+  ASSERT_TRUE(exported) << exported.error().message;
+  const auto again = test::ImportFolded(Blob(exported->model));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_THAT(Values(*again, "fold-qdq/quantize-bias"), ElementsAre("b"));
+  const std::string text = text::Print(again->graph);
+  EXPECT_THAT(text, HasSubstr("%b = Quantize(%b.float) : tensor<2xi32, scale=0.125, zp=0>"));
+  EXPECT_THAT(text, Not(HasSubstr("metadata")));
+}
+
+TEST(ForeignQdq, AFloatBiasIsQuantizedAtTheAccumulatorScale) {
+  const auto imported = test::ImportFolded(WithBias("coarse", 1.3f).Build());
   ASSERT_TRUE(imported) << imported.error().message;
   const std::string text = text::Print(imported->graph);
   EXPECT_THAT(text, HasSubstr("%b = Quantize(%b.float) : tensor<2xi32, scale=0.125, zp=0>"));
   EXPECT_THAT(text, HasSubstr("%c = Conv(%x_quantized, %w_quantized, %b)"));
-  ASSERT_EQ(imported->new_arithmetic.size(), 1u);
-  EXPECT_EQ(imported->new_arithmetic[0].bias, "b");
+  EXPECT_THAT(Values(*imported, "fold-qdq/quantize-bias"), ElementsAre("b"));
 }
 
-TEST(ForeignQdq, AFloatBiasWhoseCodesWouldBeCoarserThanTheResultKeepsTheConvolutionFloat) {
+TEST(ForeignQdq, AFloatBiasCoarserThanTheResultKeepsTheConvolutionFloat) {
   EXPECT_THAT(TextOf(WithBias("fine", 1.3f)), HasSubstr("%c = Conv(%x_dequantized, %w, %b)"));
 }
 
@@ -141,7 +166,7 @@ TEST(ForeignQdq, AMatMulOfRowsAndAnAddAreAGemmOfTheRows) {
   EXPECT_THAT(text, Not(HasSubstr("MatMul")));
 }
 
-TEST(ForeignQdq, ExtremesWithANumberAreAClampOfTheCodes) {
+TEST(ForeignQdq, MaxAndMinWithANumberAreIntegerClips) {
   Quantized model;
   model.Scale("zero", 0).Constant("six", ir::Tensor(ir::DType::kF32, {1}));
   model.Wrap("x").Weight("w", {2, 2, 1, 1});
@@ -200,7 +225,7 @@ TEST(ForeignQdq, APairOfThePairsIsARescale) {
   EXPECT_THAT(TextOf(same), Not(HasSubstr("Rescale")));
 }
 
-TEST(ForeignQdq, CodesMayBeMovedAsIntegers) {
+TEST(ForeignQdq, QuantizedValuesMayBeMovedAsIntegers) {
   Quantized model;
   model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
   model.Node("Transpose", {"q"}, {"p"}).Ints("perm", {0, 2, 3, 1});
@@ -237,7 +262,7 @@ TEST(ForeignQdq, AScaleMustBePositiveAndFinite) {
   for (const float scale : {0.0f, -1.0f, INFINITY, NAN}) {
     Quantized model;
     model.Scale("bad", scale).Wrap("x", "bad").Output("x_dequantized");
-    const auto imported = ImportModel(model.Build());
+    const auto imported = test::ImportFolded(model.Build());
     ASSERT_FALSE(imported);
     EXPECT_EQ(imported.error().code, Code::kInvalidArgument) << scale;
   }
@@ -247,19 +272,19 @@ TEST(ForeignQdq, AScaleThatIsComputedIsUnimplemented) {
   Quantized model;
   model.Input("computed", {});
   model.Wrap("x", "computed").Output("x_dequantized");
-  const auto imported = ImportModel(model.Build());
+  const auto imported = test::ImportFolded(model.Build());
   ASSERT_FALSE(imported);
   EXPECT_EQ(imported.error().code, Code::kUnimplemented);
   EXPECT_EQ(imported.error().reason, "DYNAMIC_QUANTIZATION");
 }
 
-TEST(ForeignQdq, AClampBeforeQuantizeIsOneOnCodes) {
+TEST(ForeignQdq, AClampBeforeQuantizeIsAnIntegerOne) {
   Quantized model;
   model.Wrap("x").Weight("w", {2, 2, 1, 1});
   model.Node("Conv", {"x_dequantized", "w"}, {"c"});
   model.Node("Relu", {"c"}, {"r"}).Node("Clip", {"r", "", "s"}, {"k"});
   model.Wrap("k").Output("k_dequantized");
-  const auto imported = ImportModel(model.Build());
+  const auto imported = test::ImportFolded(model.Build());
   ASSERT_TRUE(imported) << imported.error().message;
   const std::string text = text::Print(imported->graph);
   const std::string type = " : tensor<1x2x4x4xu8, scale=0.5, zp=3>";
@@ -300,7 +325,7 @@ TEST(ForeignQdq, ParametersMayBeComputedFromConstants) {
   EXPECT_THAT(TextOf(model), HasSubstr("xu8, scale=0.5, zp=7>"));
 }
 
-TEST(ForeignQdq, ACastOfCodesToTheirOwnTypeIsNone) {
+TEST(ForeignQdq, ACastOfQuantizedValuesToTheirOwnTypeIsAnIdentity) {
   Quantized model;
   model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
   model.Node("Cast", {"q"}, {"same"}).Int("to", onnx_wire::Tensor::UINT8);
@@ -312,10 +337,10 @@ TEST(ForeignQdq, ACastOfCodesToTheirOwnTypeIsNone) {
 TEST(ForeignQdq, ASubnormalScaleIsAWarning) {
   Quantized model;
   model.Scale("tiny", 1e-40f).Wrap("x", "tiny").Output("x_dequantized");
-  const auto imported = ImportModel(model.Build());
+  const auto imported = test::ImportFolded(model.Build());
   ASSERT_TRUE(imported) << imported.error().message;
-  ASSERT_EQ(imported->warnings.size(), 1u);
-  EXPECT_EQ(imported->warnings[0].code, "subnormal_scale");
+  ASSERT_EQ(imported->findings.warnings.size(), 1u);
+  EXPECT_EQ(imported->findings.warnings[0].code, "subnormal_scale");
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-#include "core/onnx/import.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/import/import.h"
 
 #include <gmock/gmock.h>
 
@@ -291,7 +292,9 @@ ModelBuilder ExternalModel(const std::string& location, const std::string& offse
 }
 
 TEST(Import, ExternalDataIsAViewOfItsBlob) {
-  const Blob weights(std::string(12, '\0') + std::string("\0\0\x80\x3f\0\0\0\x40", 8));
+  std::string bytes(12, '\0');
+  bytes.append("\0\0\x80\x3f\0\0\0\x40", 8);
+  const Blob weights(std::move(bytes));
   const auto imported =
       ImportModel(ExternalModel("w.bin", "12").Build(), {.external = {{"w.bin", weights}}});
   ASSERT_TRUE(imported) << imported.error().message;

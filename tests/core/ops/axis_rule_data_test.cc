@@ -1,4 +1,5 @@
-#include "core/ops/axis_rule.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ops/shared/axis_rule.h"
 
 #include <gtest/gtest.h>
 

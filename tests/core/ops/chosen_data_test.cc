@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops whose result's extent depends on data, that scatter, or that work on bits.
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ TEST(ChosenData, ExtentsFollowKnownData) {
          {{"Unique", {Row({5, 0, 5, 7})}, {{"sorted", int64_t{0}}}}, {3}, {5, 0, 7}}});
 }
 
-TEST(ChosenData, UniqueSaysWhereAndHowOften) {
+TEST(ChosenData, UniqueGivesPlacesAndCounts) {
   const auto results = RunCase({"Unique", {Row({5, 0, 5, 7})}, {}, 4});
   ASSERT_TRUE(results) << results.error().message;
   EXPECT_EQ((*results)[1].ToInts(), Ints({1, 0, 3}));
@@ -26,7 +27,7 @@ TEST(ChosenData, UniqueSaysWhereAndHowOften) {
   EXPECT_EQ((*results)[3].ToInts(), Ints({1, 2, 1}));
 }
 
-TEST(ChosenData, DataThatIsNotKnownIsRefusedAndNamed) {
+TEST(ChosenData, UnknownDataIsRefusedByName) {
   ir::Graph graph;
   const ir::ValueId x = graph.AddInput("x", {ir::DType::kF32, {4}, {}, {}});
   const ir::NodeId id =
@@ -38,7 +39,7 @@ TEST(ChosenData, DataThatIsNotKnownIsRefusedAndNamed) {
   EXPECT_EQ(types.error().field, "x");
 }
 
-TEST(ChosenData, ScatterJoinsInOrder) {
+TEST(ChosenData, ScatterReducesInOrder) {
   const Tensor zeros = Filled({4}, 1), at = Tensor::Ints({1, -1, 1}), updates = Row({2, 3, 4});
   const auto with = [&](const char* how) {
     return DataCase{"ScatterElements", {zeros, at, updates}, {{"reduction", std::string(how)}}};
@@ -56,7 +57,7 @@ TEST(ChosenData, ScatterJoinsInOrder) {
             std::string::npos);
 }
 
-TEST(ChosenData, BitsOfIntegers) {
+TEST(ChosenData, BitwiseOpsOfIntegers) {
   const Tensor a = Tensor::Of<uint8_t>({3}, {0xf0, 3, 1}),
                b = Tensor::Of<uint8_t>({3}, {0x3c, 1, 9});
   const auto shifted = [&](const char* direction) {
@@ -70,7 +71,7 @@ TEST(ChosenData, BitsOfIntegers) {
          {shifted("RIGHT"), {3}, {0, 1, 0}}});
 }
 
-TEST(ChosenData, OverlappingBoxesLeaveTheBest) {
+TEST(ChosenData, OfOverlappingBoxesTheBestStays) {
   const Tensor boxes = Tensor::Of<float>({1, 3, 4}, {0, 0, 1, 1, 0, 0.1f, 1, 1.1f, 0, 5, 1, 6});
   const Tensor scores = Tensor::Of<float>({1, 1, 3}, {0.8f, 0.9f, 0.5f});
   Check({{{"NonMaxSuppression",

@@ -1,4 +1,5 @@
-// Tables of cases of the ops that compute: what runs, and the numbers that must come out.
+// SPDX-License-Identifier: Apache-2.0
+// Tables of cases of ops that compute: a node and its expected results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ inline ir::Tensor Row(const Floats& values) {
   return ir::Tensor::Of<float>({static_cast<int64_t>(values.size())}, values);
 }
 
-// What one case must give.  `near` is the greatest distance of an element; 0 demands equality, with
+// A node and its expected result.  `near` is the tolerance per element; 0 demands equality, with
 // NaN equal to NaN.
 struct ComputeCase {
   DataCase run = {};

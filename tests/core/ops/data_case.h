@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs one row of the table of ops on tensors, as a graph of one node would.
 #pragma once
 
@@ -36,7 +37,7 @@ inline Result<std::vector<ir::Tensor>> RunCase(const DataCase& test) {
   std::vector<ir::Tensor> results;
   for (const ir::Type& type : types) results.emplace_back(type.dtype, type.shape);
   ThreadPool pool(1);
-  OCTAVO_CHECK(op.reference({.node = node, .inputs = inputs, .results = results, .pool = &pool}));
+  OCTAVO_CHECK(op.definition({.node = node, .inputs = inputs, .results = results, .pool = &pool}));
   return results;
 }
 

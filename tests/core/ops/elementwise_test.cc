@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that work element by element: values by hand from ONNX's definitions.
 #include <limits>
 
@@ -72,7 +73,7 @@ TEST(Elementwise, TranscendentalFunctionsAreRoundedOnce) {
   });
 }
 
-TEST(Elementwise, FarArgumentsGiveTheLimits) {
+TEST(Elementwise, LargeArgumentsGiveTheLimits) {
   Check({
       {{"Sigmoid", {Row({-1000, 1000, kNan})}}, {3}, {0, 1, kNan}},
       {{"Tanh", {Row({-1000, 1000, kNan})}}, {3}, {-1, 1, kNan}},
@@ -162,7 +163,7 @@ TEST(Elementwise, IntegersThatOverflowWrapAround) {
   EXPECT_EQ(run("Mod", {5}, {0}), Ints{0});
 }
 
-// The largest unsigned integer was once taken for -1.
+// The largest unsigned integer was once treated as -1.
 TEST(Elementwise, UnsignedModuloTheLargestIntegerIsTheOperand) {
   const Tensor a = Tensor::Of<uint8_t>({2}, {7, 255}), b = Tensor::Of<uint8_t>({2}, {255, 255});
   Check({{{"Mod", {a, b}}, {2}, {7, 0}}});

@@ -1,5 +1,6 @@
-// Ops that move elements: values by hand, and the axis rules against what really happens to
-// channels.
+// SPDX-License-Identifier: Apache-2.0
+// Ops that move elements: values by hand, and the axis rules against the channels that the elements
+// of the result really have.
 #include <gtest/gtest.h>
 
 #include "core/ir/map_quant.h"
@@ -101,11 +102,11 @@ TEST(Movement, SplitCutsUnevenlyWhenItMust) {
   EXPECT_EQ((*results)[2].ToInts(), Ints({4}));
 }
 
-TEST(Movement, WrongModelsAreNamedNotRun) {
+TEST(Movement, InvalidNodesAreRefusedByName) {
   const std::vector<std::pair<DataCase, std::string>> cases = {
       {{"Reshape", {Iota({6}), Tensor::Ints({4, -1})}}, "do not divide"},
       {{"Gather", {Iota({2}), Tensor::Ints({2})}}, "index 2 is outside of extent 2"},
-      {{"Transpose", {Iota({2, 2})}, {{"perm", Ints{0, 0}}}}, "no permutation"},
+      {{"Transpose", {Iota({2, 2})}, {{"perm", Ints{0, 0}}}}, "not a permutation"},
       {{"Slice", {Iota({2}), Tensor::Ints({0}), Tensor::Ints({1}), {}, Tensor::Ints({0})}},
        "a step is 0"},
       {{"Squeeze", {Iota({2}), Tensor::Ints({0})}}, "must have 1"},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gemm and MatMul by hand.
 #include "tests/core/ops/compute_case.h"
 

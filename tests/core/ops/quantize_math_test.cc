@@ -1,4 +1,5 @@
-// How a real becomes a code, and back.
+// SPDX-License-Identifier: Apache-2.0
+// Quantizing and dequantizing in mode `onnx`.
 #include "core/ops/quantize_math.h"
 
 #include <gtest/gtest.h>
@@ -13,8 +14,8 @@ using ir::Quant;
 using ir::Tensor;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr ir::CodeRange kI8 = {-128, 127};
-constexpr ir::CodeRange kU8 = {0, 255};
+constexpr ir::IntegerRange kI8 = {-128, 127};
+constexpr ir::IntegerRange kU8 = {0, 255};
 
 TEST(QuantizeOne, RoundsTiesToEvenBeforeTheZeroPointIsAdded) {
   struct Row {
@@ -42,7 +43,7 @@ TEST(QuantizeOne, SaturatesAndSendsNanToTheZeroPoint) {
   EXPECT_EQ(QuantizeOne(std::numeric_limits<float>::quiet_NaN(), 0.5f, 7, kI8), 7);
   EXPECT_EQ(QuantizeOne(3e38f, 1e-38f, 200, kU8), 255);
   EXPECT_EQ(QuantizeOne(-3e38f, 1e-38f, 200, kU8), 0);
-  const ir::CodeRange i32 = ir::CodesOf(DType::kI32);
+  const ir::IntegerRange i32 = ir::IntegerRangeOf(DType::kI32);
   EXPECT_EQ(QuantizeOne(3e9f, 1.0f, 0, i32), std::numeric_limits<int32_t>::max());
   EXPECT_EQ(QuantizeOne(-3e9f, 1.0f, 0, i32), std::numeric_limits<int32_t>::min());
 }
@@ -52,15 +53,15 @@ TEST(DequantizeOne, KeepsDifferencesThatInt32CannotHold) {
   EXPECT_EQ(DequantizeOne(std::numeric_limits<int32_t>::max(), 1.0f, -1), 2147483648.0f);
 }
 
-TEST(QuantizeTensor, GivesEveryCodeBack) {
+TEST(QuantizeTensor, RestoresEveryStoredInteger) {
   for (const DType dtype : {DType::kI8, DType::kU8, DType::kI16, DType::kU16}) {
-    const ir::CodeRange codes = ir::CodesOf(dtype);
+    const ir::IntegerRange range = ir::IntegerRangeOf(dtype);
     for (const float scale : {1.0f, 0.1f, 0.0123f, 3.7e-5f}) {
-      for (const auto zero : {codes.min, (codes.min + codes.max) / 2, codes.max}) {
-        for (int64_t code = codes.min; code <= codes.max; ++code) {
+      for (const auto zero : {range.min, (range.min + range.max) / 2, range.max}) {
+        for (int64_t value = range.min; value <= range.max; ++value) {
           const auto zero_point = static_cast<int32_t>(zero);
-          const float real = DequantizeOne(static_cast<int32_t>(code), scale, zero_point);
-          ASSERT_EQ(QuantizeOne(real, scale, zero_point, codes), code)
+          const float real = DequantizeOne(static_cast<int32_t>(value), scale, zero_point);
+          ASSERT_EQ(QuantizeOne(real, scale, zero_point, range), value)
               << Name(dtype) << " scale " << scale << " zero point " << zero;
         }
       }
@@ -68,13 +69,13 @@ TEST(QuantizeTensor, GivesEveryCodeBack) {
   }
 }
 
-TEST(QuantizeTensor, ReadsTheParametersAlongTheAxis) {
+TEST(QuantizeTensor, UsesTheParametersAlongTheAxis) {
   const Tensor x = Tensor::Of<float>({2, 3, 2}, {1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1});
   const struct {
     int axis;
     std::vector<float> scales;
     std::vector<int32_t> zero_points;
-    std::vector<int8_t> codes;
+    std::vector<int8_t> quantized;
   } cases[] = {
       {0, {1, 0.5f}, {0, 10}, {1, 1, 1, 1, 1, 1, 8, 8, 8, 8, 8, 8}},
       {1, {1, 0.5f, 0.25f}, {0, 0, 1}, {1, 1, 2, 2, 5, 5, -1, -1, -2, -2, -3, -3}},
@@ -82,17 +83,18 @@ TEST(QuantizeTensor, ReadsTheParametersAlongTheAxis) {
   };
   for (const auto& test : cases) {
     const Quant quant = Quant::PerAxis(test.axis, test.scales, test.zero_points);
-    const Tensor codes = QuantizeTensor(x, {DType::kI8, x.shape(), quant, {}});
-    EXPECT_EQ(codes, Tensor::Of<int8_t>(x.shape(), test.codes)) << "axis " << test.axis;
-    EXPECT_EQ(DequantizeTensor(codes, quant), x) << "axis " << test.axis;
+    const Tensor quantized = QuantizeTensor(x, {DType::kI8, x.shape(), quant, {}});
+    EXPECT_EQ(quantized, Tensor::Of<int8_t>(x.shape(), test.quantized)) << "axis " << test.axis;
+    EXPECT_EQ(DequantizeTensor(quantized, quant), x) << "axis " << test.axis;
   }
 }
 
-TEST(QuantizeTensor, OfNoElementsHasNone) {
+TEST(QuantizeTensor, OfAnEmptyTensorIsEmpty) {
   const Quant quant = Quant::PerAxis(0, {1, 2}, {0, 0});
-  const Tensor codes = QuantizeTensor(Tensor(DType::kF32, {2, 0}), {DType::kU8, {2, 0}, quant, {}});
-  EXPECT_EQ(codes, Tensor(DType::kU8, {2, 0}));
-  EXPECT_EQ(DequantizeTensor(codes, quant), Tensor(DType::kF32, {2, 0}));
+  const Tensor quantized =
+      QuantizeTensor(Tensor(DType::kF32, {2, 0}), {DType::kU8, {2, 0}, quant, {}});
+  EXPECT_EQ(quantized, Tensor(DType::kU8, {2, 0}));
+  EXPECT_EQ(DequantizeTensor(quantized, quant), Tensor(DType::kF32, {2, 0}));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions, Softmax and the normalizations, by hand.
 #include "tests/core/ops/compute_case.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops along sequences and grids, losses, and functions with their inverses.
 #include <gtest/gtest.h>
 
@@ -81,7 +82,7 @@ TEST(Recurrent, OneStepByHand) {
           1e-6}});
 }
 
-TEST(Recurrent, ReverseReadsOnlyWhatALengthLeaves) {
+TEST(Recurrent, ReverseReadsOnlyTheSequencesLength) {
   const Tensor x = Tensor::Of<float>({3, 1, 1}, {1, 2, 100});
   const Tensor one = Filled({1, 1, 1}, 1), length = Tensor::Of<int32_t>({1}, {2});
   const ir::AttrMap attributes = {{"direction", std::string("reverse")},
@@ -166,7 +167,8 @@ TEST(Products, EinsumNamesAxes) {
          {run("ii->i", {a}), {2}, {1, 4}},
          {run("...j->...", {a}), {2}, {3, 7}},
          {{"Det", {a}}, {}, {-2}, 1e-6}});
-  EXPECT_NE(Refusal(run("ij->k", {a})).find("a letter in its result alone"), std::string::npos);
+  EXPECT_NE(Refusal(run("ij->k", {a})).find("a letter that only the result has"),
+            std::string::npos);
 }
 
 TEST(Spectra, ALineOfOnesIsItsMean) {
@@ -204,7 +206,7 @@ TEST(Norms, OfRowsWindowsAndGroups) {
           1e-6}});
 }
 
-TEST(Grids, ColumnsAddUpAndMiddlesAreCutOrFilledUp) {
+TEST(Grids, ColumnsAddUpAndMiddlesAreCroppedOrPadded) {
   Check(
       {{{"Col2Im", {Filled({1, 2, 2}, 1), Tensor::Ints({1, 3}), Tensor::Ints({1, 2})}},
         {1, 1, 1, 3},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ops that compare, convert, search and resize: values by hand and from ONNX's specification.
 #include <gtest/gtest.h>
 
@@ -78,7 +79,7 @@ TEST(DataValues, TopKOrdersEqualElementsByIndex) {
   EXPECT_EQ((*results)[1], Tensor::Of<int64_t>({2, 2}, {1, 2, 0, 1}));
 }
 
-TEST(DataValues, ShapesAndMadeTensors) {
+TEST(DataValues, ShapesAndGeneratedTensors) {
   const Tensor x(ir::DType::kF32, {2, 3, 4});
   Check({{{"Shape", {x}, {{"start", int64_t{-2}}}}, {3, 4}},
          {{"Size", {x}}, {24}},
@@ -146,16 +147,16 @@ TEST(DataValues, CubicResizeReproducesALineInside) {
   }
 }
 
-TEST(DataValues, OnlyNearestResizeKeepsItsType) {
+TEST(DataValues, OnlyNearestResizeIsASameScaleOp) {
   ir::Node node;
   const ir::Graph graph;
-  EXPECT_EQ(DataOp("Resize").QuantOf(graph, node).kind, ir::QuantRule::Kind::kSameAsInput);
+  EXPECT_EQ(DataOp("Resize").QuantOf(graph, node).kind, ir::QuantRule::Kind::kSameScale);
   node.attributes.Set("mode", std::string("linear"));
   EXPECT_EQ(DataOp("Resize").QuantOf(graph, node).kind, ir::QuantRule::Kind::kFree);
   EXPECT_FALSE(DataOp("Resize").rescale.why_not(graph, node, {}, {}).empty());
 }
 
-TEST(DataValues, PadKeepsARescaleWhoseTypesCannotBothSayItsConstant) {
+TEST(DataValues, PadKeepsARescaleWhoseTypesCannotBothRepresentItsConstant) {
   ir::Graph graph;
   const ir::ValueId x =
       graph.AddInput("x", {ir::DType::kI8, {2}, ir::Quant::PerTensor(0.5f, 0), {}});
@@ -175,7 +176,7 @@ TEST(DataValues, PadKeepsARescaleWhoseTypesCannotBothSayItsConstant) {
   EXPECT_NE(why_not(0.5f, 0.4f), "");
 }
 
-TEST(DataValues, IntegerProductsOfForeignModels) {
+TEST(DataValues, IntegerProductsOfModelsQuantizedElsewhere) {
   const Tensor x = Tensor::Of<uint8_t>({1, 1, 3, 3}, {2, 3, 4, 5, 6, 7, 8, 9, 10});
   const Tensor w = Tensor::Of<uint8_t>({1, 1, 2, 2}, {1, 1, 1, 1});
   Check(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The weight axis of each product, by its meaning: doubling channel c of the weight doubles just
 // the outputs of channel c.
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Ops whose kernel slides: awkward strides, paddings, dilations and groups, by hand and from
-// ONNX's examples.
+// SPDX-License-Identifier: Apache-2.0
+// Ops with sliding windows: odd strides, paddings, dilations and groups, by hand and from ONNX's
+// examples.
 #include <limits>
 
 #include "tests/core/ops/compute_case.h"
@@ -211,7 +212,7 @@ TEST(GlobalPools, KeepTheSpatialAxesWithExtentOne) {
             "GlobalMaxPool 'test': operand of shape 1x2x0 has no elements to choose from");
 }
 
-TEST(Windows, NoNumberSpreadsAndPaddingAloneIsZero) {
+TEST(Windows, NanSpreadsAndPaddingAloneIsZero) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Tensor x = Tensor::Of<float>({1, 1, 3}, {1, nan, 2});
   const ir::AttrMap wide = {{"kernel_shape", Ints{2}}, {"pads", Ints{2, 0}}};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parameters chosen jointly: what the histograms say, on a target whose Add wants one type, and
 // what the report says of a Rescale that stays.
 #include <gmock/gmock.h>
@@ -8,7 +9,7 @@
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
-#include "core/passes/readers_noise.h"
+#include "core/passes/rescale/quantization_noise.h"
 #include "core/text/parse.h"
 
 namespace octavo::passes {
@@ -16,29 +17,29 @@ namespace {
 
 using ::testing::HasSubstr;
 
-profile::Histogram HistogramOf(const std::vector<float>& reals) {
+profile::Histogram HistogramOf(const std::vector<float>& values) {
   profile::Histogram histogram;
-  histogram.Add(reals);
+  histogram.Add(values);
   return histogram;
 }
 
-ir::Type Codes(float scale, int32_t zero_point) {
+ir::Type TypeOf(float scale, int32_t zero_point) {
   return {ir::DType::kU8, {4}, ir::Quant::PerTensor(scale, zero_point), {}};
 }
 
 TEST(HoldingError, IsATwelfthOfTheSquaredStepWithinTheType) {
   const profile::Histogram histogram = HistogramOf({-1, 0.5, 1});
-  EXPECT_DOUBLE_EQ(HoldingError(histogram, {-2, 2}, Codes(0.5f, 128)), 0.25 / 12);
+  EXPECT_DOUBLE_EQ(HoldingError(histogram, {-2, 2}, TypeOf(0.5f, 128)), 0.25 / 12);
 }
 
 TEST(HoldingError, IsTheSquaredDistanceBeyondTheType) {
   const profile::Histogram histogram = HistogramOf({-4, -4});
-  EXPECT_NEAR(HoldingError(histogram, {-8, 8}, Codes(1, 2)), 4, 0.1);
+  EXPECT_NEAR(HoldingError(histogram, {-8, 8}, TypeOf(1, 2)), 4, 0.1);
 }
 
 TEST(HoldingError, LeavesOutWhatWasLimitedBefore) {
   const profile::Histogram histogram = HistogramOf({-4, -4});
-  EXPECT_DOUBLE_EQ(HoldingError(histogram, {0, 8}, Codes(0.5f, 0)), 0.25 / 12);
+  EXPECT_DOUBLE_EQ(HoldingError(histogram, {0, 8}, TypeOf(0.5f, 0)), 0.25 / 12);
 }
 
 struct Job {
@@ -53,8 +54,8 @@ struct Job {
     settings.profile = &profile;
   }
 
-  void Sample(const std::string& name, const std::vector<float>& reals) {
-    const profile::Histogram histogram = HistogramOf(reals);
+  void Sample(const std::string& name, const std::vector<float>& values) {
+    const profile::Histogram histogram = HistogramOf(values);
     profile.values[name] = {.min = histogram.min(), .max = histogram.max(), .histogram = histogram};
   }
 
@@ -82,7 +83,7 @@ struct Job {
   }
 };
 
-// A branch around Sigmoid; the target adds codes of one type alone.
+// A branch around Sigmoid; the target requires one type for all operands of Add.
 constexpr std::string_view kResidual =
     R"(graph(%x: tensor<1x4xf32>, %v: tensor<1x4xf32>) -> (%y, %z) {
   %a = Quantize(%x) : tensor<1x4xu8, scale=0.02, zp=128>
@@ -119,8 +120,8 @@ TEST(AlignParameters, ResidualAddGetsOneTypeThatServesBothBranches) {
 TEST(AlignParameters, ReportSaysThatTheLimitForbidsIt) {
   Residual job(Effect::kFewerClamps);
   EXPECT_EQ(job.Run(kResidual), 1);
-  EXPECT_THAT(job.Why("a.r"), HasSubstr("aligned would have the effect new-parameters, past the "
-                                        "limit fewer-clamps"));
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("place-rescales/unify-parameters has the effect "
+                                        "new-parameters, which exceeds the limit fewer-clamps"));
 }
 
 TEST(AlignParameters, ReportSaysHowMuchNoiseItWouldAdd) {
@@ -128,44 +129,49 @@ TEST(AlignParameters, ReportSaysHowMuchNoiseItWouldAdd) {
   job.Sample("x", {-0.2f, -0.1f, 0.1f, 0.2f});
   const std::string text = ResidualWith("scale=0.02,", "scale=0.002,");
   EXPECT_EQ(job.Run(text), 1);
-  EXPECT_THAT(job.Why("a.r"), HasSubstr("shared parameters would give their readers"));
+  EXPECT_THAT(job.Why("a.r"),
+              HasSubstr("shared parameters would multiply the noise of all consumers"));
 }
 
 TEST(AlignParameters, ReportSaysWhichHistogramIsMissing) {
   Residual job(Effect::kNewParameters);
   job.profile.values.erase("v");
   EXPECT_EQ(job.Run(kResidual), 1);
-  EXPECT_THAT(job.Why("a.r"), HasSubstr("no histogram of 'b'"));
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("without a histogram of 'b'"));
 }
 
 TEST(AlignParameters, ReportSaysThatATypeLimitsLikeAClip) {
   Residual job(Effect::kNewParameters);
   const std::string text = ResidualWith("scale=0.02, zp=128", "scale=0.004, zp=128");
   EXPECT_EQ(job.Run(text), 1);
-  EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' limits its values from below"));
+  EXPECT_THAT(job.Why("a.r"), HasSubstr("the range of 'a' clips its values from below"));
 }
 
-TEST(AlignParameters, ReportSaysThatATypeMayStandForARelu) {
+TEST(AlignParameters, ReportSaysThatATypeMayBeAnImplicitRelu) {
   Residual job(Effect::kNewParameters);
   const std::string text = ResidualWith("scale=0.02, zp=128", "scale=0.02, zp=0");
   EXPECT_EQ(job.Run(text), 1);
-  EXPECT_THAT(job.Why("a.r"), HasSubstr("the type of 'a' ends at zero and may stand for a Relu"));
+  EXPECT_THAT(job.Why("a.r"),
+              HasSubstr("the range of 'a' ends at zero, so it may act as an implicit Relu"));
 }
 
 TEST(AlignParameters, WithoutAProfileTypesSayWhatValuesAre) {
   Residual job(Effect::kNewParameters);
   job.settings.profile = nullptr;
   EXPECT_EQ(job.Run(kResidual), 0);
-  EXPECT_EQ(std::ranges::count(job.findings.ledger, "aligned-by-types", &LedgerEntry::rule), 1);
+  EXPECT_EQ(
+      std::ranges::count(job.findings.ledger, "place-rescales/unify-parameters-without-profile",
+                         &LedgerEntry::rule),
+      1);
   Residual within(Effect::kFewerClamps);
   within.settings.profile = nullptr;
   EXPECT_EQ(within.Run(kResidual), 1);
-  EXPECT_THAT(within.Why("a.r"),
-              HasSubstr("; aligned-by-types would have the effect new-parameters"));
+  EXPECT_THAT(within.Why("a.r"), HasSubstr("; place-rescales/unify-parameters-without-profile "
+                                           "has the effect new-parameters"));
 }
 
 TEST(AlignParameters, AProvenRangeSaysMoreThanTheType) {
-  // Of a's codes only a quarter occurs, so a type of that quarter holds it more finely.
+  // Only a quarter of a's values is possible, so a type of that quarter holds it more finely.
   constexpr std::string_view kText = R"(
 graph(%x: tensor<1x4xf32>, %v: tensor<1x4xf32>) -> (%y, %z, %u) {
   %a = Quantize(%x) : tensor<1x4xu8, scale=0.04, zp=128RANGE>

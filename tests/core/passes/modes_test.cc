@@ -1,13 +1,15 @@
-// Conditions that are asked of codes are asked in the mode of the job.
+// SPDX-License-Identifier: Apache-2.0
+// Conditions on quantized values hold in the job's numerics mode.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
+#include "core/numerics/mode_table.h"
 #include "core/ops/op_table.h"
-#include "core/passes/noop.h"
+#include "core/passes/analysis/identity.h"
+#include "core/passes/analysis/type_range.h"
 #include "core/passes/passes.h"
-#include "core/passes/type_range.h"
 #include "core/runtime/plan.h"
 #include "core/target/target.h"
 #include "core/text/parse.h"
@@ -16,8 +18,8 @@ namespace octavo::passes {
 namespace {
 
 using ir::DType;
-using ir::Numerics;
 using ir::Quant;
+using numerics::Mode;
 
 ir::Graph Parse(const std::string& text) {
   auto graph = text::Parse(text, {.find_op = &ops::FindOp});
@@ -25,62 +27,61 @@ ir::Graph Parse(const std::string& text) {
   return *std::move(graph);
 }
 
-ir::CodeRange Occurring(Numerics mode, float scale, int32_t zero_point, ir::Range range) {
-  return OccurringCodes({DType::kI8, {4}, Quant::PerTensor(scale, zero_point), range}, 0, mode);
+ir::IntegerRange Occurring(const Mode& mode, float scale, int32_t zero_point, ir::Range range) {
+  return PossibleValues({DType::kI8, {4}, Quant::PerTensor(scale, zero_point), range}, 0, mode);
 }
 
 // 0.25 and 0.75 are half a step: 0.5 and 1.5 steps from the zero point.
-TEST(OccurringCodes, EndsOnATieAreTheModesToRound) {
+TEST(PossibleValues, EndsOnATieAreTheModesToRound) {
   const ir::Range range{0.25f, 0.75f};
-  EXPECT_EQ(Occurring(Numerics::kOnnx, 0.5f, 1, range).min, 1);             // rne(0.5) + 1
-  EXPECT_EQ(Occurring(Numerics::kOnnx, 0.5f, 1, range).max, 3);             // rne(1.5) + 1
-  EXPECT_EQ(Occurring(Numerics::kGlowInterpreter, 0.5f, 1, range).min, 2);  // rne(0.5 + 1)
-  EXPECT_EQ(Occurring(Numerics::kGlowInterpreter, 0.5f, 1, range).max, 2);  // rne(1.5 + 1)
-  EXPECT_EQ(Occurring(Numerics::kTfliteSingle, 0.5f, 1, range).min, 2);     // away from 0
-  EXPECT_EQ(Occurring(Numerics::kPow2, 0.5f, 1, range).min, 2);             // up
+  EXPECT_EQ(Occurring(numerics::kOnnx, 0.5f, 1, range).min, 1);             // rne(0.5) + 1
+  EXPECT_EQ(Occurring(numerics::kOnnx, 0.5f, 1, range).max, 3);             // rne(1.5) + 1
+  EXPECT_EQ(Occurring(numerics::kGlowInterpreter, 0.5f, 1, range).min, 2);  // rne(0.5 + 1)
+  EXPECT_EQ(Occurring(numerics::kGlowInterpreter, 0.5f, 1, range).max, 2);  // rne(1.5 + 1)
+  EXPECT_EQ(Occurring(numerics::kTfliteSingle, 0.5f, 1, range).min, 2);     // away from 0
+  EXPECT_EQ(Occurring(numerics::kPow2, 0.5f, 1, range).min, 2);             // up
 }
 
-TEST(OccurringCodes, AreOneMoreWhereAModeRoundsFurther) {
+TEST(PossibleValues, AreOneMoreWhereAModeRoundsFurther) {
   const ir::Range range{0, 4};
-  EXPECT_EQ(Occurring(Numerics::kTfliteSingle, 0.5f, 1, range).max, 9);
-  for (const Numerics mode : {Numerics::kTflite, Numerics::kGlowCpu}) {
-    EXPECT_EQ(Occurring(mode, 0.5f, 1, range).min, 0);
-    EXPECT_EQ(Occurring(mode, 0.5f, 1, range).max, 10);
+  EXPECT_EQ(Occurring(numerics::kTfliteSingle, 0.5f, 1, range).max, 9);
+  for (const Mode* mode : {&numerics::kTflite, &numerics::kGlowCpu}) {
+    EXPECT_EQ(Occurring(*mode, 0.5f, 1, range).min, 0);
+    EXPECT_EQ(Occurring(*mode, 0.5f, 1, range).max, 10);
   }
-  EXPECT_EQ(Occurring(Numerics::kTflite, 0.5f, -128, range).min, -128);  // no code is below
+  EXPECT_EQ(Occurring(numerics::kTflite, 0.5f, -128, range).min, -128);  // no code is below
 }
 
-// All codes of %x through the graph, in the mode.
-std::vector<int64_t> CodesOut(const ir::Graph& graph, Numerics mode) {
+// All values of %x through the graph, in the mode.
+std::vector<int64_t> ResultsOf(const ir::Graph& graph, const Mode& mode) {
   ThreadPool pool(1);
-  const auto plan =
-      runtime::Plan::Create(graph, {.numerics = std::string(target::Name(mode))}, pool);
+  const auto plan = runtime::Plan::Create(graph, {.numerics = &mode}, pool);
   if (!plan) return {};
-  ir::Tensor codes(DType::kI8, {256});
-  for (int i = 0; i < 256; ++i) codes.mutable_values<int8_t>()[i] = static_cast<int8_t>(i - 128);
+  ir::Tensor values(DType::kI8, {256});
+  for (int i = 0; i < 256; ++i) values.mutable_values<int8_t>()[i] = static_cast<int8_t>(i - 128);
   std::vector<ir::Tensor> inputs;
-  inputs.push_back(std::move(codes));
+  inputs.push_back(std::move(values));
   const auto outputs = plan->Run(inputs, pool, {});
   std::vector<int64_t> out;
   for (int64_t i = 0; outputs && i < 256; ++i) out.push_back((*outputs)[0].IntAt(i));
   return out;
 }
 
-// Max and Min with a constant of another type: taken for a no-op, it leaves every code as it is.
-TEST(Noop, OfAnExtremeIsToldByTheModesOwnCodes) {
+// Max and Min with a constant of another type: treated as an identity, it keeps every value.
+TEST(Noop, OfAnExtremeIsDecidedInTheModesOwnArithmetic) {
   std::mt19937 random(3);
-  for (const auto& [mode, name] : ir::kNumericsNames) {
+  for (const Mode* mode : numerics::AllModes()) {
     int claimed = 0, compared = 0;
     for (int i = 0; i < 400; ++i) {
       const bool max = i % 2 == 0;
-      const float scale = mode == Numerics::kPow2 ? 0.5f : 0.3f;
-      const float other = mode == Numerics::kPow2
+      const float scale = mode == &numerics::kPow2 ? 0.5f : 0.3f;
+      const float other = mode == &numerics::kPow2
                               ? std::ldexp(1.0f, static_cast<int>(random() % 5) - 3)
-                          : mode == Numerics::kTflite || mode == Numerics::kTfliteSingle
+                          : mode == &numerics::kTflite || mode == &numerics::kTfliteSingle
                               ? scale
                               : 0.05f + static_cast<float>(random() % 1000) / 1000;
       const int zero = static_cast<int>(random() % 256) - 128;
-      const bool same = mode == Numerics::kTflite || mode == Numerics::kTfliteSingle;
+      const bool same = mode == &numerics::kTflite || mode == &numerics::kTfliteSingle;
       const int code = static_cast<int>(random() % 8);
       const ir::Graph graph = Parse(
           fmt::format("graph(%x: tensor<256xi8, scale={0}, zp={1}>) -> (%y) {{\n"
@@ -88,20 +89,20 @@ TEST(Noop, OfAnExtremeIsToldByTheModesOwnCodes) {
                       "  %y = {5}(%x, %c) : tensor<256xi8, scale={0}, zp={1}>\n}}\n",
                       scale, zero, max ? -128 + code : 127 - code, other,
                       same ? zero : static_cast<int>(random() % 256) - 128, max ? "Max" : "Min"));
-      const bool noop = SameAs(graph, *graph.Producer(graph.outputs()[0]), mode).valid();
-      const std::vector<int64_t> out = CodesOut(graph, mode);
+      const bool noop = IdentityOperand(graph, *graph.Producer(graph.outputs()[0]), *mode).valid();
+      const std::vector<int64_t> out = ResultsOf(graph, *mode);
       if (out.empty()) continue;
       ++compared;
       claimed += noop ? 1 : 0;
       bool unchanged = true;
       for (int64_t k = 0; k < 256; ++k) unchanged &= out[k] == k - 128;
       if (noop) {
-        EXPECT_TRUE(unchanged) << name << " " << i;
+        EXPECT_TRUE(unchanged) << mode->name << " " << i;
       }
     }
-    EXPECT_GT(compared, 300) << name;
-    EXPECT_GT(claimed, 20) << name;
-    EXPECT_LT(claimed, compared) << name;
+    EXPECT_GT(compared, 300) << mode->name;
+    EXPECT_GT(claimed, 20) << mode->name;
+    EXPECT_LT(claimed, compared) << mode->name;
   }
 }
 
@@ -120,8 +121,8 @@ TEST(Noop, ModesDisagreeOnAnExtremeOfAnotherType) {
                           "  %y = Max(%x, %c) : tensor<4xi8, scale=0.3, zp=0>\n}}\n",
                           code, other, zero));
     const ir::Node& node = *graph.Producer(graph.outputs()[0]);
-    differ += SameAs(graph, node, Numerics::kOnnx).valid() !=
-                      SameAs(graph, node, Numerics::kGlowCpu).valid()
+    differ += IdentityOperand(graph, node, numerics::kOnnx).valid() !=
+                      IdentityOperand(graph, node, numerics::kGlowCpu).valid()
                   ? 1
                   : 0;
   }

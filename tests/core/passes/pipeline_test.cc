@@ -1,6 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner and the pipeline as a whole.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
@@ -42,19 +46,38 @@ struct Job {
 TEST(Pipeline, HasThePassesInTheOrderThatInterfacesName) {
   std::vector<std::string_view> names;
   for (const Pass* pass : AllPasses()) names.push_back(pass->name);
-  EXPECT_THAT(
-      names, ElementsAre("fold-constants", "canonicalize", "fold-batchnorm", "recognize", "lower",
-                         "quantize", "move-quantize", "absorb-rescales", "place-rescales",
-                         "fuse-activations", "remove-noops", "specialize-bias", "merge-constants"));
-  EXPECT_EQ(FindPass("lower"), AllPasses()[4]);
+  EXPECT_THAT(names, ElementsAre("fold-qdq", "fold-constants", "canonicalize", "fold-batchnorm",
+                                 "recognize", "lower", "quantize", "move-quantize",
+                                 "absorb-rescales", "place-rescales", "fuse-activations",
+                                 "remove-noops", "specialize-bias", "merge-constants"));
+  EXPECT_EQ(FindPass("lower"), AllPasses()[5]);
+  // A phase is a part of the pipeline: none comes back after another.
+  EXPECT_TRUE(std::ranges::is_sorted(AllPasses(), {}, &Pass::phase));
   EXPECT_EQ(FindPass("lowr"), nullptr);
 }
 
-TEST(Pipeline, EveryLawSaysWhatItDoes) {
+TEST(Pipeline, EveryRuleHasAUniqueIdUnderItsPassAndSaysWhatItRewrites) {
+  std::set<std::string_view> ids;
   for (const Pass* pass : AllPasses()) {
-    EXPECT_FALSE(pass->promise.empty()) << pass->name;
+    EXPECT_FALSE(pass->postcondition.empty()) << pass->name;
     for (const Rule& rule : pass->rules) {
-      EXPECT_FALSE(rule.name.empty() || rule.law.empty()) << pass->name << " " << rule.name;
+      EXPECT_TRUE(rule.id.starts_with(std::string(pass->name) + "/")) << rule.id;
+      EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
+      EXPECT_FALSE(rule.pattern.empty() || rule.replacement.empty()) << rule.id;
+    }
+  }
+}
+
+TEST(Pipeline, ARuleOfAnotherPassIsOneThatThatPassDefines) {
+  const auto defines = [](const Pass* pass, std::string_view id) {
+    return std::ranges::count(pass->rules, id, &Rule::id) == 1;
+  };
+  for (const Pass* pass : AllPasses()) {
+    for (const Rule& rule : pass->also_applies) {
+      const Pass* owner = FindPass(rule.id.substr(0, rule.id.find('/')));
+      ASSERT_NE(owner, nullptr) << rule.id;
+      EXPECT_NE(owner, pass) << rule.id;
+      EXPECT_TRUE(defines(owner, rule.id)) << rule.id;
     }
   }
 }
@@ -63,11 +86,11 @@ TEST(Pipeline, StopsBeforeAPassAndRecordsThoseThatRan) {
   Job job;
   const auto records = job.Run({.stop_before = "recognize"});
   ASSERT_TRUE(records) << records.error().message;
-  ASSERT_EQ(records->size(), 3u);
-  EXPECT_EQ((*records)[1].name, "canonicalize");
-  EXPECT_EQ((*records)[1].changed, 2);  // the constant stands second, the Identity goes
-  EXPECT_EQ((*records)[2].nodes_after, 1);
-  EXPECT_EQ(job.findings.ledger.back().rule, "into-product");
+  ASSERT_EQ(records->size(), 4u);
+  EXPECT_EQ((*records)[2].name, "canonicalize");
+  EXPECT_EQ((*records)[2].changed, 2);  // the constant stands second, the Identity goes
+  EXPECT_EQ((*records)[3].nodes_after, 1);
+  EXPECT_EQ(job.findings.ledger.back().rule, "fold-batchnorm/fold-into-producer");
   EXPECT_THAT(text::Print(job.graph), HasSubstr("%y = Conv(%x, %w)"));
   EXPECT_TRUE(job.graph.Knows("c"));
 }
@@ -81,7 +104,7 @@ TEST(Pipeline, OnlyAndSkipChoosePasses) {
   ASSERT_TRUE(job.Run({.skip = {"canonicalize"},
                        .only = {"canonicalize", "fold-constants", "lower"},
                        .after_pass = watch}));
-  EXPECT_THAT(seen, ElementsAre("fold-constants", "lower"));
+  EXPECT_THAT(seen, ElementsAre("fold-qdq", "fold-constants", "lower"));
 }
 
 TEST(Pipeline, WrongNamesAndForbiddenSkipsAreUsageErrors) {
@@ -92,6 +115,7 @@ TEST(Pipeline, WrongNamesAndForbiddenSkipsAreUsageErrors) {
   ASSERT_FALSE(skipped);
   EXPECT_EQ(skipped.error().code, Code::kUsage);
   EXPECT_EQ(skipped.error().message, "pass 'merge-constants' cannot be skipped");
+  EXPECT_EQ(job.Run({.skip = {"fold-qdq"}}).error().message, "pass 'fold-qdq' cannot be skipped");
 }
 
 TEST(Pipeline, AStoppedJobRunsNoFurtherPass) {
@@ -104,11 +128,12 @@ TEST(Pipeline, AStoppedJobRunsNoFurtherPass) {
 }
 
 TEST(Pipeline, ABrokenInvariantNamesThePass) {
-  static constexpr Pass kBreaks = {
-      .name = "breaks", .promise = "nothing", .run = [](ir::Graph& graph, Context&) -> Status {
-        graph.SetType(graph.Find("y"), {ir::DType::kF32, {7}, {}, {}});
-        return {};
-      }};
+  static constexpr Pass kBreaks = {.name = "breaks",
+                                   .postcondition = "nothing",
+                                   .run = [](ir::Graph& graph, Context&) -> Status {
+                                     graph.SetType(graph.Find("y"), {ir::DType::kF32, {7}, {}, {}});
+                                     return {};
+                                   }};
   Job job;
   const Pass* pipeline[] = {&kBreaks};
   const auto records = RunPipeline(pipeline, {}, job.settings, job.graph, job.findings);

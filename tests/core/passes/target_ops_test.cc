@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An op that only a target's file describes: Rescales move through it by the file's rules alone.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ struct Job {
   ThreadPool pool{1};
   Settings settings = {.pool = &pool};
   Findings findings = {};
-  ir::OpDef def = {};  // as in the file, with a meaning so that tests can run it
+  ir::OpDef def = {.since =
+                       ir::kNotInOnnx};  // as in the file, with a meaning so that tests can run it
   ir::Graph before, after;
 
   explicit Job(const std::string& file) {
@@ -52,7 +54,7 @@ struct Job {
     if (!target) return;
     settings.target = *target;
     def = *settings.target.ops.at(0).def;
-    def.reference = &TakeMaximum;
+    def.definition = &TakeMaximum;
     auto graph = text::Parse(
         kNet, {.find_op = [&](std::string_view name, std::string_view domain) -> const ir::OpDef* {
           if (name == def.name && domain == def.domain) return &def;

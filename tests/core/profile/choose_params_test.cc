@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/profile/choose_params.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace octavo::profile {
 namespace {
 
 using ir::DType;
-using target::Schema;
+using target::SchemeKind;
 
 TEST(ChooseParams, FollowsTheFormulas) {
   struct Case {
@@ -19,20 +20,20 @@ TEST(ChooseParams, FollowsTheFormulas) {
     int32_t zero_point;
   };
   const Case cases[] = {
-      {0, 255, {Schema::kAsymmetric, DType::kU8}, 1, 0},
-      {-1, 1, {Schema::kAsymmetric, DType::kU8}, 2.0f / 255, 128},
-      {-1, 1, {Schema::kAsymmetric, DType::kI8}, 2.0f / 255, 0},
-      {2, 10, {Schema::kAsymmetric, DType::kU8}, 10.0f / 255, 0},  // widened to hold zero
-      {-10, -2, {Schema::kAsymmetric, DType::kU8}, 10.0f / 255, 255},
-      {-1, 3, {Schema::kAsymmetric, DType::kI8}, 4.0f / 255, -64},  // -128 + 63.75
-      {-2, 1, {Schema::kSymmetric, DType::kI8, true}, 2.0f / 127, 0},
-      {-2, 1, {Schema::kSymmetric, DType::kI8}, 2.0f / 128, 0},
-      {-1, 2, {Schema::kSymmetric, DType::kU8}, 2.0f / 127, 128},
-      {0, 2, {Schema::kSymmetricUint8, DType::kU8}, 2.0f / 255, 0},
-      {-1, 2, {Schema::kSymmetricUint8, DType::kU8}, 2.0f / 127, 128},
-      {-1, 1, {Schema::kPow2, DType::kI8, true}, 1.0f / 64, 0},  // 1/127 rounds up
-      {0, 0, {Schema::kSymmetric, DType::kI8, true}, 1, 0},
-      {0, 0, {Schema::kAsymmetric, DType::kU8}, 1, 128},
+      {0, 255, {SchemeKind::kAsymmetric, DType::kU8}, 1, 0},
+      {-1, 1, {SchemeKind::kAsymmetric, DType::kU8}, 2.0f / 255, 128},
+      {-1, 1, {SchemeKind::kAsymmetric, DType::kI8}, 2.0f / 255, 0},
+      {2, 10, {SchemeKind::kAsymmetric, DType::kU8}, 10.0f / 255, 0},  // widened to hold zero
+      {-10, -2, {SchemeKind::kAsymmetric, DType::kU8}, 10.0f / 255, 255},
+      {-1, 3, {SchemeKind::kAsymmetric, DType::kI8}, 4.0f / 255, -64},  // -128 + 63.75
+      {-2, 1, {SchemeKind::kSymmetric, DType::kI8, true}, 2.0f / 127, 0},
+      {-2, 1, {SchemeKind::kSymmetric, DType::kI8}, 2.0f / 128, 0},
+      {-1, 2, {SchemeKind::kSymmetric, DType::kU8}, 2.0f / 127, 128},
+      {0, 2, {SchemeKind::kSymmetricUint8, DType::kU8}, 2.0f / 255, 0},
+      {-1, 2, {SchemeKind::kSymmetricUint8, DType::kU8}, 2.0f / 127, 128},
+      {-1, 1, {SchemeKind::kPow2, DType::kI8, true}, 1.0f / 64, 0},  // 1/127 rounds up
+      {0, 0, {SchemeKind::kSymmetric, DType::kI8, true}, 1, 0},
+      {0, 0, {SchemeKind::kAsymmetric, DType::kU8}, 1, 128},
   };
   for (const Case& c : cases) {
     const Params params = ChooseParams(c.min, c.max, c.scheme);
@@ -56,8 +57,9 @@ TEST(ChooseParams, GlowTakesTheZeroPointOfTheNearerEnd) {
 TEST(ChooseParams, NoScaleIsZeroSubnormalOrInfinite) {
   for (const float max : {1e-45f, 1e-38f, 1e-30f, 1.0f, 3.4e38f}) {
     for (const float min : {0.0f, -max}) {
-      for (const Schema schema : {Schema::kAsymmetric, Schema::kSymmetric, Schema::kPow2}) {
-        const Params params = ChooseParams(min, max, {schema, DType::kI8, true});
+      for (const SchemeKind kind :
+           {SchemeKind::kAsymmetric, SchemeKind::kSymmetric, SchemeKind::kPow2}) {
+        const Params params = ChooseParams(min, max, {kind, DType::kI8, true});
         EXPECT_TRUE(std::isnormal(params.scale)) << min << ".." << max;
         EXPECT_TRUE(std::isnormal(params.scale * params.scale) || params.scale > 1) << max;
       }
@@ -72,8 +74,8 @@ TEST(ChooseParams, TheEndsOfTheRangeAreStoredWithinHalfAStep) {
     const float a = draw(generator), b = draw(generator);
     const float min = std::min(a, b), max = std::max(a, b);
     for (const DType dtype : {DType::kU8, DType::kI8, DType::kI16}) {
-      const Params params = ChooseParams(min, max, {Schema::kAsymmetric, dtype});
-      const ir::CodeRange codes = ir::CodesOf(dtype);
+      const Params params = ChooseParams(min, max, {SchemeKind::kAsymmetric, dtype});
+      const ir::IntegerRange codes = ir::IntegerRangeOf(dtype);
       const double low = (static_cast<double>(codes.min) - params.zero_point) * params.scale;
       const double high = (static_cast<double>(codes.max) - params.zero_point) * params.scale;
       EXPECT_LE(low - 0.5001 * params.scale, min);
@@ -94,9 +96,9 @@ TEST(Calibrate, PercentileCutsAnOutlierAndMinMaxDoesNot) {
   values.push_back(50);
   const Scheme scheme;
   const Entry entry = EntryOf(values);
-  EXPECT_EQ(Calibrate(entry, "minmax", scheme)->max, 50);
-  EXPECT_LT(Calibrate(entry, "percentile:99.9", scheme)->max, 1.1f);
-  EXPECT_EQ(Calibrate(entry, "percentile:100", scheme)->max, 50);
+  EXPECT_EQ(Calibrate(entry, {}, scheme).max, 50);
+  EXPECT_LT(Calibrate(entry, *ParseCalibration("percentile:99.9"), scheme).max, 1.1f);
+  EXPECT_EQ(Calibrate(entry, *ParseCalibration("percentile:100"), scheme).max, 50);
 }
 
 TEST(Calibrate, SearchesNarrowTheRangeOfAHeavyTail) {
@@ -105,30 +107,33 @@ TEST(Calibrate, SearchesNarrowTheRangeOfAHeavyTail) {
   std::vector<float> values(20000);
   for (float& value : values) value = normal(generator);
   values.push_back(40);
-  const Scheme scheme{Schema::kSymmetric, DType::kI8, true};
+  const Scheme scheme{SchemeKind::kSymmetric, DType::kI8, true};
   const Entry entry = EntryOf(values);
   // One outlier in 20,000 costs mse more when it is clipped (entropy does not weigh how far).
   const std::pair<const char*, float> cases[] = {{"mse", 39.0f}, {"entropy", 20.0f}};
   for (const auto& [method, most] : cases) {
-    const auto range = Calibrate(entry, method, scheme);
-    ASSERT_TRUE(range);
-    EXPECT_LT(range->max, most) << method;
-    EXPECT_GT(range->max, 1) << method;
+    const CalibratedRange range = Calibrate(entry, *ParseCalibration(method), scheme);
+    EXPECT_LT(range.max, most) << method;
+    EXPECT_GT(range.max, 1) << method;
   }
 }
 
 TEST(Calibrate, WithoutAHistogramMinAndMaxServeAndItIsSaid) {
-  const auto range = Calibrate(Entry{-1, 2, std::nullopt, 0}, "mse", {});
-  ASSERT_TRUE(range);
-  EXPECT_EQ(range->max, 2);
-  EXPECT_TRUE(range->used_min_max);
+  const CalibratedRange range =
+      Calibrate(Entry{-1, 2, std::nullopt, 0}, {Calibration::Method::kMse}, {});
+  EXPECT_EQ(range.max, 2);
+  EXPECT_TRUE(range.used_min_max);
 }
 
-TEST(Calibrate, AnUnknownMethodIsAUsageError) {
-  for (const char* method : {"average", "percentile:", "percentile:30", "percentile:9x", ""}) {
-    const Status status = CheckCalibration(method);
-    ASSERT_FALSE(status) << method;
-    EXPECT_EQ(status.error().code, Code::kUsage);
+TEST(Calibration, OnlyItsOwnNamesAreParsed) {
+  for (const char* name : {"minmax", "percentile:99.9", "percentile:100", "mse", "entropy"}) {
+    const auto calibration = ParseCalibration(name);
+    ASSERT_TRUE(calibration) << name;
+    EXPECT_EQ(Name(*calibration), name);
+  }
+  for (const char* name :
+       {"average", "percentile:", "percentile:30", "percentile:9x", "percentile:nan", ""}) {
+    EXPECT_FALSE(ParseCalibration(name)) << name;
   }
 }
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other tools' profiles give the ranges that stand in them, and say where they are wrong.
 #include <gmock/gmock.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which value a name of Glow's means.
 #include "core/profile/name_match.h"
 

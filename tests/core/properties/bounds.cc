@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/core/properties/bounds.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ double HalfStep(const Type& type) {
   return *std::max_element(type.quant->scales.begin(), type.quant->scales.end()) / 2.0;
 }
 
-bool SameCodes(const Type& a, const Type& b) {
+bool SameType(const Type& a, const Type& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.quant == b.quant;
 }
 
@@ -29,7 +30,7 @@ double Largest(const std::vector<double>& values) {
 // The largest sum of magnitudes that meets in one result of an op with weights.
 double WeightGain(const Graph& graph, const Node& node, const RunValues& run) {
   const ValueId weight = node.inputs[1];
-  const std::vector<double>& values = run.reals(weight);
+  const std::vector<double>& values = run.real_values(weight);
   const ir::Shape& shape = graph.type(weight).shape;
   const int axis = node.op->weight_axis ? node.op->weight_axis(graph, node, 1) : -1;
   const int64_t channels = axis < 0 ? 1 : shape[axis];
@@ -46,11 +47,11 @@ double WeightGain(const Graph& graph, const Node& node, const RunValues& run) {
 double GainOf(const Graph& graph, const Node& node, size_t input, const RunValues& run) {
   if (node.op->RoleOf(1) == ir::Role::kWeight && node.inputs.size() > 1 && input < 2) {
     if (input == 0) return WeightGain(graph, node, run);
-    return Largest(run.reals(node.inputs[0])) *
-           static_cast<double>(run.reals(node.inputs[1]).size());
+    return Largest(run.real_values(node.inputs[0])) *
+           static_cast<double>(run.real_values(node.inputs[1]).size());
   }
   static const std::map<std::string_view, double> kGains = {{"HardSwish", 1.5}, {"Swish", 1.1}};
-  if (node.op->name == "Mul") return Largest(run.reals(node.inputs[1 - input]));
+  if (node.op->name == "Mul") return Largest(run.real_values(node.inputs[1 - input]));
   const auto at = kGains.find(node.op->name);
   return at == kGains.end() ? 1.0 : at->second;
 }
@@ -74,8 +75,8 @@ bool KeepsOrder(const Graph& graph, const Node& transpose) {
   return true;
 }
 
-// The operand that a node hands on but for rounding and clamping, or none.
-ValueId HandedOn(const Graph& graph, const Node& node) {
+// The operand that a node returns but for rounding and clamping, or none.
+ValueId PassedThrough(const Graph& graph, const Node& node) {
   if (node.op->domain == "octavo" || node.op->clamps) return node.inputs[0];
   const bool same_shape = graph.type(node.inputs[0]).shape == graph.type(node.result()).shape;
   if (node.op->name == "Reshape" || node.op->name == "Flatten") {
@@ -106,7 +107,7 @@ struct Peeled {
 Peeled Peel(const Graph& graph, ValueId id) {
   Peeled peeled{.id = id};
   while (const Node* node = graph.Producer(peeled.id)) {
-    const ValueId operand = HandedOn(graph, *node);
+    const ValueId operand = PassedThrough(graph, *node);
     if (!operand) break;
     peeled.slack += HalfStep(graph.type(peeled.id));
     peeled.id = operand;
@@ -114,8 +115,8 @@ Peeled Peel(const Graph& graph, ValueId id) {
   return peeled;
 }
 
-bool MovesCodes(const Graph& graph, const Node& node) {
-  return node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameAsInput;
+bool IsSameScale(const Graph& graph, const Node& node) {
+  return node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameScale;
 }
 
 class Bounds {
@@ -124,13 +125,13 @@ class Bounds {
       : before_(before), was_(was), after_(after), is_(is) {}
 
   Status Check(ValueId b, ValueId a) const {
-    const double distance = Distance(was_.reals(b), is_.reals(a));
+    const double distance = Distance(was_.real_values(b), is_.real_values(a));
     if (distance == 0) return {};
     const Peeled from = Peel(before_, b), to = Peel(after_, a);
     OCTAVO_TRY(const Bound bound, BoundOf(from, to));
-    const double noise = 1e-5 * (bound.most + Largest(was_.reals(b)));
+    const double noise = 1e-5 * (bound.most + Largest(was_.real_values(b)));
     // Nothing was rounded elsewhere: the same op on the same operands gives the same bits.
-    const bool plain = from.id == b && to.id == a && SameCodes(before_.type(b), after_.type(a));
+    const bool plain = from.id == b && to.id == a && SameType(before_.type(b), after_.type(a));
     const double most = plain && bound.operands_equal ? 0 : bound.most + noise;
     if (distance <= most) return {};
     return Fail(Code::kInternal, "'{}' moved by {}, but its bound is {}", before_.name(b), distance,
@@ -154,7 +155,7 @@ class Bounds {
     const Node* new_node = after_.Producer(to.id);
     if (old_node == nullptr || new_node == nullptr) {
       if (old_node != nullptr || new_node != nullptr) return Unmatched(from);
-      const double distance = Distance(was_.reals(from.id), is_.reals(to.id));
+      const double distance = Distance(was_.real_values(from.id), is_.real_values(to.id));
       bound.most += distance;
       bound.operands_equal = distance == 0;
       return bound;
@@ -167,13 +168,13 @@ class Bounds {
       const ValueId x = old_node->inputs[i], y = new_node->inputs[i];
       if (!x.valid() && !y.valid()) continue;
       if (!x.valid() || !y.valid()) return Unmatched(from);
-      const double distance = Distance(was_.reals(x), is_.reals(y));
+      const double distance = Distance(was_.real_values(x), is_.real_values(y));
       if (distance == 0) continue;
       if (!std::isfinite(distance)) return Unmatched(from);
       bound.operands_equal = false;
       // A Rescale that was moved past movement clips on one side what it clipped on the other.
-      // What chooses among codes limits them to its own type.
-      const bool clips_beyond = MovesCodes(before_, *old_node) && (to.slack > 0 || from.slack > 0);
+      // An op that selects a value clamps it to its own type.
+      const bool clips_beyond = IsSameScale(before_, *old_node) && (to.slack > 0 || from.slack > 0);
       if (!clips_beyond && !Chooses(*old_node) && after_.Resolve(before_.name(x)) != y) {
         OCTAVO_CHECK(Check(x, y));
       }
@@ -193,7 +194,7 @@ class Bounds {
 bool IsMoved(const Graph& graph, ValueId id) {
   const Node* node = graph.Producer(id);
   return node != nullptr && !graph.IsOutput(id) && graph.type(id).quantized() &&
-         MovesCodes(graph, *node);
+         IsSameScale(graph, *node);
 }
 
 std::vector<bool> Alive(const Graph& graph) {
@@ -231,15 +232,15 @@ Status ForEachShared(const Graph& before, const Graph& after, Movement movement,
   return {};
 }
 
-// Whether nobody reads the value but to give it another type, and now it has another: a producer
+// Whether every consumer only changes the type of the value, and now it has another: a producer
 // may take the type that its reader asks for, at once or behind movement.
 bool IsRetyped(const Graph& before, ValueId b, const Graph& after, ValueId a, Movement movement) {
   const ir::Value& value = before.value(b);
-  return value.output_uses == 0 && !SameCodes(value.type, after.type(a)) &&
+  return value.output_uses == 0 && !SameType(value.type, after.type(a)) &&
          std::all_of(value.uses.begin(), value.uses.end(), [&](const ir::Use& use) {
            const Node& reader = before.node(use.node);
-           return HandedOn(before, reader) == b ||
-                  (movement == Movement::kMayStandBeyondARescale && MovesCodes(before, reader));
+           return PassedThrough(before, reader) == b ||
+                  (movement == Movement::kMayStandBeyondARescale && IsSameScale(before, reader));
          });
 }
 
@@ -257,15 +258,15 @@ Status CheckBounds(const Graph& before, const RunValues& was, const Graph& after
 Status CheckEqualBits(const Graph& before, const RunValues& was, const Graph& after,
                       const RunValues& is, Movement movement) {
   OCTAVO_CHECK(ForEachShared(before, after, movement, [&](ValueId b, ValueId a) -> Status {
-    if (before.name(b) != after.name(a) || !SameCodes(before.type(b), after.type(a))) return {};
+    if (before.name(b) != after.name(a) || !SameType(before.type(b), after.type(a))) return {};
     if (was.stored(b) == is.stored(a)) return {};
     return Fail(Code::kInternal, "'{}' moved by {}, but every application is exact", before.name(b),
-                Distance(was.reals(b), is.reals(a)));
+                Distance(was.real_values(b), is.real_values(a)));
   }));
   for (size_t i = 0; i < before.outputs().size(); ++i) {
     const ValueId b = before.outputs()[i], a = after.outputs()[i];
-    const double distance = Distance(was.reals(b), is.reals(a));
-    // With --integer-io an output becomes the codes below its Dequantize: the same reals.
+    const double distance = Distance(was.real_values(b), is.real_values(a));
+    // With --integer-io an output becomes the operand of its Dequantize: the same real values.
     if (distance == 0) continue;
     return Fail(Code::kInternal, "output '{}' moved by {}, but every application is exact",
                 before.name(b), distance);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws that are the same for the same seed on every machine.
 #pragma once
 

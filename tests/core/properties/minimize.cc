@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Smaller graphs that still fail, by leaving out one thing after another.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every pass on random graphs.  A failure prints the seed, the pass, and the smallest graph found
 // that still fails; OCTAVO_SEED=N runs that seed alone.
 #include <gtest/gtest.h>
@@ -63,9 +64,9 @@ Settings DrawSettings(uint64_t seed) {
                                               Effect::kFewerClamps,    Effect::kNewParameters};
   settings.limit = dice.Pick(kLimits);
   settings.target.fully_quantized = dice.Chance(10);
-  settings.sink_quantize = dice.Chance(10);
-  settings.integer_io = dice.Chance(10);
-  settings.leave_integers = dice.Chance(10);
+  settings.options.sink_quantize = dice.Chance(10);
+  settings.options.integer_io = dice.Chance(10);
+  settings.options.leave_integers = dice.Chance(10);
   return settings;
 }
 
@@ -89,16 +90,16 @@ testing::AssertionResult Checked(const Pass& pass, const Settings& settings, uin
   for (const passes::LedgerEntry& entry : findings.ledger) {
     applied += fmt::format(" {}({}, {})", entry.rule, Name(entry.effect), entry.node);
   }
-  return testing::AssertionFailure()
-         << fmt::format("seed {}, pass {}, limit {}{}{}{}{}: {}\n{}becomes{}\n{}applied:{}", seed,
-                        pass.name, Name(settings.limit), settings.integer_io ? ", integer_io" : "",
-                        settings.sink_quantize ? ", sink_quantize" : "",
-                        settings.leave_integers ? ", leave_integers" : "",
-                        settings.target.fully_quantized ? ", fully_quantized" : "",
-                        smallest ? status.error().message : smallest.error().message,
-                        text::Print(small, {.literal_elements = 64, .old_names = false}),
-                        ran ? "" : " an error",
-                        text::Print(after, {.literal_elements = 64, .old_names = false}), applied);
+  return testing::AssertionFailure() << fmt::format(
+             "seed {}, pass {}, limit {}{}{}{}{}: {}\n{}becomes{}\n{}applied:{}", seed, pass.name,
+             Name(settings.limit), settings.options.integer_io ? ", integer_io" : "",
+             settings.options.sink_quantize ? ", sink_quantize" : "",
+             settings.options.leave_integers ? ", leave_integers" : "",
+             settings.target.fully_quantized ? ", fully_quantized" : "",
+             smallest ? status.error().message : smallest.error().message,
+             text::Print(small, {.literal_elements = 64, .old_names = false}),
+             ran ? "" : " an error",
+             text::Print(after, {.literal_elements = 64, .old_names = false}), applied);
 }
 
 // In the pipeline's order, in any other, or each on the graph as it was made.
@@ -165,14 +166,14 @@ void RunCase(Holds holds, uint64_t index, uint64_t count) {
 
 class EveryPass : public testing::TestWithParam<int> {};
 
-TEST_P(EveryPass, DoesToQuantizedGraphsWhatItsLawsSay) {
+TEST_P(EveryPass, DoesToQuantizedGraphsWhatItsRulesSay) {
   RunCase(&QuantizedGraphHolds, GetParam(), kQuantizedGraphs);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, EveryPass, testing::Range(0, 8));
 
 class Pipeline : public testing::TestWithParam<int> {};
 
-TEST_P(Pipeline, DoesToFloatGraphsWhatItsLawsSay) {
+TEST_P(Pipeline, DoesToFloatGraphsWhatItsRulesSay) {
   RunCase(&FloatGraphHolds, GetParam(), kFloatGraphs);
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, Pipeline, testing::Range(0, 4));

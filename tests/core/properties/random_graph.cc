@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/core/properties/random_graph.h"
 
 #include <algorithm>
@@ -119,12 +120,12 @@ class QuantizedMaker : public Maker {
     static const std::vector<DType> kTypes = {DType::kU8, DType::kU8, DType::kI8,
                                               DType::kI8, DType::kU8, DType::kI16};
     const DType dtype = dice_.Pick(kTypes);
-    const ir::CodeRange codes = ir::CodesOf(dtype);
+    const ir::IntegerRange limits = ir::IntegerRangeOf(dtype);
     const double range = dice_.Real(1, 12);
-    const auto scale = static_cast<float>(range / static_cast<double>(codes.max - codes.min));
-    const int64_t middle = (codes.min + codes.max + 1) / 2;
-    const std::vector<int64_t> zeros = {codes.min, middle, middle,
-                                        dice_.Between(codes.min, codes.max)};
+    const auto scale = static_cast<float>(range / static_cast<double>(limits.max - limits.min));
+    const int64_t middle = (limits.min + limits.max + 1) / 2;
+    const std::vector<int64_t> zeros = {limits.min, middle, middle,
+                                        dice_.Between(limits.min, limits.max)};
     return {dtype, {}, Quant::PerTensor(scale, static_cast<int32_t>(dice_.Pick(zeros))), {}};
   }
 
@@ -143,9 +144,9 @@ class QuantizedMaker : public Maker {
     }
     std::vector<int32_t> zero_points(scales.size(), base.zero_point());
     if (dice_.Chance(30)) {
-      const ir::CodeRange codes = ir::CodesOf(type.dtype);
+      const ir::IntegerRange limits = ir::IntegerRangeOf(type.dtype);
       for (int32_t& zp : zero_points) {
-        zp = static_cast<int32_t>(dice_.Between(codes.min, codes.max));
+        zp = static_cast<int32_t>(dice_.Between(limits.min, limits.max));
       }
     }
     type.quant = Quant::PerAxis(static_cast<int>(axis), std::move(scales), std::move(zero_points));
@@ -184,11 +185,11 @@ class QuantizedMaker : public Maker {
     return AddOwn("Rescale", x, graph_.name(x) + ".r", type, reader);
   }
 
-  // A constant in codes: merged, or Quantize of its floats.
-  ValueId ConstantCodes(ValueId constant, const Type& type, NodeId reader) {
+  // A quantized constant: rounded, or Quantize of its floats.
+  ValueId QuantizedConstant(ValueId constant, const Type& type, NodeId reader) {
     if (dice_.Chance(70)) return AddOwn("Quantize", constant, "w", type, reader);
-    ir::Tensor codes = ops::QuantizeTensor(graph_.value(constant).constant->tensor, type);
-    return graph_.AddConstant(graph_.UniqueName("w"), ir::MakePayload(std::move(codes)), type);
+    ir::Tensor rounded = ops::QuantizeTensor(graph_.value(constant).constant->tensor, type);
+    return graph_.AddConstant(graph_.UniqueName("w"), ir::MakePayload(std::move(rounded)), type);
   }
 
   void Place(const Step& step) override {
@@ -196,7 +197,7 @@ class QuantizedMaker : public Maker {
     const Kind kind = step.op->QuantOf(graph_, graph_.node(id)).kind;
     if (kind == Kind::kFloatOnly || kind == Kind::kNotReal || dice_.Chance(8)) {
       PlaceIsland(id);
-    } else if (kind == Kind::kSameAsInput) {
+    } else if (kind == Kind::kSameScale) {
       PlaceKept(id);
     } else {
       PlaceFree(id);
@@ -245,7 +246,7 @@ class QuantizedMaker : public Maker {
       const ValueId x = graph_.node(id).inputs[i];
       const Shape shape = graph_.type(x).shape;
       if (graph_.IsConstant(x)) {
-        graph_.SetInput(id, i, ConstantCodes(x, DrawType(shape), id));
+        graph_.SetInput(id, i, QuantizedConstant(x, DrawType(shape), id));
       } else if (dice_.Chance(20) || (weighs && (!graph_.type(x).quant->per_tensor() ||
                                                  ir::SizeOf(graph_.type(x).dtype) > 1))) {
         Type type = DrawType(shape);
@@ -266,12 +267,12 @@ class QuantizedMaker : public Maker {
       const ValueId constant = graph_.node(id).inputs[i];
       const Role role = graph_.node(id).op->RoleOf(i);
       if (role == Role::kWeight) {
-        weight = ConstantCodes(constant, WeightType(id, i), id);
+        weight = QuantizedConstant(constant, WeightType(id, i), id);
         graph_.SetInput(id, i, weight);
       } else if (role == Role::kBias && dice_.Chance(70)) {
         const Type type =
             BiasType(graph_.type(data), graph_.type(weight), graph_.type(constant).shape);
-        graph_.SetInput(id, i, ConstantCodes(constant, type, id));
+        graph_.SetInput(id, i, QuantizedConstant(constant, type, id));
       }
     }
   }
@@ -314,7 +315,7 @@ class QuantizedMaker : public Maker {
       type.shape = graph_.type(x).shape;
       type.range.reset();
       if (graph_.IsConstant(x)) {
-        graph_.SetInput(id, i, ConstantCodes(x, type, id));
+        graph_.SetInput(id, i, QuantizedConstant(x, type, id));
       } else if (graph_.type(x).dtype != type.dtype || graph_.type(x).quant != type.quant) {
         graph_.SetInput(id, i, Rescaled(x, type, id));
       }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/core/properties/random_steps.h"
 
 #include <algorithm>
@@ -46,7 +47,7 @@ MaybeStep DrawBinary(Sketch& sketch, ValueId x) {
   if (sketch.dice.Chance(20)) {
     Shape small = shape;
     for (int64_t& extent : small) extent = sketch.dice.Chance(50) ? 1 : extent;
-    other = sketch.Reals(small, 2);
+    other = sketch.RealConstant(small, 2);
   }
   if (sketch.dice.Chance(50)) std::swap(x, other);
   return Of(sketch.dice.Pick(kOps), {x, other});
@@ -65,8 +66,8 @@ MaybeStep DrawConv(Sketch& sketch, ValueId x) {
   if (depthwise) attributes.Set("group", shape[1]);
   if (sketch.dice.Chance(20)) attributes.Set("strides", Ints{2, 2});
   std::vector<ValueId> inputs = {
-      x, sketch.Reals({channels, depthwise ? 1 : shape[1], kernel, kernel}, 0.7)};
-  if (sketch.dice.Chance(60)) inputs.push_back(sketch.Reals({channels}, 1));
+      x, sketch.RealConstant({channels, depthwise ? 1 : shape[1], kernel, kernel}, 0.7)};
+  if (sketch.dice.Chance(60)) inputs.push_back(sketch.RealConstant({channels}, 1));
   return Of("Conv", std::move(inputs), std::move(attributes));
 }
 
@@ -76,15 +77,16 @@ MaybeStep DrawGemm(Sketch& sketch, ValueId x) {
   const int64_t results = sketch.dice.Between(1, 6);
   const bool transposed = sketch.dice.Chance(60);
   std::vector<ValueId> inputs = {
-      x, sketch.Reals(transposed ? Shape{results, shape[1]} : Shape{shape[1], results}, 0.7)};
-  if (sketch.dice.Chance(60)) inputs.push_back(sketch.Reals({results}, 1));
+      x,
+      sketch.RealConstant(transposed ? Shape{results, shape[1]} : Shape{shape[1], results}, 0.7)};
+  if (sketch.dice.Chance(60)) inputs.push_back(sketch.RealConstant({results}, 1));
   return Of("Gemm", std::move(inputs), {{"transB", int64_t{transposed}}});
 }
 
 MaybeStep DrawMatMul(Sketch& sketch, ValueId x) {
   const Shape shape = sketch.ShapeOf(x);
   if (shape.size() < 2) return std::nullopt;
-  return Of("MatMul", {x, sketch.Reals({shape.back(), sketch.dice.Between(1, 5)}, 0.7)});
+  return Of("MatMul", {x, sketch.RealConstant({shape.back(), sketch.dice.Between(1, 5)}, 0.7)});
 }
 
 MaybeStep DrawPool(Sketch& sketch, ValueId x) {
@@ -167,7 +169,8 @@ MaybeStep DrawConcat(Sketch& sketch, ValueId x) {
   if (shape.empty()) return std::nullopt;
   std::vector<ValueId> inputs = {x};
   for (int64_t more = sketch.dice.Between(1, 2); more > 0; --more) {
-    inputs.push_back(sketch.dice.Chance(10) ? sketch.Reals(shape, 2) : sketch.ValueOfShape(shape));
+    inputs.push_back(sketch.dice.Chance(10) ? sketch.RealConstant(shape, 2)
+                                            : sketch.ValueOfShape(shape));
   }
   return Of("Concat", std::move(inputs),
             {{"axis", sketch.dice.Below(static_cast<int64_t>(shape.size()))}});
@@ -243,7 +246,7 @@ ValueId Sketch::ValueOfShape(const Shape& shape) {
   return dice.Pick(fitting);
 }
 
-ValueId Sketch::Reals(const Shape& shape, double size) {
+ValueId Sketch::RealConstant(const Shape& shape, double size) {
   ir::Tensor tensor(ir::DType::kF32, shape);
   for (float& element : tensor.mutable_values<float>()) {
     element = static_cast<float>(dice.Real(-size, size));

@@ -1,4 +1,5 @@
-// Random ops on values that a graph has: what a step computes, in reals; how its operands and
+// SPDX-License-Identifier: Apache-2.0
+// Random ops on values that a graph has: what a step computes, in float; how its operands and
 // results are stored is said by who places it.
 #pragma once
 
@@ -28,8 +29,8 @@ struct Sketch {
   ir::ValueId AnyValue();
   // Another value of that shape, if there is one; possibly the same.
   ir::ValueId ValueOfShape(const ir::Shape& shape);
-  // Constants of evenly drawn reals in [-size, size), and of integers.
-  ir::ValueId Reals(const ir::Shape& shape, double size);
+  // Constants of evenly drawn floats in [-size, size), and of integers.
+  ir::ValueId RealConstant(const ir::Shape& shape, double size);
   ir::ValueId Scalar(float value);
   ir::ValueId Ints(const std::vector<int64_t>& values);
   const ir::Shape& ShapeOf(ir::ValueId id) const { return graph.type(id).shape; }

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/core/properties/run_values.h"
 
 #include <cmath>
 #include <limits>
 
+#include "core/float_exec/run.h"
 #include "core/ops/quantize_math.h"
-#include "core/reference/run.h"
 
 namespace octavo::test {
 
@@ -12,7 +13,7 @@ Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Te
   RunValues values;
   values.graph_ = &graph;
   values.stored_.resize(graph.value_bound());
-  values.reals_.resize(graph.value_bound());
+  values.real_values_.resize(graph.value_bound());
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
     if (!value.erased && value.constant) values.stored_[i] = value.constant->tensor;
@@ -21,7 +22,7 @@ Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Te
     values.stored_[graph.inputs()[i].index] = inputs[i];
   }
   ThreadPool pool(1);
-  OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
+  OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
     values.stored_[id.index] = tensor;
   };
@@ -32,14 +33,14 @@ Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Te
   return values;
 }
 
-const std::vector<double>& RunValues::reals(ir::ValueId id) const {
-  std::vector<double>& reals = reals_[id.index];
+const std::vector<double>& RunValues::real_values(ir::ValueId id) const {
+  std::vector<double>& real_values = real_values_[id.index];
   const ir::Tensor& tensor = stored_[id.index];
-  if (!reals.empty() || tensor.size() == 0) return reals;
+  if (!real_values.empty() || tensor.size() == 0) return real_values;
   const ir::Type& type = graph_->type(id);
   const ir::Tensor real = type.quantized() ? ops::DequantizeTensor(tensor, *type.quant) : tensor;
-  for (int64_t i = 0; i < real.size(); ++i) reals.push_back(real.FloatAt(i));
-  return reals;
+  for (int64_t i = 0; i < real.size(); ++i) real_values.push_back(real.FloatAt(i));
+  return real_values;
 }
 
 double Distance(const std::vector<double>& a, const std::vector<double>& b) {

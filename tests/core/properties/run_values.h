@@ -1,4 +1,5 @@
-// Every value of one run of a graph by definition, in reals.
+// SPDX-License-Identifier: Apache-2.0
+// Every value of one run of a graph by definition, dequantized.
 #pragma once
 
 #include <vector>
@@ -14,13 +15,13 @@ class RunValues {
 
   // As stored; of inputs, constants and computed values.
   const ir::Tensor& stored(ir::ValueId id) const { return stored_[id.index]; }
-  // In double; f32 codes are (code - zp) * scale.
-  const std::vector<double>& reals(ir::ValueId id) const;
+  // In double; quantized values are (q - zp) * scale.
+  const std::vector<double>& real_values(ir::ValueId id) const;
 
  private:
   const ir::Graph* graph_ = nullptr;
   std::vector<ir::Tensor> stored_ = {};
-  mutable std::vector<std::vector<double>> reals_ = {};
+  mutable std::vector<std::vector<double>> real_values_ = {};
 };
 
 // The largest distance of two values of equally many elements; NaNs and equal infinities are 0

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/core/properties/signs.h"
 
 #include <algorithm>
 #include <map>
 #include <string_view>
 
-#include "core/passes/relu_in_type.h"
+#include "core/passes/analysis/implicit_relu.h"
 
 namespace octavo::test {
 namespace {
@@ -18,26 +19,27 @@ using passes::Side;
 bool HasNone(const target::Target& target, const Graph& graph, ValueId id, Side side) {
   const ir::Type& type = graph.type(id);
   const Node* producer = graph.Producer(id);
-  const ValueId codes = producer && producer->op->name == "Dequantize" ? producer->inputs[0] : id;
-  if (graph.type(codes).quantized() && passes::EndsAtZero(graph.type(codes), side)) {
-    return std::ranges::all_of(graph.type(codes).quant->zero_points, [&](int32_t zero) {
-      return zero == graph.type(codes).quant->zero_points[0];
+  const ValueId quantized =
+      producer && producer->op->name == "Dequantize" ? producer->inputs[0] : id;
+  if (graph.type(quantized).quantized() && passes::EndsAtZero(graph.type(quantized), side)) {
+    return std::ranges::all_of(graph.type(quantized).quant->zero_points, [&](int32_t zero) {
+      return zero == graph.type(quantized).quant->zero_points[0];
     });
   }
-  return type.Expressed().dtype == ir::DType::kF32 && passes::GivesNone(graph, target, id, side);
+  return type.Expressed().dtype == ir::DType::kF32 && passes::ProducesNone(graph, target, id, side);
 }
 
 bool IsPast(const RunValues& run, ValueId id, Side side) {
-  return std::ranges::any_of(run.reals(id),
+  return std::ranges::any_of(run.real_values(id),
                              [&](double x) { return side == Side::kBelowZero ? x < 0 : x > 0; });
 }
 
-// Ops that hand codes on may come to stand above the Rescale, or below it; a clamp or a choice may
+// Same-scale ops may end up above the Rescale or below it; a clamp or a choice may
 // come to do the Rescale's work.
 bool IsTold(const target::Target& target, const Graph& graph, const Node& node) {
   return node.op->domain != "octavo" && !node.op->clamps && node.op->name != "Max" &&
          node.op->name != "Min" &&
-         target.QuantOf(graph, node).kind != ir::QuantRule::Kind::kSameAsInput;
+         target.QuantOf(graph, node).kind != ir::QuantRule::Kind::kSameScale;
 }
 
 // A constant may have come to stand second.
@@ -53,7 +55,7 @@ Status CheckReads(const target::Target& target, const Graph& before, const Node&
     for (const Side side : {Side::kBelowZero, Side::kAboveZero}) {
       if (!HasNone(target, before, was.inputs[i], side)) continue;
       if (!IsPast(run, OperandNow(before, was.inputs[i], after, is, i), side)) continue;
-      return Fail(Code::kInternal, "'{}' reads reals {} zero in '{}', which '{}' had none of",
+      return Fail(Code::kInternal, "'{}' reads values {} zero in '{}', which '{}' had none of",
                   is.name, side == Side::kBelowZero ? "below" : "above", after.name(is.inputs[i]),
                   before.name(was.inputs[i]));
     }
@@ -79,7 +81,7 @@ Status CheckSigns(const target::Target& target, const Graph& before, const Graph
     for (const Side side : {Side::kBelowZero, Side::kAboveZero}) {
       if (!HasNone(target, before, before.outputs()[i], side)) continue;
       if (!IsPast(is, after.outputs()[i], side)) continue;
-      return Fail(Code::kInternal, "output '{}' has reals {} zero, which it had none of",
+      return Fail(Code::kInternal, "output '{}' has values {} zero, which it had none of",
                   before.name(before.outputs()[i]), side == Side::kBelowZero ? "below" : "above");
     }
   }

@@ -1,4 +1,5 @@
-// Networks of images of codes whose steps may be computed together, and the same apart.
+// SPDX-License-Identifier: Apache-2.0
+// Networks of 8-bit images whose nodes may be fused, compared with the same nodes apart.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 
 namespace octavo::runtime {
 
-// A network of images [2, c, 6, 5] of one type, begun by `x` of 9 channels.
+// A network of images [2, c, 6, 5] of one type with the input `x` of 9 channels.
 class ImageNetwork {
  public:
   ImageNetwork() : x_(graph_.AddInput("x", TypeOf(9))) {}
@@ -42,7 +43,7 @@ class ImageNetwork {
     for (const ir::ValueId part : parts) channels += graph_.type(part).shape[1];
     return Add("Concat", parts, channels, {{"axis", axis}});
   }
-  // To signed codes of twice the scale.
+  // To i8 of twice the scale.
   ir::ValueId Rescale(ir::ValueId x) {
     const ir::NodeId id = graph_.AddNode(
         {.op = ops::FindOp("Rescale", "octavo"),
@@ -52,7 +53,7 @@ class ImageNetwork {
   }
   void Output(ir::ValueId id) { graph_.AddOutput(id); }
 
-  // The ops of a run's steps; the results are those of the ops apart, on every instruction set.
+  // The ops of a run's steps; the results are those of the separate ops, on every instruction set.
   std::vector<std::string> Steps() const {
     const ir::Tensor input = RandomCodes(graph_.type(x_), 3);
     std::vector<std::string> steps;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One-node graphs for kernels, and running any row of the kernel table on them.
 #pragma once
 
@@ -21,7 +22,7 @@ inline ir::Type ChannelType(ir::DType dtype, ir::Shape shape, int axis, float sc
   return {dtype, std::move(shape), quant, {}};
 }
 
-// Random codes over the whole type, or within [-most, most].
+// Random elements over the whole type, or within [-most, most].
 inline ir::Tensor RandomCodes(const ir::Type& type, uint32_t seed, int64_t most = 1 << 30) {
   std::mt19937 random(seed);
   ir::Tensor tensor(type.dtype, type.shape);
@@ -31,7 +32,7 @@ inline ir::Tensor RandomCodes(const ir::Type& type, uint32_t seed, int64_t most 
     }
     return tensor;
   }
-  const ir::CodeRange codes = ir::CodesOf(type.dtype);
+  const ir::IntegerRange codes = ir::IntegerRangeOf(type.dtype);
   const int64_t low = std::max(codes.min, -most), high = std::min(codes.max, most);
   const int size = ir::SizeOf(type.dtype);
   for (int64_t i = 0; i < tensor.size(); ++i) {

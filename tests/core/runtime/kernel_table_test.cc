@@ -1,4 +1,5 @@
-// Walks the kernel table: every row is met by a case of awkward shape, and gives the bits of its
+// SPDX-License-Identifier: Apache-2.0
+// Walks the kernel table: a case of awkward shape selects every row, which gives the bits of its
 // definition on every instruction set, in every layout and with 1, 2, 3 and 8 threads.
 #include <gtest/gtest.h>
 
@@ -21,7 +22,7 @@ const ir::OpDef& Op(std::string_view domain, std::string_view name) {
   return *op;
 }
 
-// Expects `expected` of a row wherever it can run.
+// Expects `expected` of a row in all layouts and on all instruction sets.
 void ExpectEverywhere(const KernelCase& test, const Kernel& kernel,
                       const std::vector<Tensor>& expected) {
   for (const Isa isa : MachineIsas()) {
@@ -43,7 +44,7 @@ std::set<std::string_view>& Met() {
   return met;
 }
 
-// All rows for the case, with the last of the table among them, give the bits of that one.
+// All rows for the case give the bits of the definition, which is among them.
 void ExpectAsDefinition(const KernelCase& test) {
   const std::vector<const Kernel*> kernels = MatchingKernels(test.View());
   ThreadPool alone(1);
@@ -54,7 +55,7 @@ void ExpectAsDefinition(const KernelCase& test) {
   }
 }
 
-// All rows but the float definition give these codes.
+// All rows but the float definition give these integers.
 void ExpectCodes(const KernelCase& test, const std::vector<int32_t>& codes) {
   std::vector<const Kernel*> kernels = MatchingKernels(test.View());
   kernels.pop_back();
@@ -387,7 +388,7 @@ TEST(KernelTable, EveryRowGivesTheBitsOfItsDefinition) {
   CheckNormalizations();
   for (const Kernel* kernel : AllKernels()) {
     // mode_kernels_test.cc tests those of other modes.
-    if (!ir::Contains(kernel->numerics, ir::Numerics::kOnnx)) continue;
+    if (kernel->modes == Modes::kWithFormulas) continue;
     EXPECT_TRUE(Met().count(kernel->name)) << kernel->name << " is met by no case";
   }
 }

@@ -1,4 +1,5 @@
-#include "core/runtime/memory_plan.h"
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/plan/memory_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Functions of one operand and means in the numerics modes beside `onnx`, over all codes.
 #include <gemmlowp/fixedpoint/fixedpoint.h>
 #include <gtest/gtest.h>
@@ -22,7 +23,8 @@ constexpr std::string_view kModes[] = {"tflite", "tflite-single", "glow-interpre
 Result<Tensor> RunIn(const KernelCase& test, std::string_view mode, const Tensor& x,
                      int threads = 1) {
   ThreadPool pool(threads);
-  OCTAVO_TRY(const Plan plan, Plan::Create(test.graph, {.numerics = std::string(mode)}, pool));
+  OCTAVO_TRY(const Plan plan,
+             Plan::Create(test.graph, {.numerics = numerics::FindMode(mode)}, pool));
   OCTAVO_TRY(const std::vector<Tensor> outputs, plan.Run({x}, pool));
   return outputs[0];
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of two and one operand in the numerics modes beside `onnx`, over all codes, against the
 // formulas written out here from the published definitions.
 #include <gemmlowp/fixedpoint/fixedpoint.h>
@@ -5,7 +6,7 @@
 
 #include <cmath>
 
-#include "core/ops/fixed_point.h"
+#include "core/numerics/fixed_point.h"
 #include "core/ops/op_table.h"
 #include "core/runtime/plan.h"
 #include "tests/core/runtime/kernel_case.h"
@@ -24,7 +25,8 @@ struct Params {
 Result<Tensor> RunIn(const KernelCase& test, std::string_view mode,
                      const std::vector<Tensor>& inputs, int threads = 1) {
   ThreadPool pool(threads);
-  OCTAVO_TRY(const Plan plan, Plan::Create(test.graph, {.numerics = std::string(mode)}, pool));
+  OCTAVO_TRY(const Plan plan,
+             Plan::Create(test.graph, {.numerics = numerics::FindMode(mode)}, pool));
   OCTAVO_TRY(const std::vector<Tensor> outputs, plan.Run(inputs, pool));
   return outputs[0];
 }
@@ -164,7 +166,7 @@ TEST(ModeOperators, GlowCpuTransformsEachOperand) {
                [&](int32_t l, int32_t r) { return ((int64_t{l} * r + 2) >> 2) + 4; });
   // 0.3 is no power of two: truncated, multiplied, rounded.
   ComparePairs("Add", "glow-cpu", {0.3f, 0}, {0.3f, 0}, {1.0f, 0}, [&](int32_t l, int32_t r) {
-    const ops::GlowTransform t = ops::ToGlowTransform(0.3f);
+    const numerics::GlowTransform t = numerics::ToGlowTransform(0.3f);
     const auto one = [&](int64_t x) {
       return (((x >> t.before) * t.scale) + (int64_t{1} << (t.after - 1))) >> t.after;
     };

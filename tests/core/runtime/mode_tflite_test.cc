@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // TFLite's LeakyRelu, HardSwish and products of 16-bit activations, against vectors computed apart
 // from this code (tflite_vectors.py) and gemmlowp.
 #include <gemmlowp/fixedpoint/fixedpoint.h>
 #include <gtest/gtest.h>
 
-#include "core/ops/fixed_point.h"
+#include "core/numerics/fixed_point.h"
 #include "core/ops/op_table.h"
 #include "core/runtime/plan.h"
 #include "tests/core/runtime/kernel_case.h"
@@ -19,7 +20,8 @@ using Ints = std::vector<int64_t>;
 Result<Ints> RunIn(const KernelCase& test, std::string_view mode,
                    const std::vector<Tensor>& inputs) {
   ThreadPool pool(2);
-  OCTAVO_TRY(const Plan plan, Plan::Create(test.graph, {.numerics = std::string(mode)}, pool));
+  OCTAVO_TRY(const Plan plan,
+             Plan::Create(test.graph, {.numerics = numerics::FindMode(mode)}, pool));
   OCTAVO_TRY(const std::vector<Tensor> outputs, plan.Run(inputs, pool));
   return outputs[0].ToInts();
 }
@@ -81,7 +83,7 @@ TEST(ModeTflite, WhatTheReferenceOperatorsDoNotDefineIsRefused) {
 
 TEST(ModeTflite, A64BitSumIsMultipliedBy16Bits) {
   for (const tflite_vectors::Wide& wide : tflite_vectors::kWide) {
-    EXPECT_EQ(ops::MultiplyWide(wide.x, {wide.multiplier, wide.shift}), wide.y)
+    EXPECT_EQ(numerics::MultiplyWide(wide.x, {wide.multiplier, wide.shift}), wide.y)
         << wide.x << " " << wide.multiplier << " " << wide.shift;
   }
 }

@@ -1,9 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integer definitions of convolutions and products as plain loops over every index.
 #pragma once
 
 #include <vector>
 
-#include "core/runtime/requantize.h"
+#include "core/runtime/kernels/shared/requantize.h"
 #include "tests/core/runtime/kernel_case.h"
 
 namespace octavo::runtime {
@@ -11,7 +12,8 @@ namespace octavo::runtime {
 using Ints = std::vector<int64_t>;
 
 inline int32_t CodeOfSum(const NodeView& view, int64_t sum, float multiplier) {
-  return Requantize(sum, multiplier, view.out().quant->zero_point(), ir::CodesOf(view.out().dtype));
+  return Requantize(sum, multiplier, view.out().quant->zero_point(),
+                    ir::IntegerRangeOf(view.out().dtype));
 }
 
 inline int64_t CenteredAt(const KernelCase& test, size_t input, int64_t i, int64_t channel = 0) {
@@ -46,7 +48,7 @@ inline Image ImageOf(const ir::Shape& shape) {
           shape.back()};
 }
 
-// One spatial axis: the kernel place k brings input place i to output place o.
+// One spatial axis: kernel element k maps input i to output o.
 inline bool Meets(const Geometry& g, bool transposed, int64_t o, int64_t i, int64_t k) {
   return transposed ? i * g.stride + k * g.dilation - g.before == o
                     : o * g.stride + k * g.dilation - g.before == i;
@@ -85,7 +87,7 @@ inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g,
   return codes;
 }
 
-// y[m, n] = sum over k; `a` and `b` say where element (m, k) and (k, n) of an item lies.
+// y[m, n] = sum over k; `a` and `b` give the offsets of elements (m, k) and (k, n) of an item.
 template <class A, class B>
 std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, int64_t k, A&& a,
                                   B&& b) {

@@ -1,5 +1,6 @@
-// Whole plans: layouts change at borders alone, constants are folded, results do not depend on
-// threads, instruction sets or how many runs go on.
+// SPDX-License-Identifier: Apache-2.0
+// Whole plans: layouts change only at borders, constants are folded, results do not depend on
+// threads, instruction sets or concurrent runs.
 #include "core/runtime/plan.h"
 
 #include <gtest/gtest.h>
@@ -22,12 +23,12 @@ using ir::Type;
 using ir::ValueId;
 using Ints = std::vector<int64_t>;
 
-constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo"};
-constexpr ir::OpDef kDequantize{.name = "Dequantize", .domain = "octavo"};
-constexpr ir::OpDef kConv{.name = "Conv"};
-constexpr ir::OpDef kAdd{.name = "Add"};
-constexpr ir::OpDef kMaxPool{.name = "MaxPool"};
-constexpr ir::OpDef kGlobalAveragePool{.name = "GlobalAveragePool"};
+constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo", .since = ir::kNotInOnnx};
+constexpr ir::OpDef kDequantize{.name = "Dequantize", .domain = "octavo", .since = ir::kNotInOnnx};
+constexpr ir::OpDef kConv{.name = "Conv", .since = ir::kNotInOnnx};
+constexpr ir::OpDef kAdd{.name = "Add", .since = ir::kNotInOnnx};
+constexpr ir::OpDef kMaxPool{.name = "MaxPool", .since = ir::kNotInOnnx};
+constexpr ir::OpDef kGlobalAveragePool{.name = "GlobalAveragePool", .since = ir::kNotInOnnx};
 
 // x -> Quantize -> Conv -> (Conv, +) -> MaxPool -> GlobalAveragePool -> Dequantize, with pending
 // weights of the second Conv.
@@ -96,7 +97,7 @@ TEST(Plan, ResultsDoNotDependOnThreadsOrInstructionSets) {
   }
 }
 
-TEST(Plan, AnAddDoneByTheConvolutionBeforeItHasTheSameBits) {
+TEST(Plan, AnAddFusedIntoAConvolutionHasTheSameBits) {
   const Network network;
   ThreadPool pool(2);
   for (const Isa isa : MachineIsas()) {
@@ -112,8 +113,8 @@ TEST(Plan, AnAddDoneByTheConvolutionBeforeItHasTheSameBits) {
 }
 
 // y = (x w1 + one row) w2 + the sum before, in types that have nothing in common.
-TEST(Plan, AnAddDoneByTheMatMulBeforeItHasTheSameBits) {
-  constexpr ir::OpDef kMatMul{.name = "MatMul"};
+TEST(Plan, AnAddFusedIntoAMatMulHasTheSameBits) {
+  constexpr ir::OpDef kMatMul{.name = "MatMul", .since = ir::kNotInOnnx};
   for (const auto& [dtype, zero] : {std::pair(DType::kU8, 131), {DType::kI8, -9}}) {
     ir::Graph graph;
     const auto codes = [&, type = dtype, at = zero](Shape shape, float scale) {
@@ -157,7 +158,7 @@ TEST(Plan, AnAddDoneByTheMatMulBeforeItHasTheSameBits) {
   }
 }
 
-// The same network node by node with the plain rows that stand nearest to the definition.
+// The same network node by node with the last rows of the table before the definition.
 TEST(Plan, EqualsTheNodesOneByOne) {
   const Network network;
   const ir::Graph& graph = network.graph();
@@ -202,7 +203,7 @@ TEST(Plan, ImagesChangeLayoutOnlyAtBorders) {
   EXPECT_EQ(profile[3].isa, CurrentIsaName());
 }
 
-TEST(Plan, RunsAtTheSameTimeDoNotMeet) {
+TEST(Plan, ConcurrentRunsAreIndependent) {
   const Network network;
   ThreadPool pool(2);
   const auto plan = Plan::Create(network.graph(), {}, pool);
@@ -246,14 +247,13 @@ TEST(Plan, StopsWhenAsked) {
 TEST(Plan, WhatANumericsModeDoesNotDefineNamesTheNode) {
   const Network network;
   ThreadPool pool(1);
-  const auto plan = Plan::Create(network.graph(), {.numerics = "pow2"}, pool);
+  const auto plan = Plan::Create(network.graph(), {.numerics = &numerics::kPow2}, pool);
   ASSERT_FALSE(plan);
   EXPECT_EQ(plan.error().code, Code::kUnimplemented);
   EXPECT_FALSE(plan.error().node.empty());
-  EXPECT_FALSE(Plan::Create(network.graph(), {.numerics = "abacus"}, pool));
 }
 
-// A run takes what it is given in place of what it computed, in either layout.
+// A run uses a replacement instead of the value that it computed, in either layout.
 TEST(Execution, ReplacedValuesAreWhatReadersGet) {
   const Network network;
   ThreadPool pool(2);

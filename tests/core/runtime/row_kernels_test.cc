@@ -1,4 +1,5 @@
-// The rows that work code by code, against their formulas.
+// SPDX-License-Identifier: Apache-2.0
+// Elementwise kernels against their formulas.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -46,7 +47,7 @@ float RealAt(const Tensor& codes, int64_t i, const ir::Type& type) {
 }
 int32_t CodeOf(float x, const ir::Type& type) {
   return ops::QuantizeOne(x, type.quant->scale(), type.quant->zero_point(),
-                          ir::CodesOf(type.dtype));
+                          ir::IntegerRangeOf(type.dtype));
 }
 
 // The flat index into a shape that broadcasts to `to`, for flat index i of `to`.
@@ -71,10 +72,10 @@ struct BinaryOp {
 
 TEST(RowKernels, ArithmeticEqualsDequantizeOpQuantize) {
   const BinaryOp binary_ops[] = {
-      {{.name = "Add"}, [](float a, float b) { return a + b; }},
-      {{.name = "Sub"}, [](float a, float b) { return a - b; }},
-      {{.name = "Mul"}, [](float a, float b) { return a * b; }},
-      {{.name = "Div"}, [](float a, float b) { return a / b; }},
+      {{.name = "Add", .since = ir::kNotInOnnx}, [](float a, float b) { return a + b; }},
+      {{.name = "Sub", .since = ir::kNotInOnnx}, [](float a, float b) { return a - b; }},
+      {{.name = "Mul", .since = ir::kNotInOnnx}, [](float a, float b) { return a * b; }},
+      {{.name = "Div", .since = ir::kNotInOnnx}, [](float a, float b) { return a / b; }},
   };
   const std::pair<Shape, Shape> shapes[] = {
       {{2, 5, 3, 7}, {2, 5, 3, 7}}, {{2, 5, 3, 7}, {2, 5, 1, 1}}, {{1, 5, 3, 7}, {2, 5, 3, 7}},
@@ -101,8 +102,8 @@ TEST(RowKernels, ArithmeticEqualsDequantizeOpQuantize) {
   }
 }
 
-TEST(RowKernels, SumsOfAllPairsOfCodesAreRoundedQuotients) {
-  constexpr ir::OpDef kAdd{.name = "Add"};
+TEST(RowKernels, SumsOfAllPairsOfOperandsAreRoundedQuotients) {
+  constexpr ir::OpDef kAdd{.name = "Add", .since = ir::kNotInOnnx};
   std::mt19937 random(7);
   for (int round = 0; round < 40; ++round) {
     const auto scale = [&] {
@@ -127,14 +128,14 @@ TEST(RowKernels, SumsOfAllPairsOfCodesAreRoundedQuotients) {
 }
 
 TEST(RowKernels, QuantizingDividesExactlyOnEveryInstructionSet) {
-  constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo"};
+  constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo", .since = ir::kNotInOnnx};
   const ir::Type real{DType::kF32, {40000}, {}, {}};
   std::mt19937 random(3);
   for (const float scale : {0.1f, 1.0f / 3, 0.9999999f, 1e-30f, 0x1p-126f, 7.3e37f}) {
     const ir::Type codes = CodesType(DType::kU8, real.shape, scale, 100);
     KernelCase test(kQuantize, {{real}}, {}, {codes});
     for (float& x : test.tensors[0].mutable_values<float>()) {
-      // Near the middle between two codes, where the last bit decides.
+      // Close to a tie, where the last bit decides.
       const auto middle =
           (static_cast<float>(static_cast<int>(random() % 300) - 150) + 0.5f) * scale;
       const uint32_t bits = std::bit_cast<uint32_t>(middle) + random() % 5 - 2;
@@ -148,8 +149,9 @@ TEST(RowKernels, QuantizingDividesExactlyOnEveryInstructionSet) {
   }
 }
 
-TEST(RowKernels, ExtremesCompareStoredCodes) {
-  constexpr ir::OpDef kMax{.name = "Max"}, kMin{.name = "Min"};
+TEST(RowKernels, ExtremesCompareStoredIntegers) {
+  constexpr ir::OpDef kMax{.name = "Max", .since = ir::kNotInOnnx},
+      kMin{.name = "Min", .since = ir::kNotInOnnx};
   for (const DType dtype : {DType::kU8, DType::kI8}) {
     const ir::Type type = CodesType(dtype, {2, 3, 4, 5}, 0.5f, 3);
     const KernelCase max(kMax, {{type}, {type}}, {}, {type}),
@@ -164,7 +166,7 @@ TEST(RowKernels, ExtremesCompareStoredCodes) {
 }
 
 TEST(RowKernels, QuantizeRoundsTiesToEvenAndTakesNanToZero) {
-  constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo"};
+  constexpr ir::OpDef kQuantize{.name = "Quantize", .domain = "octavo", .since = ir::kNotInOnnx};
   const ir::Type real{DType::kF32, {2, 3, 4, 8}, {}, {}};
   for (const DType dtype : {DType::kU8, DType::kI8}) {
     const ir::Type codes = CodesType(dtype, real.shape, 0.5f, 3);
@@ -186,7 +188,8 @@ TEST(RowKernels, QuantizeRoundsTiesToEvenAndTakesNanToZero) {
 }
 
 TEST(RowKernels, DequantizeIsExact) {
-  constexpr ir::OpDef kDequantize{.name = "Dequantize", .domain = "octavo"};
+  constexpr ir::OpDef kDequantize{
+      .name = "Dequantize", .domain = "octavo", .since = ir::kNotInOnnx};
   for (const DType dtype : {DType::kU8, DType::kI8}) {
     const ir::Type codes = CodesType(dtype, {2, 3, 4, 8}, 0.3f, 5);
     const KernelCase test(kDequantize, {{codes}}, {}, {{DType::kF32, codes.shape, {}, {}}});
@@ -197,8 +200,8 @@ TEST(RowKernels, DequantizeIsExact) {
   }
 }
 
-TEST(RowKernels, MaxPoolTakesTheGreatestCode) {
-  constexpr ir::OpDef kMaxPool{.name = "MaxPool"};
+TEST(RowKernels, MaxPoolTakesTheMaximum) {
+  constexpr ir::OpDef kMaxPool{.name = "MaxPool", .since = ir::kNotInOnnx};
   for (const DType dtype : {DType::kU8, DType::kI8}) {
     const ir::Type x = CodesType(dtype, {2, 37, 6, 7}, 0.5f, 3);
     const ir::Type y = CodesType(dtype, {2, 37, 3, 4}, 0.5f, 3);
@@ -218,9 +221,7 @@ TEST(RowKernels, MaxPoolTakesTheGreatestCode) {
   }
 }
 
-const ir::OpDef& DataOp(std::string_view name) {
-  return **std::ranges::find(ops::DataOps(), name, &ir::OpDef::name);
-}
+const ir::OpDef& DataOp(std::string_view name) { return *ops::FindOp(name); }
 
 TEST(RowKernels, MovementEqualsItsFloatMeaning) {
   const ir::Type x = CodesType(DType::kI8, {2, 3, 4, 5}, 0.5f, 3);
@@ -246,7 +247,7 @@ TEST(RowKernels, MovementEqualsItsFloatMeaning) {
   }
 }
 
-TEST(RowKernels, PadFillsWithTheCodeOfItsValue) {
+TEST(RowKernels, PadFillsWithItsQuantizedValue) {
   const ir::Type x = CodesType(DType::kI8, {3}, 0.5f, 3), y = CodesType(DType::kI8, {5}, 0.5f, 3);
   KernelCase test(DataOp("Pad"),
                   {{x}, {{DType::kI64, {2}, {}, {}}, true}, {{DType::kF32, {}, {}, {}}, true}}, {},

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Written by tflite_vectors.py; not by hand.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes tflite_vectors.h: what TFLite's LeakyRelu, HardSwish and 64-bit multiplication give, by
 integers of any size and by fractions, apart from rounding to float32 where TFLite uses it."""
 import struct
@@ -101,7 +102,7 @@ SWISH = [(0.05, -20, 0.04, -118), (0.0078125, 0, 0.0078125, 0), (0.9, 10, 0.6, -
 
 
 def main():
-  print('// Written by tflite_vectors.py; not by hand.')
+  print('// SPDX-License-Identifier: Apache-2.0\n// Written by tflite_vectors.py; not by hand.')
   print('#pragma once\n\n#include <array>\n#include <cstdint>\n')
   print('// clang-format off\nnamespace octavo::runtime::tflite_vectors {\n')
   print('struct Leaky {\n  float scale;\n  int32_t zero;\n  float to;\n  int32_t to_zero;\n'

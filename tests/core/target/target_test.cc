@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/target/target.h"
 
 #include <gtest/gtest.h>
@@ -17,11 +18,11 @@ TEST(Target, EveryBuiltInReadsAndCarriesItsName) {
 TEST(Target, CpuInt8HasTheDocumentedDefaults) {
   const Target target = *BuiltIn("cpu-int8");
   EXPECT_EQ(target.activations.front(), ir::DType::kU8);
-  EXPECT_EQ(target.schema, Schema::kAsymmetric);
+  EXPECT_EQ(target.scheme, SchemeKind::kAsymmetric);
   EXPECT_EQ(target.weights.dtype, ir::DType::kI8);
   EXPECT_TRUE(target.weights.per_channel && target.weights.symmetric &&
               target.weights.narrow_range);
-  EXPECT_EQ(Name(target.numerics), "onnx");
+  EXPECT_EQ(target.numerics->name, "onnx");
 }
 
 TEST(Target, AnUnknownNameListsTheBuiltIns) {
@@ -49,8 +50,8 @@ TEST(Target, AnOpOfItsOwnBringsItsRescaleRule) {
   ASSERT_TRUE(target) << target.error().message;
   const ir::OpDef& def = *target->ops.at(0).def;
   EXPECT_EQ(def.name, "MaxSplat");
-  EXPECT_EQ(def.rescale.at_input, ir::RescaleRule::AtInput::kSunk);
-  EXPECT_EQ(def.quant.kind, ir::QuantRule::Kind::kSameAsInput);
+  EXPECT_EQ(def.rescale.at_input, ir::RescaleRule::AtInput::kSink);
+  EXPECT_EQ(def.quant.kind, ir::QuantRule::Kind::kSameScale);
 }
 
 TEST(Target, IntegerOpsAreTheOnlyOnesThatComputeInIntegers) {
@@ -59,7 +60,7 @@ TEST(Target, IntegerOpsAreTheOnlyOnesThatComputeInIntegers) {
                                    "ops": [{"name": "MaxSplat", "domain": "npu"}]})");
   EXPECT_EQ(target.WhyFloat("Conv", Kind::kFree), "");
   EXPECT_EQ(target.WhyFloat("MaxSplat", Kind::kFree), "");
-  EXPECT_EQ(target.WhyFloat("Transpose", Kind::kSameAsInput), "");
+  EXPECT_EQ(target.WhyFloat("Transpose", Kind::kSameScale), "");
   EXPECT_EQ(target.WhyFloat("Exp", Kind::kFree), "target npu has no Exp in integers");
 }
 
@@ -78,7 +79,7 @@ TEST(Target, TfliteFixesTypes) {
 TEST(Target, Pow2NpuHasNoFloats) {
   const Target target = *BuiltIn("pow2-npu");
   EXPECT_TRUE(target.pow2_scales && target.fully_quantized && target.integer_io);
-  EXPECT_EQ(target.schema, Schema::kPow2);
+  EXPECT_EQ(target.scheme, SchemeKind::kPow2);
   EXPECT_EQ(target.bias_bits, 16);
 }
 
@@ -86,7 +87,7 @@ TEST(Target, GlowChoosesZeroPointsItsOwnWay) {
   EXPECT_TRUE(BuiltIn("glow-interpreter")->glow_zero_points());
   EXPECT_TRUE(BuiltIn("glow-cpu")->glow_zero_points());
   EXPECT_FALSE(BuiltIn("tflite")->glow_zero_points());
-  EXPECT_EQ(Name(BuiltIn("glow-cpu")->numerics), "glow-cpu");
+  EXPECT_EQ(BuiltIn("glow-cpu")->numerics->name, "glow-cpu");
 }
 
 TEST(Target, AnOpOfItsOwnMayHaveAttributes) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wrong with a text, and on which line.
 #include <gtest/gtest.h>
 
@@ -72,8 +73,8 @@ constexpr Case kCases[] = {
     {"VerifierFindsIt",
      "graph(%x: tensor<1xi8, scale=1, zp=0>) -> (%y) {\n"
      "  %y = Move(%x) : tensor<1xi8, scale=2, zp=0>\n}",
-     "line 2: (G6) Move 'y': 'x' is 1xi8, scale=1, zp=0 and 'y' is 1xi8, scale=2, zp=0, but the "
-     "op keeps its type"},
+     "line 2: (G6) Move 'y': 'x' is 1xi8, scale=1, zp=0 and 'y' is 1xi8, scale=2, zp=0, but a "
+     "same-scale op needs equal types"},
     {"ResultsAndTypes",
      "graph(%x: tensor<2xf32>) -> () {\n  %a, %b = Halves(%x) : tensor<1xf32>\n}",
      "line 2: 2 results but 1 types"},
@@ -85,7 +86,7 @@ constexpr Case kCases[] = {
      "line 2: '0.5' is not an element of type i32"},
     {"PayloadWithoutSource",
      "graph() -> () {\n  const %c = data(sha256:00ff, 12) : tensor<3xf32>\n}",
-     "line 2: no payload is given for 00ff"},
+     "line 2: no constant data are given for 00ff"},
     {"PayloadBytes", "graph() -> () {\n  const %c = data(sha256:00ff, 13) : tensor<3xf32>\n}",
      "line 2: data has 13 bytes, but 3xf32 needs 12"},
     {"SymbolicDimension", "graph(%x: tensor<?Nx3xf32>) -> (%x) {}",
@@ -131,7 +132,7 @@ TEST(TextError, PayloadWithOtherBytesIsRefused) {
   const auto graph = text::Parse("graph() -> () { const %c = data(sha256:ab, 4) : tensor<f32> }",
                                  {.find_op = &test::FindTinyOp, .payload = source});
   ASSERT_FALSE(graph);
-  EXPECT_EQ(graph.error().message, "line 1: the payload given for ab holds other bytes");
+  EXPECT_EQ(graph.error().message, "line 1: the constant data given for ab are other bytes");
 }
 
 TEST(TextError, ShortTextsCannotMakeLargeGraphs) {

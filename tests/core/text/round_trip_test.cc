@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text to graph to text: canonical, and nothing lost.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

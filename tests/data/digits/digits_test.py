@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every backward step agrees with differences of the forward step; every file is what it claims."""
 
 import pathlib

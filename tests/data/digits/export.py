@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes the network that train.py builds as ONNX, BatchNorm kept apart from the convolutions."""
 
 import numpy as np

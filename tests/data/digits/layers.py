@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layers of a small convolutional network in numpy, each with its forward and backward step.
 
 Images are laid out [batch, height, width, channels], so that a convolution is one matrix product

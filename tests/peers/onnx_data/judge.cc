@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs ONNX's own test data through Octavo and prints a table by operator.
 //
 //   onnx_data_judge [--unsupported FILE] [--data DIR] [--only PART] [--jobs N] [--here]

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/peers/onnx_data/table.h"
 
 #include <cstdio>

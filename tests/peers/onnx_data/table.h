@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Outcomes counted by operator, and what of them is not as it was expected.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/peers/onnx_data/trial.h"
 
 #include <sys/wait.h>
@@ -8,15 +9,16 @@
 #include <filesystem>
 
 #include "core/data/npy.h"
+#include "core/float_exec/run.h"
 #include "core/job/job.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
-#include "core/onnx/export.h"
-#include "core/onnx/list_inputs.h"
-#include "core/onnx/tensor_proto.h"
+#include "core/onnx/export/export.h"
+#include "core/onnx/import/list_inputs.h"
+#include "core/onnx/wire/tensor_proto.h"
 #include "core/ops/op_table.h"
-#include "core/reference/run.h"
 #include "core/runtime/plan.h"
+#include "tests/support/import_folded.h"
 
 namespace octavo::onnx_data {
 namespace {
@@ -26,7 +28,7 @@ using ir::Graph;
 using ir::Tensor;
 using Tensors = std::vector<Tensor>;
 
-// ONNX's own tolerances for reals (onnx.backend.test.runner); all else must be equal.
+// ONNX's own tolerances for floats (onnx.backend.test.runner); all else must be equal.
 constexpr double kRelative = 1e-3;
 constexpr double kAbsolute = 1e-7;
 
@@ -50,7 +52,7 @@ Tensors WithBFloat16(Tensors answers, const Graph& graph) {
   return answers;
 }
 
-// ONNX's data cut reals to bfloat16, where its specification (since) rounds them.
+// ONNX's data cut floats to bfloat16, where its specification (since) rounds them.
 bool OneStep(const Tensor& is, const Tensor& must, int64_t i) {
   return std::abs(is.values<uint16_t>()[i] - must.values<uint16_t>()[i]) <= 1;
 }
@@ -82,7 +84,7 @@ Result<Tensors> Run(const Graph& graph, const Tensors& inputs) {
   ThreadPool pool(1);
   OCTAVO_TRY(const runtime::Plan plan, runtime::Plan::Create(graph, {}, pool));
   OCTAVO_TRY(Tensors results, plan.Run(inputs, pool));
-  OCTAVO_TRY(reference::Session session, reference::Session::Create(graph));
+  OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   OCTAVO_TRY(const Tensors defined, session.Run(inputs, pool));
   for (size_t o = 0; o < results.size(); ++o) {
     // Compared as bytes, since NaN is not equal to itself.
@@ -106,8 +108,8 @@ std::vector<fs::path> DataSets(const std::string& folder) {
 
 // "PART_K.pb" or "PART_K.npy" of a set; "" where there is neither.
 std::string FileOf(const fs::path& set, std::string_view part, int k) {
-  for (const std::string_view ending : {".pb", ".npy"}) {
-    std::string name = fmt::format("{}_{}{}", part, k, ending);
+  for (const std::string_view suffix : {".pb", ".npy"}) {
+    std::string name = fmt::format("{}_{}{}", part, k, suffix);
     if (fs::exists(set / name)) return name;
   }
   return {};
@@ -160,8 +162,8 @@ Status TryOptimized(const job::NamedBlob& model, const std::vector<job::NamedBlo
   request.options.threads = 1;
   const auto outcome = job::Run(request, {}, {});
   if (!outcome) {
-    // An input that decides a shape is no input of an optimized model; what has no reals or no
-    // inputs has no profile.
+    // An input that decides a shape is no input of an optimized model; a graph without floats or
+    // without inputs has no profile.
     if (outcome.error().code == Code::kUnimplemented || outcome.error().code == Code::kUsage ||
         outcome.error().reason == "PROFILE_MISMATCH") {
       return {};
@@ -174,7 +176,7 @@ Status TryOptimized(const job::NamedBlob& model, const std::vector<job::NamedBlo
   for (size_t i = 0; i < std::min(names.size(), inputs.size()); ++i) {
     options.sample_shapes[names[i]] = inputs[i].shape();
   }
-  auto again = onnx::ImportModel(outcome->model.bytes, options);
+  auto again = test::ImportFolded(outcome->model.bytes, options);
   if (!again) return Fail(Code::kInternal, "optimized: {}", again.error().message);
   if (again->graph.inputs().size() != inputs.size()) return {};
   auto results = Run(again->graph, inputs);

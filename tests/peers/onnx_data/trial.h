@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One case, tried: imported, run in every way that the project has, compared with its answers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of several sources wins, and what is refused.
 #include "server/config/config.h"
 

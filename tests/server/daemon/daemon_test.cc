@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octavod whole but for its main: metrics, probes of life, and the way it stops.
 #include "server/daemon/daemon.h"
 
@@ -17,10 +18,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-const Catalog kCatalog{.version = "0.1.0-test",
-                       .passes = {"quantize", "absorb-rescales"},
-                       .rewrites = {{"absorbed", "fewer-roundings"}, {"sunk", "exact"}},
-                       .kernels = {{"conv2d", "avx2"}}};
+const Catalog kCatalog{
+    .version = "0.1.0-test",
+    .passes = {"quantize", "absorb-rescales"},
+    .rewrites = {{"absorb-rescales/merge", "fewer-roundings"}, {"place-rescales/sink", "exact"}},
+    .kernels = {{"conv2d", "avx2"}}};
 
 struct Running {
   explicit Running(Config given = {}) {
@@ -52,7 +54,7 @@ struct Running {
 };
 
 TEST(Daemon, EverySeriesExistsAtZeroFromTheStart) {
-  Running house;
+  Running service;
   for (
       const char* series : {
           R"(grpc_server_started_total{grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})",
@@ -72,7 +74,7 @@ TEST(Daemon, EverySeriesExistsAtZeroFromTheStart) {
           "octavo_upload_bytes_total",
           "octavo_download_bytes_total",
           R"(octavo_pass_duration_seconds_count{pass="absorb-rescales"})",
-          R"(octavo_rewrites_total{effect="exact",rule="sunk"})",
+          R"(octavo_rewrites_total{effect="exact",rule="place-rescales/sink"})",
           "octavo_rescales_removed_total",
           "octavo_output_sqnr_db_count",
           "octavo_value_sqnr_db_count",
@@ -81,45 +83,46 @@ TEST(Daemon, EverySeriesExistsAtZeroFromTheStart) {
           R"(octavo_kernel_operations_total{isa="avx2",kernel="conv2d"})",
           R"(octavo_kernel_busy_seconds_total{isa="avx2",kernel="conv2d"})",
       }) {
-    EXPECT_EQ(house.Metric(series), "0") << series;
+    EXPECT_EQ(service.Metric(series), "0") << series;
   }
   for (const char* series :
        {"octavo_worker_slots", "octavo_memory_budget_bytes", "process_resident_memory_bytes",
         "process_open_fds", "process_start_time_seconds", "process_max_fds",
         R"(octavo_build_info{version="0.1.0-test"})"}) {
-    const std::string value = house.Metric(series);
+    const std::string value = service.Metric(series);
     ASSERT_FALSE(value.empty()) << series;
     EXPECT_GT(std::stod(value), 0) << series;
   }
-  EXPECT_FALSE(house.Metric("octavo_event_loop_lag_seconds").empty());
+  EXPECT_FALSE(service.Metric("octavo_event_loop_lag_seconds").empty());
 }
 
 TEST(Daemon, AJobIsCountedInEveryPlace) {
-  Running house;
-  ASSERT_TRUE(house.Run("model"));
-  EXPECT_FALSE(house.Run("broken"));
+  Running service;
+  ASSERT_TRUE(service.Run("model"));
+  EXPECT_FALSE(service.Run("broken"));
   // The last byte is counted when the call is over on this side, too.
   const std::string handled =
       R"(grpc_server_handled_total{grpc_code="InvalidArgument",grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})";
-  for (int tries = 0; tries < 500 && house.Metric(handled) != "1"; ++tries) {
+  for (int tries = 0; tries < 500 && service.Metric(handled) != "1"; ++tries) {
     std::this_thread::sleep_for(milliseconds(5));
   }
-  EXPECT_EQ(house.Metric(handled), "1");
-  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="succeeded",source="call"})"), "1");
-  EXPECT_EQ(house.Metric(R"(octavo_jobs_total{outcome="failed",source="call"})"), "1");
-  EXPECT_EQ(house.Metric("octavo_upload_bytes_total"), "11");
-  EXPECT_EQ(house.Metric(R"(octavo_rewrites_total{effect="fewer-roundings",rule="absorbed"})"),
+  EXPECT_EQ(service.Metric(handled), "1");
+  EXPECT_EQ(service.Metric(R"(octavo_jobs_total{outcome="succeeded",source="call"})"), "1");
+  EXPECT_EQ(service.Metric(R"(octavo_jobs_total{outcome="failed",source="call"})"), "1");
+  EXPECT_EQ(service.Metric("octavo_upload_bytes_total"), "11");
+  EXPECT_EQ(service.Metric(
+                R"(octavo_rewrites_total{effect="fewer-roundings",rule="absorb-rescales/merge"})"),
             "3");
-  EXPECT_EQ(house.Metric(R"(octavo_pass_duration_seconds_count{pass="quantize"})"), "1");
-  EXPECT_EQ(house.Metric(R"(octavo_output_sqnr_db_bucket{le="45"})"), "1");
-  EXPECT_EQ(house.Metric("octavo_job_queue_wait_seconds_count"), "2");
-  EXPECT_EQ(house.Metric(R"(octavo_job_stage_duration_seconds_count{stage="import"})"), "2");
-  EXPECT_EQ(house.Metric("octavo_memory_reserved_bytes"), "0");
+  EXPECT_EQ(service.Metric(R"(octavo_pass_duration_seconds_count{pass="quantize"})"), "1");
+  EXPECT_EQ(service.Metric(R"(octavo_output_sqnr_db_bucket{le="45"})"), "1");
+  EXPECT_EQ(service.Metric("octavo_job_queue_wait_seconds_count"), "2");
+  EXPECT_EQ(service.Metric(R"(octavo_job_stage_duration_seconds_count{stage="import"})"), "2");
+  EXPECT_EQ(service.Metric("octavo_memory_reserved_bytes"), "0");
 }
 
 TEST(Daemon, HttpAnswersItsThreePathsAndNothingElse) {
-  Running house;
-  const std::string& address = house.daemon->metrics_address();
+  Running service;
+  const std::string& address = service.daemon->metrics_address();
   EXPECT_TRUE(HttpGet(address, "/livez").starts_with("HTTP/1.1 200"));
   EXPECT_TRUE(HttpGet(address, "/readyz?verbose").starts_with("HTTP/1.1 200"));
   EXPECT_TRUE(HttpGet(address, "/etc/passwd").starts_with("HTTP/1.1 404"));
@@ -130,34 +133,34 @@ TEST(Daemon, HttpAnswersItsThreePathsAndNothingElse) {
 }
 
 TEST(Daemon, DrainLetsARunningJobFinishAndRefusesNewOnes) {
-  Running house({.drain_timeout = std::chrono::seconds(10)});
-  house.runner.Hold();
+  Running service({.drain_timeout = std::chrono::seconds(10)});
+  service.runner.Hold();
   Result<job::Outcome> outcome;
-  std::thread caller([&] { outcome = house.Run("model"); });
-  ASSERT_TRUE(house.runner.WaitForStarts(1));
-  std::thread drain([&] { house.daemon->Drain(); });
-  while (!HttpGet(house.daemon->metrics_address(), "/readyz").starts_with("HTTP/1.1 503")) {
+  std::thread caller([&] { outcome = service.Run("model"); });
+  ASSERT_TRUE(service.runner.WaitForStarts(1));
+  std::thread drain([&] { service.daemon->Drain(); });
+  while (!HttpGet(service.daemon->metrics_address(), "/readyz").starts_with("HTTP/1.1 503")) {
     std::this_thread::sleep_for(milliseconds(1));
   }
   std::this_thread::sleep_for(milliseconds(100));
-  const auto refused = house.Run("late");
+  const auto refused = service.Run("late");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kUnavailable);
-  EXPECT_TRUE(HttpGet(house.daemon->metrics_address(), "/livez").starts_with("HTTP/1.1 200"));
-  house.runner.Open();
+  EXPECT_TRUE(HttpGet(service.daemon->metrics_address(), "/livez").starts_with("HTTP/1.1 200"));
+  service.runner.Open();
   caller.join();
   drain.join();
   EXPECT_TRUE(outcome) << outcome.error().message;
 }
 
 TEST(Daemon, TheDrainTimeoutEndsAJobThatDoesNot) {
-  Running house({.drain_timeout = milliseconds(100)});
-  house.runner.Hold();
+  Running service({.drain_timeout = milliseconds(100)});
+  service.runner.Hold();
   Result<job::Outcome> outcome;
-  std::thread caller([&] { outcome = house.Run("model"); });
-  ASSERT_TRUE(house.runner.WaitForStarts(1));
+  std::thread caller([&] { outcome = service.Run("model"); });
+  ASSERT_TRUE(service.runner.WaitForStarts(1));
   const auto begin = steady_clock::now();
-  house.daemon->Drain();
+  service.daemon->Drain();
   caller.join();
   EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(5));
   ASSERT_FALSE(outcome);
@@ -165,14 +168,14 @@ TEST(Daemon, TheDrainTimeoutEndsAJobThatDoesNot) {
 
 TEST(Daemon, ThePortFileHoldsBothAddresses) {
   const std::string path = testing::TempDir() + "/octavod_port_test";
-  Running house({.port_file = path});
+  Running service({.port_file = path});
   std::ifstream file(path);
   std::string first;
   std::string second;
   std::getline(file, first);
   std::getline(file, second);
-  EXPECT_EQ(first, house.daemon->address());
-  EXPECT_EQ(second, house.daemon->metrics_address());
+  EXPECT_EQ(first, service.daemon->address());
+  EXPECT_EQ(second, service.daemon->metrics_address());
   EXPECT_FALSE(first.ends_with(":0"));
 }
 

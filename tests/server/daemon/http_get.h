@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One HTTP request over a plain socket, so that a test sees what a stranger would.
 #pragma once
 
@@ -9,7 +10,8 @@
 
 namespace octavo::server {
 
-// Status line, headers and body; empty if nobody listens.  `address` is "127.0.0.1:PORT".
+// Status line, headers and body; empty if the connection is refused.  `address` is
+// "127.0.0.1:PORT".
 inline std::string SendHttp(const std::string& address, const std::string& request) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in to = {};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job that needs no core: its result is a function of the request's bytes, and a test may hold
 // it at its start.
 #pragma once
@@ -59,7 +60,8 @@ class FakeRunner {
     outcome.gate_failed = request.options.require_sqnr > 100;
     if (outcome.gate_failed) outcome.message = "sqnr 40.0 dB is below 101 dB";
     outcome.facts.passes = {{.pass = "quantize", .seconds = 0.25}};
-    outcome.facts.rewrites = {{.rule = "absorbed", .effect = "fewer-roundings", .count = 3}};
+    outcome.facts.rewrites = {
+        {.rule = "absorb-rescales/merge", .effect = "fewer-roundings", .count = 3}};
     outcome.facts.output_sqnr_db = {41.5};
     return outcome;
   }
@@ -106,7 +108,7 @@ class CountingProbe : public JobProbe {
   void Downloaded(uint64_t bytes) override { downloaded += bytes; }
 
   int rejections(RejectReason reason) const { return rejected[static_cast<int>(reason)]; }
-  int endings(JobOutcome outcome) const { return ended[static_cast<int>(outcome)]; }
+  int outcomes(JobOutcome outcome) const { return ended[static_cast<int>(outcome)]; }
 
   std::atomic<int> rejected[4] = {};
   std::atomic<int> ended[3] = {};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The other side of a session, held by a test.
 #pragma once
 
@@ -49,9 +50,9 @@ class FakeTransport : public Transport {
     }
     session->Written(true);
   }
-  void Finish(Ending ending) override {
+  void Finish(CallStatus status) override {
     std::lock_guard lock(mutex_);
-    ending_ = std::move(ending);
+    status_ = std::move(status);
     changed_.notify_all();
   }
   void Abort() override {
@@ -72,14 +73,14 @@ class FakeTransport : public Transport {
     return Wait([&] { return events_.size() >= count; });
   }
   // How it ended; a failure of the test if it does not.
-  Ending WaitForEnd() {
-    EXPECT_TRUE(Wait([&] { return ending_.has_value(); }));
+  CallStatus WaitForEnd() {
+    EXPECT_TRUE(Wait([&] { return status_.has_value(); }));
     std::lock_guard lock(mutex_);
-    return ending_.value_or(Ending{.error = Error{.message = "never ended"}});
+    return status_.value_or(CallStatus{.error = Error{.message = "never ended"}});
   }
   bool ended() {
     std::lock_guard lock(mutex_);
-    return ending_.has_value();
+    return status_.has_value();
   }
   bool aborted() {
     std::lock_guard lock(mutex_);
@@ -107,7 +108,7 @@ class FakeTransport : public Transport {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Event> events_;
-  std::optional<Ending> ending_;
+  std::optional<CallStatus> status_;
   int reads_ = 0;
   bool holding_ = false;
   bool held_write_ = false;
@@ -115,14 +116,15 @@ class FakeTransport : public Transport {
 };
 
 // A service without gRPC.
-struct Shop {
-  explicit Shop(Limits given = {}) : limits(given) {}
-  ~Shop() { loop.Stop(); }  // as the daemon does
+struct Fixture {
+  explicit Fixture(Limits given = {}) : limits(given) {}
+  ~Fixture() { loop.Stop(); }  // as the daemon does
 
   // A call of its own: Start, then the transport's messages.
   void Open(FakeTransport& transport, const std::string& client = "c",
             std::optional<std::chrono::steady_clock::time_point> deadline = {}) {
-    transport.session = Session::Start(house, transport, {.client = client, .deadline = deadline});
+    transport.session =
+        Session::Start(services, transport, {.client = client, .deadline = deadline});
   }
   // A whole upload of one model.
   void Send(FakeTransport& transport, const std::string& model) {
@@ -142,7 +144,8 @@ struct Shop {
   EventLoop loop;
   WorkPool disk{2};
   Scheduler scheduler{limits, runner.AsRunner(), probe};
-  House house{.limits = limits, .scheduler = scheduler, .disk = disk, .loop = loop, .probe = probe};
+  SessionServices services{
+      .limits = limits, .scheduler = scheduler, .disk = disk, .loop = loop, .probe = probe};
 };
 
 }  // namespace octavo::server

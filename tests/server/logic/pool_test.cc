@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The service's threads: what is on its way when they end.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is let in, who runs next, and what happens to the rest.
 #include "server/session/scheduler.h"
 
@@ -14,30 +15,31 @@ namespace {
 
 constexpr Footprint kSmall{.stored = 10, .working = 20};
 
-struct Hall {
-  explicit Hall(Limits given) : limits(given) {}
+struct Fixture {
+  explicit Fixture(Limits given) : limits(given) {}
 
-  std::unique_ptr<Scheduler::Place> MustAdmit(const std::string& client, Footprint size = kSmall) {
-    auto place = scheduler.Admit(client, size);
-    EXPECT_TRUE(place) << place.error().error->message;
-    return std::move(*place);
+  std::unique_ptr<Scheduler::Reservation> MustAdmit(const std::string& client,
+                                                    Footprint size = kSmall) {
+    auto reservation = scheduler.Admit(client, size);
+    EXPECT_TRUE(reservation) << reservation.error().error->message;
+    return std::move(*reservation);
   }
   // Notes the name when the job starts, and its error when it is done.
-  void Submit(Scheduler::Place& place, const std::string& name) {
+  void Submit(Scheduler::Reservation& reservation, const std::string& name) {
     job::Request request;
     request.model = {.name = name, .bytes = Blob(name)};
-    scheduler.Submit(place, {.request = std::move(request),
-                             .observer =
-                                 [this, name](const job::Progress& progress) {
-                                   std::lock_guard lock(mutex);
-                                   if (progress.stage == "import") started.push_back(name);
-                                 },
-                             .done =
-                                 [this, name](Result<job::Outcome> outcome) {
-                                   std::lock_guard lock(mutex);
-                                   if (!outcome) errors[name] = outcome.error();
-                                   ++done;
-                                 }});
+    scheduler.Submit(reservation, {.request = std::move(request),
+                                   .observer =
+                                       [this, name](const job::Progress& progress) {
+                                         std::lock_guard lock(mutex);
+                                         if (progress.stage == "import") started.push_back(name);
+                                       },
+                                   .done =
+                                       [this, name](Result<job::Outcome> outcome) {
+                                         std::lock_guard lock(mutex);
+                                         if (!outcome) errors[name] = outcome.error();
+                                         ++done;
+                                       }});
   }
   void WaitForDone(int count) {
     for (;;) {
@@ -60,97 +62,98 @@ struct Hall {
 };
 
 TEST(Scheduler, AFullQueueIsResourceExhaustedWithATimeToRetry) {
-  Hall hall({.jobs_queued = 1, .workers = 1});
-  const auto first = hall.MustAdmit("a");
-  const auto second = hall.MustAdmit("a");
-  const auto third = hall.scheduler.Admit("a", kSmall);
+  Fixture fixture({.jobs_queued = 1, .workers = 1});
+  const auto first = fixture.MustAdmit("a");
+  const auto second = fixture.MustAdmit("a");
+  const auto third = fixture.scheduler.Admit("a", kSmall);
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().error->code, Code::kResourceExhausted);
   ASSERT_TRUE(third.error().retry_after);
   EXPECT_GT(third.error().retry_after->count(), 0);
-  EXPECT_EQ(hall.probe.rejections(RejectReason::kQueueFull), 1);
+  EXPECT_EQ(fixture.probe.rejections(RejectReason::kQueueFull), 1);
 }
 
 TEST(Scheduler, APlaceGivenBackLetsTheNextIn) {
-  Hall hall({.jobs_queued = 0, .workers = 1});
-  auto first = hall.MustAdmit("a");
-  EXPECT_FALSE(hall.scheduler.Admit("a", kSmall));
+  Fixture fixture({.jobs_queued = 0, .workers = 1});
+  auto first = fixture.MustAdmit("a");
+  EXPECT_FALSE(fixture.scheduler.Admit("a", kSmall));
   first.reset();
-  EXPECT_TRUE(hall.scheduler.Admit("a", kSmall));
+  EXPECT_TRUE(fixture.scheduler.Admit("a", kSmall));
 }
 
 TEST(Scheduler, AJobThatCanNeverFitIsTooLarge) {
-  Hall hall({.bytes_reserved = 100});
-  const auto place = hall.scheduler.Admit("a", {.stored = 60, .working = 41});
-  ASSERT_FALSE(place);
-  EXPECT_EQ(place.error().error->code, Code::kTooLarge);
-  EXPECT_EQ(place.error().error->reason, "TOO_LARGE");
-  EXPECT_FALSE(place.error().retry_after);
-  EXPECT_TRUE(hall.scheduler.Admit("a", {.stored = 60, .working = 40}));
+  Fixture fixture({.bytes_reserved = 100});
+  const auto reservation = fixture.scheduler.Admit("a", {.stored = 60, .working = 41});
+  ASSERT_FALSE(reservation);
+  EXPECT_EQ(reservation.error().error->code, Code::kTooLarge);
+  EXPECT_EQ(reservation.error().error->reason, "TOO_LARGE");
+  EXPECT_FALSE(reservation.error().retry_after);
+  EXPECT_TRUE(fixture.scheduler.Admit("a", {.stored = 60, .working = 40}));
 }
 
-TEST(Scheduler, StoredBytesNeverStarveTheHungriestAdmittedJob) {
-  Hall hall({.jobs_queued = 100, .bytes_reserved = 100, .workers = 1});
-  std::vector<std::unique_ptr<Scheduler::Place>> places;
+TEST(Scheduler, StoredBytesNeverStarveTheLargestAdmittedJob) {
+  Fixture fixture({.jobs_queued = 100, .bytes_reserved = 100, .workers = 1});
+  std::vector<std::unique_ptr<Scheduler::Reservation>> reservations;
   for (int i = 0; i < 100; ++i) {
-    auto place = hall.scheduler.Admit("a", {.stored = 10, .working = 40});
-    if (!place) break;
-    places.push_back(std::move(*place));
+    auto reservation = fixture.scheduler.Admit("a", {.stored = 10, .working = 40});
+    if (!reservation) break;
+    reservations.push_back(std::move(*reservation));
   }
-  EXPECT_EQ(places.size(), 6u);  // 6 * 10 + 40
-  EXPECT_EQ(hall.probe.rejections(RejectReason::kMemory), 1);
-  for (size_t i = 0; i < places.size(); ++i) hall.Submit(*places[i], std::to_string(i));
-  hall.WaitForDone(6);
-  EXPECT_TRUE(hall.errors.empty());
+  EXPECT_EQ(reservations.size(), 6u);  // 6 * 10 + 40
+  EXPECT_EQ(fixture.probe.rejections(RejectReason::kMemory), 1);
+  for (size_t i = 0; i < reservations.size(); ++i)
+    fixture.Submit(*reservations[i], std::to_string(i));
+  fixture.WaitForDone(6);
+  EXPECT_TRUE(fixture.errors.empty());
 }
 
 TEST(Scheduler, AJobWaitsForItsBytesThoughASlotIsFree) {
-  Hall hall({.jobs_queued = 10, .bytes_reserved = 100, .workers = 2});
-  hall.runner.Hold();
-  const auto first = hall.MustAdmit("a", {.stored = 10, .working = 50});
-  const auto second = hall.MustAdmit("b", {.stored = 10, .working = 50});
-  hall.Submit(*first, "first");
-  hall.Submit(*second, "second");
-  ASSERT_TRUE(hall.runner.WaitForStarts(1));
-  EXPECT_EQ(hall.scheduler.Now().running, 1);
-  EXPECT_EQ(hall.scheduler.Now().waiting, 1);
-  EXPECT_EQ(hall.scheduler.Now().bytes_reserved, 70u);
-  hall.runner.Open();
-  hall.WaitForDone(2);
+  Fixture fixture({.jobs_queued = 10, .bytes_reserved = 100, .workers = 2});
+  fixture.runner.Hold();
+  const auto first = fixture.MustAdmit("a", {.stored = 10, .working = 50});
+  const auto second = fixture.MustAdmit("b", {.stored = 10, .working = 50});
+  fixture.Submit(*first, "first");
+  fixture.Submit(*second, "second");
+  ASSERT_TRUE(fixture.runner.WaitForStarts(1));
+  EXPECT_EQ(fixture.scheduler.Now().running, 1);
+  EXPECT_EQ(fixture.scheduler.Now().waiting, 1);
+  EXPECT_EQ(fixture.scheduler.Now().bytes_reserved, 70u);
+  fixture.runner.Open();
+  fixture.WaitForDone(2);
 }
 
 TEST(Scheduler, ClientsTakeTurns) {
-  Hall hall({.jobs_queued = 10, .workers = 1});
-  hall.runner.Hold();
-  std::vector<std::unique_ptr<Scheduler::Place>> places;
+  Fixture fixture({.jobs_queued = 10, .workers = 1});
+  fixture.runner.Hold();
+  std::vector<std::unique_ptr<Scheduler::Reservation>> reservations;
   for (const char* name : {"a1", "a2", "a3", "b1", "b2"}) {
-    places.push_back(hall.MustAdmit(std::string(1, name[0])));
-    hall.Submit(*places.back(), name);
+    reservations.push_back(fixture.MustAdmit(std::string(1, name[0])));
+    fixture.Submit(*reservations.back(), name);
   }
-  hall.runner.Open();
-  hall.WaitForDone(5);
-  EXPECT_EQ(hall.started, (std::vector<std::string>{"a1", "b1", "a2", "b2", "a3"}));
+  fixture.runner.Open();
+  fixture.WaitForDone(5);
+  EXPECT_EQ(fixture.started, (std::vector<std::string>{"a1", "b1", "a2", "b2", "a3"}));
 }
 
 TEST(Scheduler, DrainRefusesWhatWaitsAndLetsWhatRunsFinish) {
-  Hall hall({.jobs_queued = 10, .workers = 1});
-  hall.runner.Hold();
-  const auto running = hall.MustAdmit("a");
-  const auto waiting = hall.MustAdmit("a");
-  const auto uploading = hall.MustAdmit("a");
-  hall.Submit(*running, "running");
-  hall.Submit(*waiting, "waiting");
-  ASSERT_TRUE(hall.runner.WaitForStarts(1));
-  hall.scheduler.Drain();
-  hall.Submit(*uploading, "uploading");
-  hall.WaitForDone(2);
-  EXPECT_EQ(hall.errors["waiting"].reason, "DRAINING");
-  EXPECT_EQ(hall.errors["waiting"].code, Code::kUnavailable);
-  EXPECT_EQ(hall.errors["uploading"].reason, "DRAINING");
-  EXPECT_EQ(hall.scheduler.Admit("a", kSmall).error().error->reason, "DRAINING");
-  hall.runner.Open();
-  hall.WaitForDone(3);
-  EXPECT_FALSE(hall.errors.contains("running"));
+  Fixture fixture({.jobs_queued = 10, .workers = 1});
+  fixture.runner.Hold();
+  const auto running = fixture.MustAdmit("a");
+  const auto waiting = fixture.MustAdmit("a");
+  const auto uploading = fixture.MustAdmit("a");
+  fixture.Submit(*running, "running");
+  fixture.Submit(*waiting, "waiting");
+  ASSERT_TRUE(fixture.runner.WaitForStarts(1));
+  fixture.scheduler.Drain();
+  fixture.Submit(*uploading, "uploading");
+  fixture.WaitForDone(2);
+  EXPECT_EQ(fixture.errors["waiting"].reason, "DRAINING");
+  EXPECT_EQ(fixture.errors["waiting"].code, Code::kUnavailable);
+  EXPECT_EQ(fixture.errors["uploading"].reason, "DRAINING");
+  EXPECT_EQ(fixture.scheduler.Admit("a", kSmall).error().error->reason, "DRAINING");
+  fixture.runner.Open();
+  fixture.WaitForDone(3);
+  EXPECT_FALSE(fixture.errors.contains("running"));
 }
 
 TEST(Scheduler, AThrowingJobIsAnInternalErrorAndItsSlotIsFreeAgain) {
@@ -164,9 +167,9 @@ TEST(Scheduler, AThrowingJobIsAnInternalErrorAndItsSlotIsFreeAgain) {
       },
       probe);
   for (const bool fails : {true, false}) {
-    auto place = scheduler.Admit("a", kSmall);
+    auto reservation = scheduler.Admit("a", kSmall);
     std::promise<Result<job::Outcome>> promise;
-    scheduler.Submit(**place, {.done = [&](Result<job::Outcome> outcome) {
+    scheduler.Submit(**reservation, {.done = [&](Result<job::Outcome> outcome) {
       promise.set_value(std::move(outcome));
     }});
     const auto outcome = promise.get_future().get();
@@ -178,26 +181,26 @@ TEST(Scheduler, AThrowingJobIsAnInternalErrorAndItsSlotIsFreeAgain) {
 }
 
 TEST(Scheduler, ManyCallersAtOnceLoseNoJob) {
-  Hall hall({.jobs_queued = 1000, .workers = 2});
+  Fixture fixture({.jobs_queued = 1000, .workers = 2});
   std::vector<std::thread> callers;
   std::mutex mutex;
-  std::vector<std::unique_ptr<Scheduler::Place>> places;
+  std::vector<std::unique_ptr<Scheduler::Reservation>> reservations;
   for (int caller = 0; caller < 4; ++caller) {
     callers.emplace_back([&, caller] {
       for (int i = 0; i < 50; ++i) {
-        auto place = hall.MustAdmit(std::to_string(caller));
-        hall.Submit(*place, fmt::format("{}-{}", caller, i));
-        if (i % 5 == 0) hall.scheduler.Cancel(*place);
+        auto reservation = fixture.MustAdmit(std::to_string(caller));
+        fixture.Submit(*reservation, fmt::format("{}-{}", caller, i));
+        if (i % 5 == 0) fixture.scheduler.Cancel(*reservation);
         std::lock_guard lock(mutex);
-        places.push_back(std::move(place));
+        reservations.push_back(std::move(reservation));
       }
     });
   }
   for (std::thread& caller : callers) caller.join();
-  hall.WaitForDone(200);
-  EXPECT_EQ(hall.scheduler.Now().running, 0);
-  places.clear();
-  EXPECT_EQ(hall.scheduler.Now().bytes_reserved, 0u);
+  fixture.WaitForDone(200);
+  EXPECT_EQ(fixture.scheduler.Now().running, 0);
+  reservations.clear();
+  EXPECT_EQ(fixture.scheduler.Now().bytes_reserved, 0u);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octavod in all but the job, for tests of its life as a process.  OCTAVO_TEST_HOLD makes jobs
 // wait for their stop token.
 #include <cstdlib>

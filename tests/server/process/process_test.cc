@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // octavod as a process: exit codes, port file, log, and what signals do.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -137,7 +138,7 @@ TEST_F(Process, ASecondSigtermStopsAtOnce) {
 TEST_F(Process, AWrongFlagIsExit2WithOneLine) {
   Start({"--workers", "many"});
   EXPECT_EQ(Wait(), 2);
-  EXPECT_EQ(Text("err"), "octavod: error: --workers: 'many' is not a whole number\n");
+  EXPECT_EQ(Text("err"), "octavod: error: --workers: 'many' must be a whole number\n");
 }
 
 TEST_F(Process, PrintConfigServesNothing) {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Capabilities, health and reflection over a real connection.
 #include <gtest/gtest.h>
 
@@ -18,7 +19,7 @@ grpc::Status Check(Loopback& server, const std::string& service,
 }
 
 TEST(Capabilities, NameTheTablesAndTheLimits) {
-  Loopback server({.model_bytes = 12345, .workers = 3});
+  Loopback server({.model_bytes = 12345, .value_bytes = 54321, .workers = 3});
   auto stub = v1::Capabilities::NewStub(server.channel);
   grpc::ClientContext context;
   v1::GetCapabilitiesResponse response;
@@ -26,6 +27,7 @@ TEST(Capabilities, NameTheTablesAndTheLimits) {
   EXPECT_EQ(response.octavo_version(), "0.1.0-test");
   EXPECT_EQ(response.targets(0), "cpu-int8");
   EXPECT_EQ(response.limits().model_bytes(), 12345u);
+  EXPECT_EQ(response.limits().value_bytes(), 54321u);
   EXPECT_EQ(response.limits().workers(), 3u);
   EXPECT_EQ(response.limits().message_bytes(), 4u << 20);
 }
@@ -37,7 +39,7 @@ TEST(Health, AnswersForTheServerAndForEachService) {
     ASSERT_TRUE(Check(server, service, response).ok()) << service;
     EXPECT_EQ(response.status(), grpc::health::v1::HealthCheckResponse::SERVING) << service;
   }
-  EXPECT_EQ(Check(server, "nobody", response).error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(Check(server, "no.such.Service", response).error_code(), grpc::StatusCode::NOT_FOUND);
 }
 
 TEST(Health, TurnsNotServingBeforeTheServerGoes) {
@@ -50,7 +52,7 @@ TEST(Health, TurnsNotServingBeforeTheServerGoes) {
 
 TEST(GrpcServer, APortThatIsTakenIsAUsageError) {
   Loopback server;
-  auto second = GrpcServer::Start(server.grpc->address(), server.house, {}, server.rpc_probe);
+  auto second = GrpcServer::Start(server.grpc->address(), server.services, {}, server.rpc_probe);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kUsage);
   EXPECT_EQ(second.error().field, "--listen");

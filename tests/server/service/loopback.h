@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole gRPC server on a port of its own, with a fake job behind it.
 #pragma once
 
@@ -20,7 +21,7 @@ class SilentRpcProbe : public RpcProbe {
 
 struct Loopback {
   explicit Loopback(Limits given = {}) : limits(given) {
-    auto started = GrpcServer::Start("127.0.0.1:0", house,
+    auto started = GrpcServer::Start("127.0.0.1:0", services,
                                      {.version = "0.1.0-test",
                                       .targets = {"cpu-int8"},
                                       .ops = {"Conv"},
@@ -43,7 +44,8 @@ struct Loopback {
   EventLoop loop;
   WorkPool disk{2};
   Scheduler scheduler{limits, runner.AsRunner(), probe};
-  House house{.limits = limits, .scheduler = scheduler, .disk = disk, .loop = loop, .probe = probe};
+  SessionServices services{
+      .limits = limits, .scheduler = scheduler, .disk = disk, .loop = loop, .probe = probe};
   std::unique_ptr<GrpcServer> grpc;
   std::shared_ptr<grpc::Channel> channel;
 };

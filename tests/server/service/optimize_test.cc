@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Optimizer.Optimize as a foreign client sees it: statuses with their details, and what breaks the
 // protocol.
 #include <gtest/gtest.h>
@@ -138,10 +139,10 @@ TEST(Optimize, HangingUpHalfWayGivesThePlaceBack) {
     EXPECT_EQ(call.End().error_code(), grpc::StatusCode::CANCELLED);
   }
   for (int tries = 0; tries < 1000; ++tries) {
-    if (server.probe.endings(JobOutcome::kCancelled) == 1) break;
+    if (server.probe.outcomes(JobOutcome::kCancelled) == 1) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  EXPECT_EQ(server.probe.endings(JobOutcome::kCancelled), 1);
+  EXPECT_EQ(server.probe.outcomes(JobOutcome::kCancelled), 1);
   Call next(server);
   ASSERT_TRUE(next.SendSpec("model") && next.SendChunk(0, "model"));
   EXPECT_TRUE(next.End().ok());

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Server reflection, asked with raw bytes as a tool that knows nothing of Octavo would.
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>

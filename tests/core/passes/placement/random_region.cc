@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "tests/core/passes/placement/random_region.h"
 
 #include <algorithm>
@@ -27,11 +28,11 @@ class Maker {
       for (int r = 0; r < results; ++r) AddItem(mover);
     }
     for (size_t i = 0; i < region().items.size(); ++i) {
-      // A few values are read by nobody.
+      // A few values have no consumer.
       if (Chance(region().items[i].ways.empty() ? 0.1 : 0.7)) continue;
       Read(static_cast<int>(i), AddActor(Kind::kReader));
     }
-    DrawLaws();
+    DrawAllowedMoves();
     return made_;
   }
 
@@ -59,18 +60,18 @@ class Maker {
     region().items[item].ways.push_back(std::move(way));
   }
 
-  void DrawLaws() {
+  void DrawAllowedMoves() {
     const double merging = Pick(0, 2) * 0.5;
     const int actors = static_cast<int>(region().actors.size());
     for (int a = 0; a < std::max(actors, labels_); ++a) {
       const bool reads = Chance(0.3), gives = Chance(0.3);
       for (int from = 0; from < labels_; ++from) {
         for (int to = 0; to < labels_; ++to) {
-          if (Chance(0.9)) made_.laws.sink.insert({a, from, to});
-          if (Chance(0.9)) made_.laws.raise.insert({a, from, to});
-          if (reads && Chance(0.8)) made_.laws.read.insert({a, from, to});
-          if (gives && Chance(0.8)) made_.laws.give.insert({a, from, to});
-          if (Chance(merging)) made_.laws.merge.insert({a, from, to});
+          if (Chance(0.9)) made_.allowed.sink.insert({a, from, to});
+          if (Chance(0.9)) made_.allowed.raise.insert({a, from, to});
+          if (reads && Chance(0.8)) made_.allowed.read.insert({a, from, to});
+          if (gives && Chance(0.8)) made_.allowed.give.insert({a, from, to});
+          if (Chance(merging)) made_.allowed.merge.insert({a, from, to});
         }
       }
     }
@@ -92,7 +93,7 @@ struct State {
 
 class Explorer {
  public:
-  Explorer(const Region& region, const RandomLaws& laws) : region_(region), laws_(laws) {}
+  Explorer(const Region& region, const RandomMoves& allowed) : region_(region), allowed_(allowed) {}
 
   Cost Run() {
     State start{.moved = Labels(region_.actors.size(), 0)};
@@ -140,8 +141,8 @@ class Explorer {
         if (item.producer == actor) way.insert(way.begin(), to);
       }
     }
-    const auto& law = moves_on ? laws_.sink : laws_.read;
-    if (from < 0 || state.moved[actor] == -kMaxSteps || !law.contains({actor, from, to})) return;
+    const auto& rule = moves_on ? allowed_.sink : allowed_.read;
+    if (from < 0 || state.moved[actor] == -kMaxSteps || !rule.contains({actor, from, to})) return;
     state.labels[actor] = from;
     --state.moved[actor];
     Reach(state);
@@ -158,8 +159,8 @@ class Explorer {
         way.erase(way.begin());
       }
     }
-    const auto& law = moves_on ? laws_.raise : laws_.give;
-    if (to < 0 || state.moved[actor] == kMaxSteps || !law.contains({actor, from, to})) return;
+    const auto& rule = moves_on ? allowed_.raise : allowed_.give;
+    if (to < 0 || state.moved[actor] == kMaxSteps || !rule.contains({actor, from, to})) return;
     for (size_t i = 0; i < region_.items.size(); ++i) {
       const Item& item = region_.items[i];
       for (size_t w = 0; w < item.ways.size(); ++w) {
@@ -208,7 +209,7 @@ class Explorer {
     return {0, best, 0};
   }
 
-  // 0 where the codes of a kept prefix serve, 1 where a Rescale of one does.
+  // 0 where the value of a kept prefix serves, 1 where a Rescale of it does.
   int64_t PriceOf(int own, const Labels& prefix, const std::set<Labels>& kept) const {
     int64_t price = kForbidden;
     for (size_t n = 0; n < prefix.size(); ++n) {
@@ -216,7 +217,7 @@ class Explorer {
       const int from = n == 0 ? own : prefix[n - 1];
       bool allowed = true;
       for (size_t i = n + 1; i < prefix.size(); ++i) {
-        allowed = allowed && laws_.merge.contains({from, prefix[i - 1], prefix[i]});
+        allowed = allowed && allowed_.merge.contains({from, prefix[i - 1], prefix[i]});
       }
       if (!allowed) continue;
       price = std::min<int64_t>(price, from == prefix.back() ? 0 : 1);
@@ -225,7 +226,7 @@ class Explorer {
   }
 
   const Region& region_;
-  const RandomLaws& laws_;
+  const RandomMoves& allowed_;
   std::set<State> seen_;
   std::deque<State> queue_;
 };
@@ -236,8 +237,8 @@ RandomRegion MakeRandomRegion(std::mt19937& random, int movers) {
   return Maker(random, movers).Run();
 }
 
-Cost BestOfAllStates(const Region& region, const RandomLaws& laws) {
-  return Explorer(region, laws).Run();
+Cost BestOfAllStates(const Region& region, const RandomMoves& allowed) {
+  return Explorer(region, allowed).Run();
 }
 
 }  // namespace octavo::passes::placement

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small random regions, and the best that any order of single moves makes of them.
 #pragma once
 
@@ -9,11 +10,11 @@
 
 namespace octavo::passes::placement {
 
-// Laws as tables, drawn at random.
-struct RandomLaws {
+// Allowed moves as tables, drawn at random.
+struct RandomMoves {
   std::set<std::tuple<int, int, int>> sink = {}, raise = {}, read = {}, give = {}, merge = {};
 
-  Laws AsLaws() const {
+  AllowedMoves AsAllowedMoves() const {
     const auto in = [](const auto& set) {
       return [&set](int a, int b, int c) { return set.contains({a, b, c}); };
     };
@@ -23,14 +24,14 @@ struct RandomLaws {
 
 struct RandomRegion {
   Region region = {};
-  RandomLaws laws = {};
+  RandomMoves allowed = {};
 };
 
-// At most `movers` ops that pass codes on, with two or three labels.
+// At most `movers` same-scale ops, with two or three labels.
 RandomRegion MakeRandomRegion(std::mt19937& random, int movers);
 
 // The least (elements, rescales) over every state that single moves reach: a Rescale past an op, a
 // Rescale taken by an end, and in each state any merges.  By trying them all.
-Cost BestOfAllStates(const Region& region, const RandomLaws& laws);
+Cost BestOfAllStates(const Region& region, const RandomMoves& allowed);
 
 }  // namespace octavo::passes::placement

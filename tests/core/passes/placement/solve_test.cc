@@ -1,4 +1,5 @@
-// Every solver against all states that the laws reach, on thousands of small random regions.
+// SPDX-License-Identifier: Apache-2.0
+// Every solver against all states that the rules reach, on thousands of small random regions.
 #include "core/passes/placement/solve.h"
 
 #include <gtest/gtest.h>
@@ -30,9 +31,9 @@ TEST(Placement, IsTheBestOfAllStates) {
   int bettered = 0;
   for (int i = 0; i < kRegions; ++i) {
     const RandomRegion made = MakeRandomRegion(random, kMovers);
-    const Problem problem = BuildProblem(made.region, made.laws.AsLaws()).problem;
+    const Problem problem = BuildProblem(made.region, made.allowed.AsAllowedMoves()).problem;
     const Solution solution = Solve(problem);
-    const Cost best = BestOfAllStates(made.region, made.laws);
+    const Cost best = BestOfAllStates(made.region, made.allowed);
     ASSERT_EQ(Without(CostOf(problem, solution.positions)), best) << "region " << i;
     for (const Part& part : solution.parts) ASSERT_TRUE(IsExact(part.method));
     bettered += best < Without(CostOf(problem, Positions(problem.sites.size(), 0)));
@@ -45,7 +46,7 @@ TEST(Placement, StandingStillIsAlwaysAnAnswer) {
   std::mt19937 random(2);
   for (int i = 0; i < kRegions; ++i) {
     const RandomRegion made = MakeRandomRegion(random, kMovers);
-    const Problem problem = BuildProblem(made.region, made.laws.AsLaws()).problem;
+    const Problem problem = BuildProblem(made.region, made.allowed.AsAllowedMoves()).problem;
     ASSERT_TRUE(CostOf(problem, Positions(problem.sites.size(), 0))) << "region " << i;
   }
 }
@@ -55,7 +56,7 @@ TEST(Placement, MinimumCutIsExactWithoutShortcuts) {
   int met = 0;
   for (int i = 0; i < kRegions; ++i) {
     const RandomRegion made = MakeRandomRegion(random, kMovers);
-    const Problem problem = BuildProblem(made.region, made.laws.AsLaws()).problem;
+    const Problem problem = BuildProblem(made.region, made.allowed.AsAllowedMoves()).problem;
     const Positions cut = SolveByMinCut(problem);
     const Positions exact = *SolveBySearch(problem, Positions(problem.sites.size(), 0));
     ASSERT_LE(CostOf(problem, exact), CostOf(problem, cut)) << "region " << i;
@@ -71,7 +72,7 @@ TEST(Placement, EliminationAndSearchAgree) {
   int met = 0;
   for (int i = 0; i < kRegions; ++i) {
     const RandomRegion made = MakeRandomRegion(random, kMovers + 1);
-    const Problem problem = BuildProblem(made.region, made.laws.AsLaws()).problem;
+    const Problem problem = BuildProblem(made.region, made.allowed.AsAllowedMoves()).problem;
     const Positions here(problem.sites.size(), 0);
     const std::optional<Positions> eliminated = SolveByElimination(problem);
     const std::optional<Positions> searched = SolveBySearch(problem, here, 1 << 20);
@@ -86,7 +87,7 @@ TEST(Placement, ImprovementNeverMakesWorse) {
   std::mt19937 random(5);
   for (int i = 0; i < kRegions; ++i) {
     const RandomRegion made = MakeRandomRegion(random, kMovers + 4);
-    const Problem problem = BuildProblem(made.region, made.laws.AsLaws()).problem;
+    const Problem problem = BuildProblem(made.region, made.allowed.AsAllowedMoves()).problem;
     const Positions here(problem.sites.size(), 0);
     const Positions improved = Improve(problem, here);
     ASSERT_LE(CostOf(problem, improved), CostOf(problem, here)) << "region " << i;
@@ -103,7 +104,7 @@ Problem TwoReaders(int64_t above, int64_t below) {
                    {Actor::Kind::kReader, 1}};
   region.items = {{above, 0, {{1, {1}}, {2, {1}}}}, {below, 1, {{3, {}}}}, {below, 2, {{4, {}}}}};
   const auto always = [](int, int, int) { return true; };
-  return BuildProblem(region, {.may_sink = always, .may_raise = always}).problem;
+  return BuildProblem(region, {.may_sink = always, .may_hoist = always}).problem;
 }
 
 TEST(Placement, OneRescaleServesAllReadersThatWantItsLabel) {

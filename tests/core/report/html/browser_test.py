@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Chromium shows the rendered page: text and pictures where they belong, light and dark.
+# SPDX-License-Identifier: Apache-2.0
+"""Chromium renders the page without overlaps, in light and dark, with text and plots in place.
 
     browser_test.py RENDER_REPORT [FOLDER]       FOLDER keeps the page and the screenshots
 """
@@ -22,7 +23,7 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-
          "--disable-background-networking", "--disable-component-update", "--disable-sync",
          "--hide-scrollbars"]
 
-# Measures the page from outside of it: boxes of what must be seen, and what sticks out.
+# Measures the boxes of the page's parts and finds what exceeds the window.
 PROBE = """
 <script>
 addEventListener("load", () => {
@@ -132,7 +133,7 @@ def paeth(left, above, corner):
 
 
 def colors(rows, size, box):
-    """How often each color stands in `box` = left, top, width, height."""
+    """Counts the pixels of each color in `box` = left, top, width, height."""
     counts = {}
     left, top, width, height = box
     for row in rows[top:top + height]:
@@ -164,7 +165,7 @@ def check_layout(found, width):
 
 def check_content(found):
     cards, plot, values = found["cards"], found["plot"], sample_report.sample_report()["numerics"]
-    check(len({card[1] for card in cards}) == 1, f"the cards stand in one row: {cards}")
+    check(len({card[1] for card in cards}) == 1, f"the cards must be in one row: {cards}")
     defined = sum(value["sqnr_db"] is not None for value in values["values"])
     check(len(found["dots"]) == defined, f"{len(found['dots'])} dots for {defined} values")
     for left, top, width, height in found["dots"]:
@@ -221,7 +222,7 @@ def main():
         check(backs[0] != backs[1], "dark differs from light")
         narrow = probe(browser, page, folder, size=(600, 2000))
         check_layout(narrow, 600)
-    print("the page stands in light, dark and narrow")
+    print("the page renders in light, dark and narrow")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-// The page says what the report says, whatever names and gaps the report has.
+// SPDX-License-Identifier: Apache-2.0
+// The page shows the figures of the report, whatever names and undefined figures it has.
 #include "core/report/render_html.h"
 
 #include <string>
@@ -6,13 +7,15 @@
 #include "core/report/html/histogram_plot.h"
 #include "core/report/html/sqnr_plot.h"
 #include "core/report/html/text.h"
+#include "core/report/json/parse.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
 
 namespace octavo::report {
 namespace {
 
-using html::Json;
+using Json = nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -65,13 +68,13 @@ Json Report() {
       {"passes", {{{"name", "lower"}, {"seconds", 0.25}, {"changed", true}, {"nodes_after", 80}}}},
       {"ledger",
        {{{"pass", "absorb-rescales"},
-         {"rule", "merged"},
+         {"rule", "absorb-rescales/merge"},
          {"effect", "fewer-roundings"},
          {"node", "a"},
          {"values", {"a.r"}},
          {"count", 2}},
         {{"pass", "absorb-rescales"},
-         {"rule", "merged"},
+         {"rule", "absorb-rescales/merge"},
          {"effect", "fewer-roundings"},
          {"node", "b"},
          {"values", Json::array()},
@@ -85,36 +88,47 @@ Json Report() {
       {"warnings", {{{"code", "c1"}, {"message", "look at this"}, {"node", "n"}}}}};
 }
 
+v1::Report Message(const Json& report) {
+  auto message = ParseReport(report.dump(), UnknownKeys::kRefuse);
+  EXPECT_TRUE(message) << message.error().message;
+  return message ? *message : v1::Report();
+}
+
+// The report's values, of a report that has no more than these.
+v1::Numerics ValuesOf(const Json& values) {
+  return Message(Json{{"numerics", {{"values", values}}}}).numerics();
+}
+
+std::string Page(const Json& report) { return RenderHtml(Message(report)); }
+
 TEST(RenderHtml, ShowsEachFigureOfTheSummary) {
-  const std::string page = RenderHtml(Report());
+  const std::string page = Page(Report());
   for (const std::string_view text :
        {"4.00×", "3.9 MiB → 1.0 MiB", "1,200 → 80", "1,120 fewer", "14 → 1",
-        "13 removed, greedy would leave 4", "31.2 dB", "97.5 %", "on 8 samples", "cpu-int8",
-        "look at this", "the other input has its own scale", "kept by request", "sha256:abc",
-        "5 of axis 1 (22.5 dB)"}) {
+        "13 removed; a greedy placement would leave 4", "31.2 dB", "97.5 %", "on 8 samples",
+        "cpu-int8", "look at this", "the other input has its own scale", "kept by request",
+        "sha256:abc", "5 of axis 1 (22.5 dB)"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
 }
 
 TEST(RenderHtml, GroupsTheLedgerByRuleAndAddsItsCounts) {
-  const std::string page = RenderHtml(Report());
-  EXPECT_EQ(CountOf(page, "<strong>merged</strong>"), 1u);
+  const std::string page = Page(Report());
+  EXPECT_EQ(CountOf(page, "<strong>absorb-rescales/merge</strong>"), 1u);
   EXPECT_THAT(page, HasSubstr("<span class=\"number\">5</span>"));
-  EXPECT_THAT(page, HasSubstr("5 applications of 1 law,"));
+  EXPECT_THAT(page, HasSubstr("5 applications of 1 rule,"));
 }
 
-TEST(RenderHtml, LoadsNothingAndRunsNothing) {
-  const std::string page = RenderHtml(Report());
+TEST(RenderHtml, HasNoScriptsAndNoExternalResources) {
+  const std::string page = Page(Report());
   for (const std::string_view text : {"<script", "src=", "url(", "http:", "https:", "@import"}) {
     EXPECT_THAT(page, Not(HasSubstr(text)));
   }
 }
 
-TEST(RenderHtml, IsTheSameForTheSameReport) {
-  EXPECT_EQ(RenderHtml(Report()), RenderHtml(Report()));
-}
+TEST(RenderHtml, IsTheSameForTheSameReport) { EXPECT_EQ(Page(Report()), Page(Report())); }
 
-// Replaces every text of `json` by `text`, keys of objects included.
+// Replaces every string of `json` by `text`.
 Json WithTexts(const Json& json, const std::string& text) {
   if (json.is_string()) return text;
   if (json.is_array()) {
@@ -132,42 +146,45 @@ TEST(RenderHtml, EscapesEveryTextOfTheReport) {
   Json report = WithTexts(Report(), "\"><img onerror='x'>&");
   report["options"]["<i>key"] = Json{{"<b>", "</code>"}};
   report["model"]["ops_before"]["<u>op"] = 1;
-  const std::string page = RenderHtml(report);
+  const std::string page = Page(report);
   for (const std::string_view text : {"<img", "onerror='", "<i>key", "<b>", "<u>op", "\"><img"}) {
     EXPECT_THAT(page, Not(HasSubstr(text)));
   }
   EXPECT_THAT(page, HasSubstr("&quot;&gt;&lt;img onerror=&#39;x&#39;&gt;&amp;"));
 }
 
-TEST(RenderHtml, ReplacesBytesThatAreNoText) {
-  Json report = Report();
-  report["numerics"]["values"][0]["name"] = std::string("a\xff\xc3(\x01z", 6);
-  report["options"]["emit"] = Json::array({std::string("\xfe")});
+TEST(RenderHtml, ReplacesBytesThatAreNotUtf8) {
+  v1::Report report = Message(Report());
+  report.mutable_numerics()->mutable_values(0)->set_name(std::string("a\xff\xc3(\x01z", 6));
+  google::protobuf::Value& option = (*report.mutable_options()->mutable_fields())["emit"];
+  option.mutable_list_value()->add_values()->set_string_value("\xfe");
   const std::string page = RenderHtml(report);
   EXPECT_THAT(page, HasSubstr("a\xEF\xBF\xBD\xEF\xBF\xBD(\xEF\xBF\xBDz"));
   EXPECT_THAT(page, Not(HasSubstr("\xff")));
   EXPECT_THAT(page, Not(HasSubstr("\xfe")));
 }
 
-// Every place where one thing of `json` is null instead.
+// Copies of the report in which the value of one key is null.
 void EachWithANull(const Json& whole, const Json::json_pointer& at, std::vector<Json>& found) {
   const Json& here = whole[at];
   if (!here.is_structured()) return;
   for (const auto& [key, item] : here.items()) {
     const Json::json_pointer place = here.is_array() ? at / std::stoul(key) : at / key;
-    Json changed = whole;
-    changed[place] = nullptr;
-    found.push_back(std::move(changed));
+    if (here.is_object()) {
+      Json changed = whole;
+      changed[place] = nullptr;
+      found.push_back(std::move(changed));
+    }
     EachWithANull(whole, place, found);
   }
 }
 
-TEST(RenderHtml, TakesANullInEveryPlace) {
-  std::vector<Json> reports = {Json(nullptr), Json::object(), Json::array()};
+TEST(RenderHtml, AnyFigureMayBeNull) {
+  std::vector<Json> reports = {Json::object()};
   EachWithANull(Report(), Json::json_pointer(), reports);
   ASSERT_GT(reports.size(), 100u);
   for (const Json& report : reports) {
-    const std::string page = RenderHtml(report);
+    const std::string page = Page(report);
     EXPECT_THAT(page, HasSubstr("</html>"));
     EXPECT_THAT(page, Not(HasSubstr(">null<")));
     EXPECT_THAT(page, Not(HasSubstr("nan")));
@@ -180,52 +197,59 @@ TEST(RenderHtml, CallsAValueWithoutAnyErrorExact) {
   Json& output = report["numerics"]["outputs"][0];
   output["sqnr_db"] = nullptr;
   output["max_abs"] = 0.0;
-  EXPECT_THAT(RenderHtml(report), HasSubstr("<div class=\"figure good\">exact</div>"));
+  EXPECT_THAT(Page(report), HasSubstr("<div class=\"figure good\">exact</div>"));
   output["max_abs"] = 0.5;
-  EXPECT_THAT(RenderHtml(report), HasSubstr("not defined"));
+  EXPECT_THAT(Page(report), HasSubstr("not defined"));
+}
+
+TEST(RenderHtml, CountsParametersPerChannel) {
+  Json report = Report();
+  report["numerics"]["values"][0]["scale"] = {0.5, 0.25, 0.125};
+  report["numerics"]["values"][0]["zero_point"] = {0, 0, 0};
+  EXPECT_EQ(CountOf(Page(report), "3, per channel"), 2u);
 }
 
 TEST(SqnrPlot, LeavesAGapWhereAFigureIsNull) {
   Json values = Json::array();
   for (int i = 0; i < 5; ++i) values.push_back(Value("v" + std::to_string(i)));
-  EXPECT_EQ(CountOf(html::SqnrPlot(values), "<path class=\"accumulated\""), 1u);
+  EXPECT_EQ(CountOf(html::SqnrPlot(ValuesOf(values).values()), "<path class=\"accumulated\""), 1u);
   values[2]["sqnr_db"] = nullptr;
-  const std::string plot = html::SqnrPlot(values);
+  const std::string plot = html::SqnrPlot(ValuesOf(values).values());
   EXPECT_EQ(CountOf(plot, "<path class=\"accumulated\""), 2u);
   EXPECT_EQ(CountOf(plot, "class=\"dot-accumulated\""), 4u);
   EXPECT_EQ(CountOf(plot, "class=\"dot-local\""), 5u);
 }
 
 TEST(SqnrPlot, OfNoFiguresIsEmpty) {
-  EXPECT_EQ(html::SqnrPlot(Json::array()), "");
-  EXPECT_EQ(html::SqnrPlot(nullptr), "");
-  EXPECT_EQ(html::SqnrPlot(Json::array({Json{{"name", "a"}, {"sqnr_db", nullptr}}})), "");
+  EXPECT_EQ(html::SqnrPlot({}), "");
+  const Json undefined = {{{"name", "a"}, {"sqnr_db", nullptr}}};
+  EXPECT_EQ(html::SqnrPlot(ValuesOf(undefined).values()), "");
 }
 
-TEST(SqnrPlot, NumbersTheAxisWhereNamesHaveNoRoom) {
+TEST(SqnrPlot, NumbersTheAxisIfThereAreTooManyNames) {
   Json values = Json::array();
   for (int i = 0; i < 500; ++i) values.push_back(Value("layer"));
-  const std::string plot = html::SqnrPlot(values);
+  const std::string plot = html::SqnrPlot(ValuesOf(values).values());
   EXPECT_THAT(plot, HasSubstr(">451</text>"));
   EXPECT_THAT(plot, Not(HasSubstr("<circle class=\"dot")));
 }
 
-TEST(HistogramPlot, MarksTheEndsOfTheTypeWithinThePlot) {
-  Json value = Value("v");
+TEST(HistogramPlot, MarksTheBoundsOfTheTypeWithinThePlot) {
+  v1::ValueNumerics value = ValuesOf(Json::array({Value("v")})).values(0);
   EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 1u);  // -0.07; 5.9 is out
-  value["scale"] = 0.0117;
+  value.set_scale(0.0117);
   EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 2u);
 }
 
 TEST(HistogramPlot, OfAnEmptyRangeIsEmpty) {
-  Json value = Value("v");
-  value["histogram"]["high"] = -1.5;
+  v1::ValueNumerics value = ValuesOf(Json::array({Value("v")})).values(0);
+  value.mutable_histogram()->set_high(-1.5);
   EXPECT_EQ(html::HistogramPlot(value, 0), "");
 }
 
-TEST(StepsPlot, TellsTheShares) {
-  EXPECT_THAT(html::StepsPlot(Value("v"), 0),
-              HasSubstr("60.0 % of the elements are equal, 30.0 % are one step away."));
+TEST(StepsPlot, DescribesTheShares) {
+  EXPECT_THAT(html::StepsPlot(ValuesOf(Json::array({Value("v")})).values(0), 0),
+              HasSubstr("60.0 % of the elements are equal, 30.0 % differ by one LSB."));
 }
 
 TEST(Text, FormatsFigures) {

@@ -1,4 +1,5 @@
-"""A report as a job on a small classifier writes it: every key, with figures that make sense."""
+# SPDX-License-Identifier: Apache-2.0
+"""A complete report of a small classifier with plausible figures."""
 
 import math
 
@@ -81,16 +82,16 @@ def sample_report():
                        ("absorb-rescales", 0.0041, True, 190), ("place-rescales", 0.0093, True, 171),
                        ("fuse-activations", 0.0017, True, 150), ("remove-noops", 0.0006, True, 149),
                        ("merge-constants", 0.0170, True, 105)]],
-        "ledger": [{"pass": "fold-batchnorm", "rule": "into-conv", "effect": "real-exact",
+        "ledger": [{"pass": "fold-batchnorm", "rule": "fold-batchnorm/fold-into-producer", "effect": "real-exact",
                     "node": f"block{k}/conv", "values": [f"block{k}/bn", f"block{k}/conv"],
                     "count": 3} for k in range(1, 8)] +
-                  [{"pass": "absorb-rescales", "rule": "absorbed", "effect": "fewer-roundings",
+                  [{"pass": "absorb-rescales", "rule": "absorb-rescales/fold-into-consumer", "effect": "fewer-roundings",
                     "node": f"block{k}/depthwise", "values": [f"block{k}/conv.r"], "count": 1}
                    for k in range(1, 8)] +
-                  [{"pass": "place-rescales", "rule": "sunk", "effect": "exact",
+                  [{"pass": "place-rescales", "rule": "place-rescales/sink", "effect": "exact",
                     "node": f"block{k}/add", "values": [f"block{k}/add.r"], "count": 1}
                    for k in range(1, 5)] +
-                  [{"pass": "fuse-activations", "rule": "relu-into-range", "effect":
+                  [{"pass": "fuse-activations", "rule": "fuse-activations/fuse-into-producer", "effect":
                     "new-parameters", "node": "block2/relu", "values": ["block2/conv"],
                     "count": 2}],
         "float_nodes": [{"node": "softmax", "op": "Softmax",

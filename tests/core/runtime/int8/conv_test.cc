@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer convolutions, bit for bit against int64 loops on every instruction set of this machine
 // and several thread counts.
 #include "core/runtime/int8/conv.h"
@@ -32,8 +33,8 @@ int64_t Sum(const ConvSpec& spec, const uint8_t* image, int64_t row, int64_t col
         if (y < 0 || y >= s.in_height || x < 0 || x >= s.in_width) continue;
         const int64_t at = (y * s.in_width + x) * s.in_channels + first + c;
         const int64_t w = ((o * ins + c) * s.kernel_height + i) * s.kernel_width + j;
-        sum += (test::CodeAt(image, spec.input.storage, at) - spec.input.zero_point) *
-               (test::CodeAt(spec.weights.data, spec.weights.storage, w) - zero);
+        sum += (test::ValueAt(image, spec.input.storage, at) - spec.input.zero_point) *
+               (test::ValueAt(spec.weights.data, spec.weights.storage, w) - zero);
       }
     }
   }
@@ -45,10 +46,10 @@ std::vector<uint8_t> Naive(const ConvSpec& spec, const std::vector<uint8_t>& inp
   std::vector<uint8_t> out;
   for (int64_t n = 0; n < s.batch; ++n) {
     const uint8_t* image = input.data() + n * s.in_height * s.in_width * s.in_channels;
-    for (int64_t row = 0; row < reference::ConvOutHeight(s); ++row) {
-      for (int64_t column = 0; column < reference::ConvOutWidth(s); ++column) {
+    for (int64_t row = 0; row < float_exec::ConvOutHeight(s); ++row) {
+      for (int64_t column = 0; column < float_exec::ConvOutWidth(s); ++column) {
         for (int64_t o = 0; o < s.out_channels; ++o) {
-          test::AppendFinished(Sum(spec, image, row, column, o), spec.finish, o, out);
+          test::AppendFinished(Sum(spec, image, row, column, o), spec.requantization, o, out);
         }
       }
     }
@@ -119,7 +120,7 @@ void ExpectEqualsNaive(const ConvShape& s, const Kind& kind) {
                       .input = kind.input,
                       .weights = drawn.View(kind),
                       .bias = drawn.bias,
-                      .finish = drawn.End(kind)};
+                      .requantization = drawn.End(kind)};
   ASSERT_TRUE(FitsInt32(spec.weights, s.out_channels, taps, spec.input, spec.bias));
   const auto input = test::RandomBytes(s.batch * s.in_height * s.in_width * s.in_channels, 4);
   const auto want = Naive(spec, input);
@@ -166,28 +167,28 @@ TEST(Int8Conv, DepthwiseRowsAreInterleavedWithoutChangeWhateverTheKernel) {
   for (const Kind& kind : test::kKinds) ExpectEqualsNaive(wide, kind);
 }
 
-// The codes that `addition` makes of a convolution's codes and others.
+// The residual Add of a convolution's results and others, by its definition.
 std::vector<uint8_t> Added(const ConvSpec& spec, const std::vector<uint8_t>& own,
                            const std::vector<uint8_t>& others) {
-  const Addition& addition = *spec.addition;
-  const Storage storage = spec.finish.output == Output::kS8 ? Storage::kS8 : Storage::kU8;
-  const bool is_signed = addition.output == Output::kS8;
-  std::vector<uint8_t> codes;
+  const ResidualAdd& residual = *spec.residual;
+  const Storage storage = spec.requantization.output == Output::kS8 ? Storage::kS8 : Storage::kU8;
+  const bool is_signed = residual.output == Output::kS8;
+  std::vector<uint8_t> sums;
   for (int64_t i = 0; i < std::ssize(own); ++i) {
     const auto a =
-        static_cast<float>(test::CodeAt(own.data(), storage, i) - spec.finish.zero_point);
-    const auto b = static_cast<float>(test::CodeAt(others.data(), addition.addend.storage, i) -
-                                      addition.addend.zero_point);
-    const float sum = (a * addition.own_scale + b * addition.scale) / addition.result_scale;
-    const float code = std::nearbyint(sum) + static_cast<float>(addition.zero_point);
-    codes.push_back(static_cast<uint8_t>(static_cast<int>(
-        std::clamp(code, is_signed ? -128.0f : 0.0f, is_signed ? 127.0f : 255.0f))));
+        static_cast<float>(test::ValueAt(own.data(), storage, i) - spec.requantization.zero_point);
+    const auto b = static_cast<float>(test::ValueAt(others.data(), residual.addend.storage, i) -
+                                      residual.addend.zero_point);
+    const float sum = (a * residual.own_scale + b * residual.scale) / residual.result_scale;
+    const float value = std::nearbyint(sum) + static_cast<float>(residual.zero_point);
+    sums.push_back(static_cast<uint8_t>(static_cast<int>(
+        std::clamp(value, is_signed ? -128.0f : 0.0f, is_signed ? 127.0f : 255.0f))));
   }
-  return codes;
+  return sums;
 }
 
-TEST(Int8Conv, AnAdditionAtItsEndHasTheBitsOfOneOnItsCodes) {
-  const Addition additions[] = {
+TEST(Int8Conv, AFusedAddHasTheBitsOfASeparateOne) {
+  const ResidualAdd residuals[] = {
       {{Storage::kU8, 3}, 0.031f, 0.017f, 0.039f, Output::kU8, 7},
       {{Storage::kS8, -9}, 0.5f, 0.25f, 0.5f, Output::kS8, -3},  // many ties
       {{Storage::kS8, 0}, 0.1f, 3.0f, 0.01f, Output::kU8, 200},  // which saturates
@@ -201,12 +202,12 @@ TEST(Int8Conv, AnAdditionAtItsEndHasTheBitsOfOneOnItsCodes) {
                     .input = kind.input,
                     .weights = drawn.View(kind),
                     .bias = drawn.bias,
-                    .finish = drawn.End(kind)};
+                    .requantization = drawn.End(kind)};
       const auto input = test::RandomBytes(s.in_height * s.in_width * s.in_channels, 4);
       const auto own = Naive(spec, input);
       const auto others = test::RandomBytes(std::ssize(own), 9);
-      for (const Addition& addition : additions) {
-        spec.addition = addition;
+      for (const ResidualAdd& residual : residuals) {
+        spec.residual = residual;
         const auto want = Added(spec, own, others);
         for (const Isa isa : MachineIsas()) {
           const ScopedIsaLimit limit(isa);
@@ -220,48 +221,48 @@ TEST(Int8Conv, AnAdditionAtItsEndHasTheBitsOfOneOnItsCodes) {
   }
 }
 
-// Pixel p has code p in all channels, to which channel c adds code c.
-TEST(Int8Conv, AnAdditionHasTheRightBitsForEveryPairOfCodes) {
-  constexpr int64_t kCodes = 256;
-  const std::vector<int8_t> ones(kCodes, 1);
+// Pixel p is p in all channels, to which channel c adds c.
+TEST(Int8Conv, AFusedAddHasTheRightBitsForEveryPairOfOperands) {
+  constexpr int64_t kValues = 256;
+  const std::vector<int8_t> ones(kValues, 1);
   const float one[] = {1};
-  std::vector<uint8_t> codes(kCodes), own, others;
-  std::iota(codes.begin(), codes.end(), 0);
-  for (const uint8_t code : codes) {
-    own.insert(own.end(), kCodes, code);
-    others.insert(others.end(), codes.begin(), codes.end());
+  std::vector<uint8_t> all(kValues), own, others;
+  std::iota(all.begin(), all.end(), 0);
+  for (const uint8_t value : all) {
+    own.insert(own.end(), kValues, value);
+    others.insert(others.end(), all.begin(), all.end());
   }
   std::mt19937 random(5);
   const auto draw = [&] { return std::exp2(static_cast<float>(random() % 6000) / 1000 - 7); };
   for (int i = 0; i < 60; ++i) {
     const auto zero = static_cast<int32_t>(random() % 256);
-    Addition addition{{Storage::kU8, zero}, draw(), draw(), draw(), Output::kU8, 255 - zero};
-    if (i % 4 == 1) addition.scale = 3 * addition.own_scale;  // ties that rounding decides
-    if (i % 4 == 1) addition.result_scale = 2 * addition.own_scale;
-    if (i % 4 == 2) addition.output = Output::kS8, addition.zero_point = zero / 2;
+    ResidualAdd residual{{Storage::kU8, zero}, draw(), draw(), draw(), Output::kU8, 255 - zero};
+    if (i % 4 == 1) residual.scale = 3 * residual.own_scale;  // ties that rounding decides
+    if (i % 4 == 1) residual.result_scale = 2 * residual.own_scale;
+    if (i % 4 == 2) residual.output = Output::kS8, residual.zero_point = zero / 2;
     const ConvSpec spec{
-        .shape = {.in_channels = 1, .out_channels = kCodes, .in_height = kCodes, .in_width = 1},
+        .shape = {.in_channels = 1, .out_channels = kValues, .in_height = kValues, .in_width = 1},
         .input = {Storage::kU8, zero},
         .weights = {ones.data()},
-        .finish = {Output::kU8, one, zero},
-        .addition = addition};
+        .requantization = {Output::kU8, one, zero},
+        .residual = residual};
     const auto want = Added(spec, own, others);
     for (const Isa isa : MachineIsas()) {
       const ScopedIsaLimit limit(isa);
       ThreadPool pool(1);
       std::vector<uint8_t> output(want.size());
-      ConvPlan::Prepare(spec)->Run(codes.data(), others.data(), output.data(), pool);
+      ConvPlan::Prepare(spec)->Run(all.data(), others.data(), output.data(), pool);
       ASSERT_EQ(output, want) << i << " " << IsaName(isa);
     }
   }
 }
 
-TEST(Int8Conv, PixelsMayLieApart) {
+TEST(Int8Conv, PixelsMayBeSlices) {
   const int8_t weight = 1;
   const float one[] = {1};
   ConvSpec spec{.shape = {.in_channels = 1, .out_channels = 1},
                 .weights = {&weight},
-                .finish = {Output::kU8, one},
+                .requantization = {Output::kU8, one},
                 .out_stride = 3};
   spec.shape.in_width = 4;
   const std::vector<uint8_t> input = {5, 6, 7, 8};
@@ -299,7 +300,7 @@ TEST(Int8Conv, MultipliersThatOverflowOrVanishSaturateOnTheRightSide) {
     const ConvSpec spec{.shape = {.in_channels = 1, .out_channels = 4},
                         .weights = {weights.data()},
                         .bias = bias,
-                        .finish = {Output::kU8, multipliers, 100, 10, 250}};
+                        .requantization = {Output::kU8, multipliers, 100, 10, 250}};
     const auto want = Naive(spec, input);
     for (const Isa isa : MachineIsas()) {
       const ScopedIsaLimit limit(isa);
@@ -316,14 +317,14 @@ TEST(Int8Conv, AContradictoryDescriptionIsRefusedWithItsNumbers) {
   const float multiplier[] = {1};
   ConvSpec spec{.shape = {.in_channels = 1, .out_channels = 1},
                 .weights = {weights.data()},
-                .finish = {Output::kU8, multiplier}};
+                .requantization = {Output::kU8, multiplier}};
   ASSERT_TRUE(ConvPlan::Prepare(spec).has_value());
   spec.input.zero_point = -1;
   EXPECT_THAT(ConvPlan::Prepare(spec).error().message, testing::HasSubstr("-1"));
   spec.input.zero_point = 0;
-  spec.finish.highest = 256;
+  spec.requantization.highest = 256;
   EXPECT_THAT(ConvPlan::Prepare(spec).error().message, testing::HasSubstr("256"));
-  spec.finish.highest = 255;
+  spec.requantization.highest = 255;
   spec.shape.groups = 2;
   EXPECT_EQ(ConvPlan::Prepare(spec).error().code, Code::kInvalidArgument);
 }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer products, bit for bit against int64 loops, and the layout conversions.
 #include "core/runtime/int8/gemm.h"
 
@@ -25,7 +26,7 @@ struct Product {
   Weights b;
   Layout layout;
   std::span<const int32_t> bias;
-  Finish finish;
+  Requantization requantization;
 };
 
 std::vector<uint8_t> Naive(const Product& p, const uint8_t* a) {
@@ -35,10 +36,10 @@ std::vector<uint8_t> Naive(const Product& p, const uint8_t* a) {
       int64_t sum = test::PerChannel(p.bias, n, 0);
       for (int64_t k = 0; k < p.sizes.k; ++k) {
         const int64_t at = p.layout == Layout::kKn ? k * p.sizes.n + n : n * p.sizes.k + k;
-        sum += (test::CodeAt(a, p.a.storage, m * p.sizes.k + k) - p.a.zero_point) *
-               (test::CodeAt(p.b.data, p.b.storage, at) - test::PerChannel(p.b.zero_points, n, 0));
+        sum += (test::ValueAt(a, p.a.storage, m * p.sizes.k + k) - p.a.zero_point) *
+               (test::ValueAt(p.b.data, p.b.storage, at) - test::PerChannel(p.b.zero_points, n, 0));
       }
-      test::AppendFinished(sum, p.finish, n, out);
+      test::AppendFinished(sum, p.requantization, n, out);
     }
   }
   return out;
@@ -55,10 +56,10 @@ TEST(Int8Gemm, IsTheInt64LoopBitForBitOnEveryIsaAndThreadCount) {
                             .weights = drawn.View(kind),
                             .layout = layout,
                             .bias = drawn.bias,
-                            .finish = drawn.End(kind)};
+                            .requantization = drawn.End(kind)};
         const auto a = test::RandomBytes(s.m * s.k, 8);
         const auto want =
-            Naive({s, spec.input, spec.weights, layout, spec.bias, spec.finish}, a.data());
+            Naive({s, spec.input, spec.weights, layout, spec.bias, spec.requantization}, a.data());
         for (const Isa isa : MachineIsas()) {
           const ScopedIsaLimit limit(isa);
           const auto plan = GemmPlan::Prepare(spec);
@@ -88,11 +89,11 @@ TEST(Int8MatMul, OfTwoActivationsIsTheInt64LoopAndMayBroadcast) {
                               .a = kind.input,
                               .b = {kind.weights, kind.weight_zero},
                               .layout = layout,
-                              .finish = drawn.End(kind)};
+                              .requantization = drawn.End(kind)};
         const auto a = test::RandomBytes(3 * s.m * s.k, 8);
         std::vector<uint8_t> want;
         for (int64_t i = 0; i < 3; ++i) {
-          const auto item = Naive({s, spec.a, drawn.View(kind), layout, {}, spec.finish},
+          const auto item = Naive({s, spec.a, drawn.View(kind), layout, {}, spec.requantization},
                                   a.data() + i * s.m * s.k);
           want.insert(want.end(), item.begin(), item.end());
         }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The integer kernels' definition in plain int64 loops, and random operands for it.
 #pragma once
 
@@ -18,7 +19,7 @@ inline std::vector<uint8_t> RandomBytes(int64_t count, unsigned seed) {
   return bytes;
 }
 
-inline int64_t CodeAt(const void* data, Storage storage, int64_t i) {
+inline int64_t ValueAt(const void* data, Storage storage, int64_t i) {
   if (storage == Storage::kS8) return static_cast<const int8_t*>(data)[i];
   return static_cast<const uint8_t*>(data)[i];
 }
@@ -28,28 +29,28 @@ T PerChannel(std::span<const T> values, int64_t c, T otherwise) {
   return values.empty() ? otherwise : values.size() == 1 ? values[0] : values[size_t(c)];
 }
 
-// Appends the bytes of what `finish` makes of a sum.
-inline void AppendFinished(int64_t acc, const Finish& finish, int64_t channel,
+// Appends the bytes of what `requantization` makes of a sum.
+inline void AppendFinished(int64_t acc, const Requantization& requantization, int64_t channel,
                            std::vector<uint8_t>& out) {
-  const float x =
-      static_cast<float>(static_cast<int32_t>(acc)) * PerChannel(finish.multipliers, channel, 1.0f);
+  const float x = static_cast<float>(static_cast<int32_t>(acc)) *
+                  PerChannel(requantization.multipliers, channel, 1.0f);
   const auto append = [&](auto value) {
     const size_t at = out.size();
     out.resize(at + sizeof value);
     std::memcpy(out.data() + at, &value, sizeof value);
   };
-  switch (finish.output) {
+  switch (requantization.output) {
     case Output::kInt32:
       return append(static_cast<int32_t>(acc));
     case Output::kFloat:
       return append(x);
     case Output::kU8:
     case Output::kS8: {
-      const auto low = static_cast<float>(finish.lowest - finish.zero_point);
-      const auto high = static_cast<float>(finish.highest - finish.zero_point);
+      const auto low = static_cast<float>(requantization.lowest - requantization.zero_point);
+      const auto high = static_cast<float>(requantization.highest - requantization.zero_point);
       const float clamped = std::fmin(std::fmax(x, low), high);
-      return append(
-          static_cast<uint8_t>(static_cast<int>(std::nearbyint(clamped)) + finish.zero_point));
+      return append(static_cast<uint8_t>(static_cast<int>(std::nearbyint(clamped)) +
+                                         requantization.zero_point));
     }
   }
 }
@@ -91,7 +92,7 @@ inline const Kind kKinds[] = {
     {"float", {Storage::kS8, 1}, Storage::kS8, 2, true, Output::kFloat},
 };
 
-// Operands that a Kind leaves to be drawn; owns what Weights and Finish point at.
+// Operands that a Kind leaves to be drawn; owns what Weights and Requantization point at.
 struct Drawn {
   std::vector<uint8_t> weights;
   std::vector<int32_t> zero_points, bias;
@@ -109,7 +110,7 @@ struct Drawn {
     if (!kind.per_channel && kind.weight_zero != 0) zero_points.push_back(kind.weight_zero);
   }
   Weights View(const Kind& kind) const { return {weights.data(), kind.weights, zero_points}; }
-  Finish End(const Kind& kind) const {
+  Requantization End(const Kind& kind) const {
     return {kind.output, multipliers, kind.zero_point, kind.lowest, kind.highest};
   }
 };

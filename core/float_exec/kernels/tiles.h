@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The innermost loops of the float kernels, one table of functions per instruction set.  Each
+// output element is one chain of fused multiply-adds; vectors run across outputs, so every table
+// gives the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace octavo::float_exec::internal {
+
+// c[r][v] (+)= sum over k ascending of a[k][r] * b[k][v] for a tile of c.
+struct TileCall {
+  const float* a = nullptr;  // [k][tiles.rows], a packed panel; or, in place,
+  int64_t a_stride = 0;      // rows at this distance
+  const float* b = nullptr;  // [k][b_stride], of which vectors * lanes columns are read
+  int64_t b_stride = 0;
+  const float* prefetch = nullptr;  // prefetched: one cache line per k
+  int64_t prefetch_stride = 0;
+  int64_t k = 0;
+  float* c = nullptr;  // [rows][c_stride], of which vectors * lanes columns are written
+  int64_t c_stride = 0;
+  bool accumulate = false;          // continue the chain in c; else it starts at +0
+  const float* row_bias = nullptr;  // added to the rows at the end, unless null
+};
+using TileFunction = void (*)(const TileCall&);
+
+// sums[p][v] (+)= chain over t ascending of x[offsets[t] + p] * weights[t][v], for some adjacent
+// pixels p and channels v, which fill whole vectors.
+struct PixelCall {
+  const float* x = nullptr;
+  const int64_t* offsets = nullptr;  // of taps + kPrefetchTaps taps
+  const float* weights = nullptr;
+  int64_t taps = 0;
+  const float* prefetch = nullptr;  // prefetched: `prefetch_lines` cache lines, one per tap
+  int64_t prefetch_stride = 0, prefetch_lines = 0;
+  float* sums = nullptr;
+  bool accumulate = false;  // continue the chains in sums; else they start at +0
+};
+inline constexpr int kPrefetchTaps = 8;  // distance of the prefetch of x
+using PixelFunction = void (*)(const PixelCall&);
+
+// y[v][p] = sums[p][v] + bias[v] for p < pixels and v < channels.  Without a bias nothing is
+// added.  Reads sums for whole vectors of pixels and channels.
+struct TurnCall {
+  const float* sums = nullptr;
+  int64_t sums_stride = 0;
+  int64_t pixels = 0, channels = 0;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  int64_t y_stride = 0;
+};
+using TurnFunction = void (*)(const TurnCall&);
+
+// For each of `rows` rows r and of some channels c: y[c][r][i] = bias[c] + chain over t ascending
+// of weights[c][t] * x[r][offsets[t] + i] for i < width.  Without a bias nothing is added.  Reads
+// up to one vector beyond what it needs.
+struct RowCall {
+  const float* x = nullptr;
+  int64_t x_stride = 0;
+  const int64_t* offsets = nullptr;
+  const float* weights = nullptr;  // [channels][taps]
+  int64_t taps = 0;
+  // For a square kernel on one plane the distance between rows of its taps; else 0.
+  int64_t pitch = 0;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  int64_t y_stride = 0;
+  int64_t y_channel_stride = 0;
+  int64_t width = 0;
+  int64_t rows = 1;
+};
+using RowFunction = void (*)(const RowCall&);
+inline constexpr int kMaxRowChannels = 4;
+
+// A depthwise convolution of planes whose rows are no longer than two vectors, see narrow.h.  Each
+// row of a plane first becomes a vector for each column of the kernel, at
+// spread + column * column_stride + row * lanes: lane i is the float columns[column * lanes + i]
+// of the row, 0 where that is negative.  With `pairs`, two planes share each vector, a half
+// each, and the columns of the second are counted from `lanes`.
+struct NarrowCall {
+  struct Phase {  // rows x_stride apart
+    int64_t x = 0, spread = 0, rows = 0;
+  };
+  const float* x = nullptr;
+  int64_t x_plane = 0, x_stride = 0, x_width = 0;
+  const int32_t* columns = nullptr;
+  int64_t kernel_width = 0, column_stride = 0;
+  const Phase* phases = nullptr;
+  int64_t phase_count = 0;
+  float* spread = nullptr;
+  // Row r of tap t is the vector at spread + offsets[t] + r * lanes.
+  const int64_t* offsets = nullptr;
+  const float* weights = nullptr;  // [channels][taps]
+  int64_t taps = 0, channels = 0;
+  const float* bias = nullptr;
+  float* y = nullptr;
+  int64_t y_height = 0, y_width = 0;
+  bool pairs = false;
+  int64_t begin = 0, end = 0;  // the planes to compute, of all images
+};
+using NarrowFunction = void (*)(const NarrowCall&);
+
+// Rows of `count` elements copied to `to`, or their even and odd elements to `even` and `odd`,
+// which may be null.
+struct CopyCall {
+  const float* x = nullptr;
+  int64_t x_stride = 0;
+  int64_t count = 0;
+  float* to = nullptr;
+  float* even = nullptr;
+  float* odd = nullptr;
+  int64_t to_stride = 0;
+  int64_t rows = 0;
+};
+using CopyFunction = void (*)(const CopyCall&);
+
+// For each of `k` taps one row of a panel: its runs of adjacent floats, each copied by whole
+// vectors, so that it may spill into the next and reads up to a vector too much; then zeros.
+struct GatherCall {
+  struct Run {
+    int64_t to = 0, from = 0, length = 0;
+  };
+  const float* x = nullptr;
+  const int64_t* offsets = nullptr;  // of the taps, from x
+  int64_t k = 0;
+  const Run* runs = nullptr;
+  int64_t run_count = 0;
+  float* out = nullptr;
+  int64_t valid = 0, width = 0;  // of a row: what the runs fill, and all
+};
+using GatherFunction = void (*)(const GatherCall&);
+
+inline constexpr int kMaxTileRows = 8;
+inline constexpr int kMaxTileVectors = 3;
+inline constexpr int kMaxPixels = 14;
+inline constexpr int kMaxPixelVectors = 2;
+
+struct Tiles {
+  int rows = 0;                                            // of a full tile
+  int lanes = 0;                                           // floats in a vector
+  TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};   // [rows - 1][vectors - 1]
+  int pixels = 0;                                          // of a full call of `pixel`
+  PixelFunction pixel[kMaxPixels][kMaxPixelVectors] = {};  // [pixels - 1][vectors - 1]
+  TurnFunction turn = nullptr;
+  TileFunction tile_in_place[kMaxTileRows][kMaxTileVectors] = {};
+  RowFunction row[kMaxRowChannels] = {};  // [channels - 1]
+  NarrowFunction narrow = nullptr;        // may be absent
+  CopyFunction copy = nullptr, split = nullptr;
+  GatherFunction gather = nullptr;
+
+  int panel() const { return lanes * kMaxTileVectors; }
+};
+
+namespace portable {
+extern const Tiles kTiles;
+}
+namespace avx2 {
+extern const Tiles kTiles;
+}
+namespace avx512 {
+extern const Tiles kTiles;
+}
+
+}  // namespace octavo::float_exec::internal

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage "calibrate": the ranges of the float values, from the profile or from the samples.
+#include "core/job/stages.h"
+#include "core/job/survey.h"
+#include "core/profile/collect.h"
+
+namespace octavo::job {
+namespace {
+
+Failure Mismatch(std::string_view field, std::string message) {
+  return Fail(Code::kInvalidArgument, "{}", message).Field(field).Reason("PROFILE_MISMATCH");
+}
+
+void Warn(Prepared& prepared, std::string_view code, std::string message) {
+  prepared.rewriting.findings.warnings.push_back(
+      {.code = std::string(code), .message = std::move(message), .node = {}});
+}
+
+// A profile of another model is a warning, or an error with --strict-profile.
+Status CheckDigest(const JobContext& job, const profile::Profile& profile, Prepared& prepared) {
+  const std::string own = "sha256:" + prepared.digest.get();
+  if (profile.model_digest.empty() || profile.model_digest == own) return {};
+  std::string message =
+      fmt::format("the profile is of model {}, but the model is {}", profile.model_digest, own);
+  if (job.options().strict_profile) return Mismatch("model_digest", std::move(message));
+  Warn(prepared, "profile_digest", std::move(message));
+  return {};
+}
+
+Status CheckMatches(const JobContext& job, const ProfileFigures& figures) {
+  if (figures.matched == 0) {
+    return Mismatch("profile",
+                    figures.unmatched_entries.empty()
+                        ? "the profile has no entries"
+                        : fmt::format("no entry of the profile names a value of the model (the "
+                                      "first is '{}')",
+                                      figures.unmatched_entries.front()));
+  }
+  if (job.options().strict_profile && !figures.unmatched_entries.empty()) {
+    const std::string& name = figures.unmatched_entries.front();
+    return Mismatch(name,
+                    fmt::format("the profile's entry '{}' names no value of the model", name));
+  }
+  return {};
+}
+
+// The request's profile, its names being those of the model; `unmatched` gets those that mean no
+// value.
+Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
+                                     std::vector<std::string>& unmatched) {
+  OCTAVO_TRY(profile::Profile profile, profile::Parse(job.request.profile->bytes.text()));
+  OCTAVO_CHECK(CheckDigest(job, profile, prepared));
+  if (!profile.glow_names) return profile;
+  profile::NameIndex::Matched matched = prepared.names->Match(profile);
+  unmatched = std::move(matched.unmatched);
+  return std::move(matched.profile);
+}
+
+// Float values that Compare would compute again, as many as two fifths of the constants' bytes
+// hold: the float executor of Compare then packs fewer weights.
+std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
+  const ir::Graph& graph = prepared.rewriting.graph;
+  const auto batches = static_cast<int64_t>(prepared.samples.batches.size());
+  return float_exec::CostlyValues(graph, batches, float_exec::ConstantBytes(graph) * 2 / 5);
+}
+
+Result<profile::Profile> CollectProfile(const JobContext& job, const Prepared& prepared,
+                                        float_exec::KeptValues* kept) {
+  OCTAVO_TRY(
+      profile::Profile profile,
+      profile::Collect(
+          prepared.rewriting.graph, prepared.samples.batches,
+          {.samples = prepared.samples.count,
+           .progress = [&](int64_t done, int64_t total) { job.Report("profile", done, total); },
+           .kept = kept},
+          *job.settings.pool, job.settings.stop));
+  profile.model_digest = "sha256:" + prepared.digest.get();
+  return profile;
+}
+
+}  // namespace
+
+Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
+  Profiled profiled{.prepared = std::move(given)};
+  Prepared& prepared = profiled.prepared;
+  const ir::Graph& graph = prepared.rewriting.graph;
+  const bool may_quantize = !job.options().no_quantize && !prepared.quantized_model;
+  const bool quantizes = may_quantize && HasFloatValues(graph);
+  if (may_quantize && !quantizes) {
+    Warn(prepared, "nothing_to_quantize",
+         "no value of the model is float32, which is what is quantized: only rules that hold for "
+         "its types were applied");
+  }
+  std::vector<std::string> unmatched;
+  if (job.request.profile) {
+    OCTAVO_TRY(profiled.profile, ReadProfile(job, prepared, unmatched));
+  } else if (quantizes && !prepared.samples.batches.empty()) {
+    if (reuse == Reuse::kFloatValues) profiled.kept.values = ValuesToKeep(prepared);
+    OCTAVO_TRY(
+        profiled.profile,
+        CollectProfile(job, prepared, reuse == Reuse::kFloatValues ? &profiled.kept : nullptr));
+  } else {
+    return profiled;
+  }
+  profiled.figures = MatchProfile(graph, *profiled.profile);
+  auto& entries = profiled.figures.unmatched_entries;
+  entries.insert(entries.end(), unmatched.begin(), unmatched.end());
+  OCTAVO_CHECK(CheckMatches(job, profiled.figures));
+  return profiled;
+}
+
+}  // namespace octavo::job

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage "compare": the float graph and the integer graph on the same samples.
+#include "core/job/stages.h"
+#include "core/job/survey.h"
+#include "core/job/synthetic.h"
+
+namespace octavo::job {
+namespace {
+
+constexpr int64_t kSyntheticSamples = 8;
+
+}  // namespace
+
+Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
+  Compared compared;
+  const Options& options = job.options();
+  const bool gated = options.require_sqnr > 0 || options.require_cosine > 0;
+  const auto warn = [&](const char* code, std::string message) {
+    compared.warnings.push_back({.code = code, .message = std::move(message), .node = {}});
+  };
+  const ir::Graph& float_graph = quantized.float_graph;
+  if (const ir::Node* node = WithoutMeaning(float_graph); node != nullptr && !gated) {
+    warn("no_figures",
+         fmt::format("the report has no figures: only target {} knows what {} '{}' computes",
+                     job.settings.target.name, node->op->name, node->name));
+    return compared;
+  }
+  data::Samples drawn;
+  if (quantized.samples.batches.empty()) {
+    if (!quantized.profile || quantized.quantized_model) return compared;
+    drawn = DrawSamples(float_graph, *quantized.profile, /*seed=*/0, kSyntheticSamples);
+    compared.samples_source = "synthetic";
+    warn("synthetic_samples",
+         "no data was given: the report's figures come from samples drawn from the profile");
+  } else {
+    compared.samples_source = "data";
+  }
+  const data::Samples& samples = quantized.samples.batches.empty() ? drawn : quantized.samples;
+  compared.samples = samples.count;
+  OCTAVO_TRY(
+      compared.figures,
+      report::Diff(
+          float_graph, quantized.rewriting.graph, samples.batches,
+          {.numerics = job.settings.target.numerics,
+           .progress = [&](int64_t done, int64_t total) { job.Report("integer-run", done, total); },
+           .kept = quantized.kept.samples.empty() ? nullptr : &quantized.kept},
+          *job.settings.pool, job.settings.stop));
+  return compared;
+}
+
+}  // namespace octavo::job

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stage "quantize": the passes from lowering to the end.
+#include <algorithm>
+
+#include "core/job/stages.h"
+#include "core/job/survey.h"
+
+namespace octavo::job {
+
+Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
+  using passes::Phase;
+  Prepared& prepared = profiled.prepared;
+  Quantized result{.rewriting = std::move(prepared.rewriting),
+                   .samples = std::move(prepared.samples),
+                   .digest = prepared.digest,
+                   .before = std::move(prepared.model),
+                   .rescales_before = prepared.rescales,
+                   .quantized_model = prepared.quantized_model,
+                   .profile = std::move(profiled.profile),
+                   .profile_figures = std::move(profiled.figures),
+                   .kept = std::move(profiled.kept)};
+  passes::Settings settings = given.settings;
+  if (result.profile) settings.profile = &*result.profile;
+  const JobContext job{given.request, settings, given.observer};
+  Rewriting& rewriting = result.rewriting;
+
+  const size_t prepare_passes = rewriting.records.size();
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));
+  const auto lowering = std::span(rewriting.records).subspan(prepare_passes);
+  // A graph that was lowered computes its values in another way.
+  if (std::ranges::any_of(lowering, &passes::PassRecord::changed)) result.kept = {};
+  result.float_graph = rewriting.graph;
+
+  const size_t float_passes = rewriting.records.size();
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kQuantize}, rewriting));
+  if (rewriting.records.size() > float_passes) {
+    result.rescales_before = CountRescales(rewriting.graph);
+  }
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize, Phase::kFinish}, rewriting));
+  if (job.options().strict_profile && !rewriting.findings.missing_values.empty()) {
+    const std::string& name = rewriting.findings.missing_values.front();
+    return Fail(Code::kInvalidArgument, "the profile has no entry for '{}'", name)
+        .Field(name)
+        .Reason("PROFILE_MISMATCH");
+  }
+  result.rescales_after = CountRescales(rewriting.graph);
+  WarnOfDoubleQdq(rewriting.graph, rewriting.findings.warnings);
+  result.after.nodes = rewriting.graph.node_count();
+  for (const ir::NodeId id : rewriting.graph.nodes()) {
+    ++result.after.ops[std::string(rewriting.graph.node(id).op->name)];
+  }
+  return result;
+}
+
+}  // namespace octavo::job

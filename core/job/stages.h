@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages of a job.  Each is a function from the value of the stage before to its own value:
+//
+//   Request
+//      |  ImportModel  read the model, passes of Phase::kImport; options that need data or a
+//      profile |               are refused
+//   Imported          graph of the model, samples
+//      |  Prepare      passes of Phase::kPrepare
+//   Prepared          float graph whose values have the names and ranges that a profile is about
+//      |  Calibrate    read the profile, or run the float graph on the samples
+//   Profiled          ranges; none where nothing is quantized
+//      |  Quantize     the other passes
+//   Quantized         integer graph, and the float graph that it is compared with
+//      |  Export
+//   Exported          bytes of the model, action digest
+//      |  Compare      run both graphs on the samples
+//   Compared          figures of every value
+//
+// `Run` (job.h) goes through all of them; `Replay` (replay.h) stops before Export and observes the
+// passes one application at a time.
+#pragma once
+
+#include <future>
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/float_exec/kept_values.h"
+#include "core/job/job.h"
+#include "core/job/load.h"
+#include "core/job/report_json.h"
+#include "core/passes/pass.h"
+#include "core/profile/name_match.h"
+#include "core/profile/profile.h"
+#include "core/report/diff.h"
+
+namespace octavo::job {
+
+// What all stages of one job share.
+struct JobContext {
+  const Request& request;
+  const passes::Settings& settings;  // with `pool` and `stop`; its options are resolved
+  const Observer& observer;
+
+  const Options& options() const { return settings.options; }
+  void Report(std::string_view stage, int64_t done, int64_t total,
+              std::string_view pass = {}) const {
+    if (observer) observer({.stage = stage, .pass = pass, .done = done, .total = total});
+  }
+};
+
+// A graph on its way through the pipeline, with what the passes have reported.
+struct Rewriting {
+  ir::Graph graph = {};
+  passes::Findings findings = {};
+  std::vector<passes::PassRecord> records = {};
+  bool stopped = false;                      // --stop-before was reached
+  std::vector<NamedBlob> snapshots = {};     // after each pass, if the options ask for them
+  std::set<std::string> snapshot_data = {};  // digests of the constants among them
+};
+
+// Runs the passes of the phases, in pipeline order, unless the rewriting has been stopped.
+Status RunPhases(const JobContext& job, std::string_view stage,
+                 std::initializer_list<passes::Phase> phases, Rewriting& rewriting);
+
+struct Imported {
+  Loaded loaded = {};  // its graph has been moved to `rewriting`
+  Rewriting rewriting = {};
+};
+// kUsage where the options need samples or a profile that the request does not have.
+Result<Imported> ImportModel(const JobContext& job);
+
+struct Prepared {
+  Rewriting rewriting = {};
+  data::Samples samples = {};
+  std::shared_future<std::string> digest = {};
+  ModelFigures model = {};       // as imported
+  RescaleFigures rescales = {};  // as imported
+  bool quantized_model = false;  // it had quantized values when it was imported
+  // As imported: names of a Glow profile may refer to values that passes removed.  None without a
+  // profile.
+  std::optional<profile::NameIndex> names = {};
+};
+Result<Prepared> Prepare(const JobContext& job, Imported imported);
+
+// Whether Calibrate may keep float values that Compare would compute again.
+enum class Reuse { kNothing, kFloatValues };
+
+struct Profiled {
+  Prepared prepared = {};
+  std::optional<profile::Profile> profile = {};
+  ProfileFigures figures = {};
+  float_exec::KeptValues kept = {};
+};
+Result<Profiled> Calibrate(const JobContext& job, Prepared prepared, Reuse reuse);
+
+struct Quantized {
+  Rewriting rewriting = {};
+  ir::Graph float_graph = {};  // just before it was quantized
+  data::Samples samples = {};
+  std::shared_future<std::string> digest = {};
+  ModelFigures before = {}, after = {};
+  RescaleFigures rescales_before = {}, rescales_after = {};
+  bool quantized_model = false;
+  std::optional<profile::Profile> profile = {};
+  ProfileFigures profile_figures = {};
+  float_exec::KeptValues kept = {};  // of `float_graph` on the samples
+};
+Result<Quantized> Quantize(const JobContext& job, Profiled profiled);
+
+struct Exported {
+  NamedBlob model = {};
+  std::vector<NamedBlob> external = {};
+  int64_t bytes = 0;     // of all of them
+  Options options = {};  // that the bytes depend on
+  std::string action_digest = {};
+};
+Result<Exported> Export(const JobContext& job, const Quantized& quantized);
+
+struct Compared {
+  std::optional<report::DiffResult> figures = {};  // none: there was nothing to compare with
+  int64_t samples = 0;
+  std::string samples_source = {};
+  std::vector<passes::Warning> warnings = {};
+};
+Result<Compared> Compare(const JobContext& job, const Quantized& quantized);
+
+}  // namespace octavo::job

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/export/export.h"
+
+#include "core/onnx/export/graph_writer.h"
+#include "core/onnx/versions/version_table.h"
+
+namespace octavo::onnx {
+namespace {
+
+// The opset of a graph that names none: the first with per-channel quantization.
+constexpr int64_t kDefaultOpset = 13;
+
+int64_t OpsetOf(const ir::Graph& graph) {
+  const auto at = graph.opsets.find("");
+  return at == graph.opsets.end() ? kDefaultOpset : at->second;
+}
+
+void WriteHead(const ir::Graph& graph, int64_t opset, ModelWriter& writer) {
+  onnx_wire::Model& model = writer.model();
+  model.set_ir_version(std::max<int64_t>(IrVersionOf(opset), 4));
+  model.set_producer_name(std::string(kProducer));
+  onnx_wire::OperatorSet& own = *model.add_opset_import();
+  own.set_domain("");
+  own.set_version(opset);
+  std::map<std::string, int64_t> others = graph.opsets;
+  for (const ir::NodeId id : graph.nodes()) {
+    const std::string_view domain = graph.node(id).op->domain;
+    if (!domain.empty() && domain != "octavo") others.emplace(domain, 1);
+  }
+  for (const auto& [domain, version] : others) {
+    if (domain.empty()) continue;
+    onnx_wire::OperatorSet& other = *model.add_opset_import();
+    other.set_domain(domain);
+    other.set_version(version);
+  }
+  for (const auto& [key, value] : graph.metadata) {
+    onnx_wire::StringEntry& entry = *model.add_metadata_props();
+    entry.set_key(key);
+    entry.set_value(value);
+  }
+  writer.graph().set_name(graph.graph_name.empty() ? std::string(kNoName) : graph.graph_name);
+  for (const ir::ValueId input : graph.inputs()) {
+    WriteValueInfo(graph.name(input), graph.type(input), *writer.graph().add_input());
+  }
+  for (const ir::ValueId output : graph.outputs()) {
+    WriteValueInfo(graph.name(output), graph.type(output), *writer.graph().add_output());
+  }
+}
+
+}  // namespace
+
+Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& options) {
+  int64_t opset = options.opset ? options.opset : std::max(OpsetOf(graph), kOldestWritten);
+  if (opset < kOldestWritten || opset > kNewestOpset) {
+    return Fail(Code::kUsage, "opset {} is outside of {} to {}", opset, kOldestWritten,
+                kNewestOpset)
+        .Field("opset");
+  }
+  // Terminates: each iteration raises the opset.
+  while (true) {
+    ModelWriter writer;
+    WriteHead(graph, opset, writer);
+    OCTAVO_TRY(const std::optional<NeedsOpset> needs,
+               GraphWriter(graph, options.format, opset, writer).Run());
+    if (!needs) {
+      OCTAVO_TRY(Exported exported, writer.Finish(options));
+      exported.opset = opset;
+      return exported;
+    }
+    if (options.opset || needs->opset > kNewestOpset) {
+      return Fail(Code::kUnimplemented, "{} '{}' cannot be written at opset {}; it needs {}",
+                  needs->op, needs->node, opset, needs->opset)
+          .Node(needs->node)
+          .Field("opset");
+    }
+    opset = needs->opset;
+  }
+}
+
+}  // namespace octavo::onnx

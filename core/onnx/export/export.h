@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a graph as an ONNX model: quantized values as QuantizeLinear and DequantizeLinear around
+// float operators (QDQ), or as QLinear operators.  Equal graphs give equal bytes.
+#pragma once
+
+#include <string>
+
+#include "core/base/blob.h"
+#include "core/ir/graph.h"
+
+namespace octavo::onnx {
+
+enum class Format {
+  kQdq,     // float operators between DequantizeLinear and QuantizeLinear
+  kQLinear  // QLinearConv and QLinearMatMul where possible, the rest as kQdq
+};
+
+struct ExportOptions {
+  Format format = Format::kQdq;
+  // 0: the graph's own, or the lowest higher one that can express every node.  Any other value is
+  // kept exactly; kUnimplemented names a node that needs a higher opset.
+  int64_t opset = 0;
+  // If all weights together exceed the limit, they go to a file of this name next to the model
+  // (protobuf limits a message to 2 GiB).
+  std::string external_name = "model.onnx.data";
+  int64_t external_limit = 1'800'000'000;
+};
+
+struct Exported {
+  std::string model = {};
+  std::string external = {};  // contents of the file external_name; empty: no such file
+  int64_t opset = 0;
+  int64_t nodes = 0;
+};
+
+Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& options = {});
+
+}  // namespace octavo::onnx

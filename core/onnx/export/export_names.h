@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of the tensors of a quantized value in a model:
+//
+//   y       computed      y.float -> QuantizeLinear -> y.q -> DequantizeLinear -> y
+//   w       constant                                   w.q -> DequantizeLinear -> w
+//   x.q     Quantize(x)         x -> QuantizeLinear -> x.q -> DequantizeLinear -> x.dq
+//   y.q     with y its Dequantize  y.float -> Quant.. -> y.q -> DequantizeLinear -> y
+//   x       an integer input                             x -> DequantizeLinear -> x.dq
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/ir/graph.h"
+
+namespace octavo::onnx {
+
+struct QuantizedNames {
+  std::string before = {};       // the input of QuantizeLinear
+  std::string integers = {};     // its output: the stored integers
+  std::string dequantized = {};  // the output of DequantizeLinear, which consumers read
+  std::string scale = {};
+  std::string zero_point = {};
+};
+
+class ExportNames {
+ public:
+  explicit ExportNames(const ir::Graph& graph);
+
+  // Names of a quantized value.  Valid while this object lives.
+  const QuantizedNames& Of(ir::ValueId value);
+  // `base`, or `base_1`.. if that is taken, and reserves the name.
+  std::string Unique(const std::string& base);
+  std::string UniqueNode(const std::string& base);
+  // A Dequantize of the value; one whose result is a graph output, if there is one.
+  ir::NodeId DequantizeOf(ir::ValueId value) const;
+
+ private:
+  const ir::Graph& graph_;
+  const ir::OpDef* dequantize_;
+  std::unordered_set<std::string> taken_, taken_nodes_;
+  std::unordered_map<ir::ValueId, QuantizedNames> names_;
+};
+
+}  // namespace octavo::onnx

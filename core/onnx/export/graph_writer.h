@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes a graph's nodes at one opset.
+#pragma once
+
+#include "core/onnx/export/export_names.h"
+#include "core/onnx/export/model_writer.h"
+#include "core/onnx/versions/draft.h"
+
+namespace octavo::onnx {
+
+// The opset is too low: the lowest one that may do, and the node that needs it.
+struct NeedsOpset {
+  int64_t opset = 0;
+  std::string node = {};
+  std::string op = {};
+};
+
+class GraphWriter {
+ public:
+  GraphWriter(const ir::Graph& graph, Format form, int64_t opset, ModelWriter& writer);
+
+  // Writes all nodes, or returns what the opset lacks.
+  Result<std::optional<NeedsOpset>> Run();
+
+ private:
+  Status WriteNode(ir::NodeId id);
+  Status WriteOperator(ir::NodeId id);
+  // Writes the draft in the operator versions of this opset.
+  void WriteConversion(ir::NodeId id, Conversion conversion);
+  Status WriteQuantize(ir::NodeId id, const std::string& source);
+  void WriteDequantize(ir::NodeId id);
+  bool WriteQLinear(ir::NodeId id);
+  bool CanBeQLinear(ir::NodeId id) const;
+
+  // The name of the tensor that a float operator reads: dequantized, if the value is quantized.
+  std::string Read(ir::ValueId value);
+  // The name of the integer tensor of a quantized value.
+  std::string Quantized(ir::ValueId value);
+  // Writes the DequantizeLinear of a quantized value, once; returns its output's name.
+  std::string Dequantized(ir::ValueId value);
+  // Names of the initializers with a quantized value's parameters.
+  std::vector<std::string> Parameters(ir::ValueId value);
+  bool IsPendingBias(ir::ValueId value) const;
+  ir::AttrMap AxisOf(const ir::Type& type) const;
+  void Need(int64_t opset, ir::NodeId id);
+  void NeedForQuant(const ir::Type& type, std::string_view name);
+
+  const ir::Graph& graph_;
+  Format format_;
+  int64_t opset_;
+  ModelWriter& writer_;
+  ExportNames names_;
+  const ir::OpDef *quantize_, *dequantize_, *rescale_, *reinterpret_;
+  std::unordered_set<ir::ValueId> has_dequantized_;
+  std::vector<std::string> pending_;
+  std::optional<NeedsOpset> needs_;
+};
+
+}  // namespace octavo::onnx

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/export/model_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/onnx/wire/tensor_proto.h"
+
+namespace octavo::onnx {
+namespace {
+
+using Wire = onnx_wire::Attribute;
+
+// Smaller tensors stay in the model, so that shapes and axes can be read without the file.
+constexpr int64_t kSmallTensor = 1024;
+constexpr size_t kAlignment = 64;
+
+// One overload for each alternative of ir::Attribute.
+void Write(int64_t value, Wire& out) {
+  out.set_type(Wire::INT);
+  out.set_i(value);
+}
+void Write(float value, Wire& out) {
+  out.set_type(Wire::FLOAT);
+  out.set_f(value);
+}
+void Write(const std::string& value, Wire& out) {
+  out.set_type(Wire::STRING);
+  out.set_s(value);
+}
+void Write(const std::vector<int64_t>& values, Wire& out) {
+  out.set_type(Wire::INTS);
+  for (const int64_t value : values) out.add_ints(value);
+}
+void Write(const std::vector<float>& values, Wire& out) {
+  out.set_type(Wire::FLOATS);
+  for (const float value : values) out.add_floats(value);
+}
+void Write(const std::vector<std::string>& values, Wire& out) {
+  out.set_type(Wire::STRINGS);
+  for (const std::string& value : values) out.add_strings(value);
+}
+void Write(const ir::PayloadPtr& payload, Wire& out) {
+  out.set_type(Wire::TENSOR);
+  WriteTensor("", payload->tensor, *out.mutable_t());
+}
+
+void AddEntry(onnx_wire::Tensor& tensor, const std::string& key, const std::string& value) {
+  onnx_wire::StringEntry& entry = *tensor.add_external_data();
+  entry.set_key(key);
+  entry.set_value(value);
+}
+
+void WriteOutside(const std::string& name, const ir::Tensor& tensor, const std::string& location,
+                  std::string& file, onnx_wire::Tensor& proto) {
+  file.resize((file.size() + kAlignment - 1) / kAlignment * kAlignment, '\0');
+  for (const int64_t extent : tensor.shape()) proto.add_dims(extent);
+  proto.set_data_type(WireOf(tensor.dtype()));
+  proto.set_name(name);
+  proto.set_data_location(onnx_wire::Tensor::EXTERNAL);
+  AddEntry(proto, "location", location);
+  AddEntry(proto, "offset", fmt::format("{}", file.size()));
+  AddEntry(proto, "length", fmt::format("{}", tensor.bytes()));
+  file.append(reinterpret_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes()));
+}
+
+// Equal tensors from this size on are stored once.
+constexpr int64_t kWorthSharing = 1024;
+
+bool Equal(const ir::Tensor& a, const ir::Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() &&
+         std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0;
+}
+
+// What equal tensors have in common, cheaply.
+size_t BeginningOf(const ir::Tensor& tensor) {
+  const auto bytes = static_cast<size_t>(std::min<int64_t>(tensor.bytes(), 4096));
+  return std::hash<std::string_view>()({reinterpret_cast<const char*>(tensor.raw()), bytes});
+}
+
+}  // namespace
+
+void ModelWriter::ShareEqual() {
+  std::unordered_set<std::string> outputs;
+  for (const onnx_wire::ValueInfo& output : graph().output()) outputs.insert(output.name());
+  std::unordered_map<std::string, std::string> instead;
+  std::vector<std::pair<std::string, std::string>> identities;
+  std::unordered_multimap<size_t, size_t> kept_by_beginning;
+  std::vector<Stored> kept;
+  for (Stored& stored : initializers_) {
+    if (stored.tensor.bytes() >= kWorthSharing && !outputs.count(stored.name)) {
+      const size_t beginning = BeginningOf(stored.tensor);
+      const auto [first, last] = kept_by_beginning.equal_range(beginning);
+      const auto equal = std::find_if(first, last, [&](const auto& entry) {
+        return Equal(kept[entry.second].tensor, stored.tensor);
+      });
+      if (equal != last) {
+        const std::string& same = kept[equal->second].name;
+        if (stored.named == Named::kInternal) {
+          instead.emplace(stored.name, same);
+        } else {
+          identities.emplace_back(stored.name, same);
+        }
+        continue;
+      }
+      kept_by_beginning.emplace(beginning, kept.size());
+    }
+    kept.push_back(std::move(stored));
+  }
+  initializers_ = std::move(kept);
+  for (onnx_wire::Node& node : *graph().mutable_node()) {
+    for (std::string& input : *node.mutable_input()) {
+      if (const auto at = instead.find(input); at != instead.end()) input = at->second;
+    }
+  }
+  AddIdentities(identities);
+}
+
+void ModelWriter::AddIdentities(
+    const std::vector<std::pair<std::string, std::string>>& identities) {
+  if (identities.empty()) return;
+  auto& nodes = *graph().mutable_node();
+  std::unordered_set<std::string> names;
+  for (const onnx_wire::Node& node : nodes) names.insert(node.name());
+  const int before = nodes.size();
+  for (const auto& [result, operand] : identities) {
+    std::string name = result;
+    while (!names.insert(name).second) name += ".same";
+    Node(name, "Identity", "", {operand}, {result}, {});
+  }
+  std::rotate(nodes.pointer_begin(), nodes.pointer_begin() + before, nodes.pointer_end());
+}
+
+void ModelWriter::Initializer(const std::string& name, const ir::Tensor& tensor, Named named) {
+  if (initialized_.insert(name).second) initializers_.push_back({name, tensor, named});
+}
+
+void ModelWriter::Node(const std::string& name, const std::string& op, const std::string& domain,
+                       const std::vector<std::string>& inputs,
+                       const std::vector<std::string>& outputs, const ir::AttrMap& attributes) {
+  onnx_wire::Node& node = *graph().add_node();
+  node.set_name(name);
+  node.set_op_type(op);
+  if (!domain.empty()) node.set_domain(domain);
+  for (const std::string& input : inputs) node.add_input(input);
+  for (const std::string& output : outputs) node.add_output(output);
+  for (const auto& [key, value] : attributes) {
+    Wire& attribute = *node.add_attribute();
+    attribute.set_name(key);
+    std::visit([&](const auto& alternative) { Write(alternative, attribute); }, value);
+  }
+}
+
+Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
+  ShareEqual();
+  int64_t bytes = 0;
+  for (const Stored& stored : initializers_) bytes += stored.tensor.bytes();
+  const bool outside = bytes > options.external_limit;
+  if (outside) OCTAVO_CHECK(CheckLocation(options.external_name));
+  Exported exported;
+  exported.nodes = graph().node_size();
+  for (const auto& [name, tensor, named] : initializers_) {
+    onnx_wire::Tensor& proto = *graph().add_initializer();
+    if (outside && tensor.bytes() >= kSmallTensor) {
+      WriteOutside(name, tensor, options.external_name, exported.external, proto);
+    } else {
+      WriteTensor(name, tensor, proto);
+    }
+  }
+  if (!model_.SerializeToString(&exported.model)) {
+    return Fail(Code::kTooLarge, "the model takes more than 2 GiB even without its weights");
+  }
+  return exported;
+}
+
+void WriteValueInfo(const std::string& name, const ir::Type& type, onnx_wire::ValueInfo& info) {
+  info.set_name(name);
+  onnx_wire::TensorType& tensor = *info.mutable_type()->mutable_tensor_type();
+  tensor.set_elem_type(WireOf(type.dtype));
+  onnx_wire::Shape& shape = *tensor.mutable_shape();
+  for (const int64_t extent : type.shape) shape.add_dim()->set_dim_value(extent);
+}
+
+}  // namespace octavo::onnx

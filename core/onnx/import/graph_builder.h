@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Builds a graph node by node in topological order.  Infers types as nodes are added; names of new
+// values never collide with those of the model.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/ir/infer.h"
+#include "core/onnx/import/import.h"
+#include "core/onnx/versions/draft.h"
+
+namespace octavo::onnx {
+
+class GraphBuilder {
+ public:
+  // `own`: Octavo wrote the model, so NAME.float is the result of an operator before
+  // QuantizeLinear.
+  GraphBuilder(ir::Graph& graph, OpFinder find_op, bool own)
+      : graph_(graph), inference_(graph), find_op_(std::move(find_op)), own_(own) {}
+  GraphBuilder(const GraphBuilder&) = delete;
+
+  ir::Graph& graph() { return graph_; }
+  const ir::Graph& graph() const { return graph_; }
+
+  // Names that the model uses; no made name will be one of them.
+  void Reserve(const std::string& name) { reserved_.insert(name); }
+  void ReserveNode(const std::string& name) { reserved_nodes_.insert(name); }
+  // `base` or `base_1`.. for a value or a node that the model does not have.
+  std::string Fresh(const std::string& base);
+  std::string FreshNode(const std::string& base) const;
+
+  Status Add(const Conversion& conversion);
+  // A node of Octavo's own domain, whose result type is given.
+  Result<ir::ValueId> AddOwn(std::string_view op, const std::string& node,
+                             const std::string& result, ir::ValueId operand, ir::Type type);
+  // `value` with the parameters `quant`: itself if it has them, else the Reinterpret of a plain
+  // integer.
+  Result<ir::ValueId> AsQuantized(ir::ValueId value, const ir::Quant& quant,
+                                  std::string_view reader);
+  // Adds a node with quantized operands and a result of the given type.
+  Result<ir::ValueId> AddQuantized(std::string_view op, const Draft& draft,
+                                   std::vector<ir::ValueId> inputs, ir::AttrMap attributes,
+                                   const ir::Type& type);
+
+  // The elements of a draft's input, if they are constant or follow from constants; else null.
+  // Valid until the next node is added.
+  const ir::Tensor* Elements(const Draft& draft, size_t input) const;
+
+  // Constants of 4-bit integers, which were widened to 8 bits.
+  void NoteFourBit(const std::string& name) { four_bit_.insert(name); }
+  bool IsFourBit(ir::ValueId value) const { return four_bit_.count(graph_.name(value)) > 0; }
+
+  void Warn(ImportWarning warning) { warnings_.push_back(std::move(warning)); }
+  std::vector<ImportWarning>& warnings() { return warnings_; }
+
+ private:
+  Result<ir::ValueId> ValueOf(const Draft& draft, const Operand& operand);
+  Status AddDraft(const Draft& draft);
+  Result<const ir::OpDef*> OpOf(const Draft& draft) const;
+  // Sets the quantized types of the results of an op that moves quantized elements.
+  Status TypeQuantized(ir::NodeId id);
+  Status InferTypes(ir::NodeId id);
+
+  ir::Graph& graph_;
+  ir::Inference inference_;
+  OpFinder find_op_;
+  bool own_ = false;
+  std::unordered_set<std::string> reserved_, reserved_nodes_, four_bit_;
+  std::vector<ImportWarning> warnings_;
+  std::unordered_map<std::string, ir::ValueId> locals_;
+  // The Reinterprets of each plain integer.
+  std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> reinterprets_;
+};
+
+}  // namespace octavo::onnx

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/import/import.h"
+
+#include <cmath>
+
+#include "core/base/mapped_pages.h"
+#include "core/ir/qdq_notes.h"
+#include "core/ir/verify.h"
+#include "core/onnx/import/bind_inputs.h"
+#include "core/onnx/import/graph_builder.h"
+#include "core/onnx/import/node_reader.h"
+#include "core/onnx/import/quant_inputs.h"
+#include "core/onnx/import/quantized_ops.h"
+#include "core/onnx/versions/version_table.h"
+#include "core/ops/op_table.h"
+
+namespace octavo::onnx {
+namespace {
+
+using ir::ValueId;
+
+// ai.onnx is the default domain's other name.
+std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+// The tensor of a Constant node, whichever attribute holds it.
+Result<ir::Tensor> ConstantValue(const Draft& draft) {
+  const ir::AttrMap& attributes = draft.attributes;
+  if (attributes.size() != 1) return Invalid(draft, "must have one attribute with its value");
+  const auto& [name, value] = *attributes.begin();
+  if (name == "value" && attributes.TensorOf(name)) return attributes.TensorOf(name)->tensor;
+  if (name == "value_float") return ir::Tensor::Scalar(attributes.Float(name, 0));
+  if (name == "value_int") return ir::Tensor::Scalar(attributes.Int(name, 0));
+  if (name == "value_ints") return ir::Tensor::Ints(attributes.Ints(name));
+  if (name == "value_floats") {
+    const std::vector<float> list = attributes.Floats(name);
+    return ir::Tensor::Of<float>({static_cast<int64_t>(list.size())}, list);
+  }
+  return Unsupported(draft, "attribute '{}' is not supported", name);
+}
+
+// Inputs that are constants because their elements decide types.
+using FixedInputs = std::map<std::string, ir::Tensor>;
+
+class Importer {
+ public:
+  Importer(const ModelProto& proto, const ImportOptions& options, const FixedInputs& fixed)
+      : model_(proto.model),
+        source_{proto.views, options.external},
+        options_(options),
+        fixed_(fixed),
+        builder_(graph_, options.find_op, proto.model.producer_name() == kProducer) {}
+
+  Result<Imported> Run() {
+    OCTAVO_CHECK(CheckVersions());
+    OCTAVO_CHECK(AddConstantsAndInputs());
+    NameValues();
+    OCTAVO_TRY(const std::vector<int> order, SortNodes(model_.graph(), node_names_, known_));
+    for (const int i : order) OCTAVO_CHECK(AddNode(i));
+    OCTAVO_CHECK(AddOutputs());
+    OCTAVO_CHECK(CheckConstants());
+    NoteWriter();
+    OCTAVO_CHECK(ir::Verify(graph_));
+    graph_.SetVerified();
+    result_.graph = std::move(graph_);
+    result_.warnings = std::move(builder_.warnings());
+    return std::move(result_);
+  }
+
+  // After an error of Run() because of a value that depends on data: adds the elements of the
+  // inputs that the value depends on to `fixed`.  Returns whether there are any, so that a retry
+  // can succeed.
+  Result<bool> FixInputsBehind(const Error& error, FixedInputs& fixed) const {
+    if (error.reason != ir::kDependsOnData && error.reason != kDynamicQuantization) return false;
+    const ValueId value = graph_.Find(error.field);
+    if (!options_.value_of || !value) return false;
+    bool more = false;
+    for (const ValueId input : InputsBehind(graph_, value)) {
+      const std::string& name = graph_.name(input);
+      OCTAVO_TRY(std::optional<ir::Tensor> elements, options_.value_of(name, graph_.type(input)));
+      if (!elements) return false;
+      fixed.insert_or_assign(name, std::move(*elements));
+      more = true;
+    }
+    return more;
+  }
+
+ private:
+  Status CheckVersions() {
+    result_.ir_version = model_.ir_version();
+    result_.producer = model_.producer_name();
+    if (result_.ir_version > kNewestIrVersion) {
+      return Fail(Code::kUnimplemented, "IR version {} is newer than {}", result_.ir_version,
+                  kNewestIrVersion)
+          .Field("ir_version");
+    }
+    if (model_.graph().sparse_initializer_size() > 0) {
+      return Fail(Code::kUnimplemented, "sparse initializers are not supported")
+          .Field("sparse_initializer");
+    }
+    for (const onnx_wire::OperatorSet& opset : model_.opset_import()) {
+      if (!graph_.opsets.emplace(DomainOf(opset.domain()), opset.version()).second) {
+        return Fail(Code::kInvalidArgument, "opset_import lists domain '{}' twice", opset.domain())
+            .Field("opset_import");
+      }
+    }
+    bool own_operators = false;
+    for (const onnx_wire::Node& node : model_.graph().node()) {
+      own_operators |= DomainOf(node.domain()).empty();
+    }
+    if (!own_operators) graph_.opsets.emplace("", kNewestOpset);
+    if (!graph_.opsets.count("")) {
+      return Fail(Code::kInvalidArgument, "the model does not say which opset it uses")
+          .Field("opset_import");
+    }
+    result_.opset = graph_.opsets[""];
+    if (result_.opset < kOldestOpset || result_.opset > kNewestOpset) {
+      return Fail(Code::kUnimplemented, "opset {} is outside of {} to {}", result_.opset,
+                  kOldestOpset, kNewestOpset)
+          .Field("opset_import");
+    }
+    if (model_.graph().name() != kNoName) graph_.graph_name = model_.graph().name();
+    for (const onnx_wire::StringEntry& entry : model_.metadata_props()) {
+      graph_.metadata[entry.key()] = entry.value();
+    }
+    return {};
+  }
+
+  Failure DefinedTwice(const std::string& name) const {
+    return Fail(Code::kInvalidArgument, "value '{}' is defined twice", name)
+        .Field(name)
+        .Reason("DEFINED_TWICE");
+  }
+
+  Status AddConstantsAndInputs() {
+    const onnx_wire::Graph& graph = model_.graph();
+    for (const onnx_wire::Tensor& initializer : graph.initializer()) {
+      if (initializer.name().empty()) {
+        return Fail(Code::kInvalidArgument, "an initializer has no name").Field("initializer");
+      }
+      if (!known_.insert(initializer.name()).second) return DefinedTwice(initializer.name());
+    }
+    std::vector<const onnx_wire::ValueInfo*> infos;
+    std::unordered_set<std::string> listed;
+    for (const onnx_wire::ValueInfo& info : graph.input()) {
+      if (!listed.insert(info.name()).second) return DefinedTwice(info.name());
+      // Before IR version 4 every initializer is listed as an input too; it is a constant here.
+      if (known_.insert(info.name()).second) infos.push_back(&info);
+    }
+    OCTAVO_TRY(BoundInputs bound, BindInputs(infos, options_));
+    for (size_t i = 0; i < infos.size(); ++i) {
+      if (const auto at = fixed_.find(infos[i]->name()); at != fixed_.end()) {
+        graph_.AddConstant(at->first, at->second);
+        result_.fixed_inputs.push_back(at->first);
+        continue;
+      }
+      graph_.AddInput(infos[i]->name(), {bound.signatures[i].dtype, bound.shapes[i], {}, {}});
+      result_.inputs.push_back(std::move(bound.signatures[i]));
+    }
+    result_.batch = bound.batch;
+    for (const onnx_wire::Tensor& initializer : graph.initializer()) {
+      OCTAVO_TRY(ir::Tensor tensor, ReadTensor(initializer, source_));
+      graph_.AddConstant(initializer.name(), std::move(tensor));
+      if (IsFourBit(initializer.data_type())) builder_.NoteFourBit(initializer.name());
+    }
+    return {};
+  }
+
+  // Settles node names, and keeps the names that conversions make apart from the model's.
+  void NameValues() {
+    node_names_ = SettleNames(model_.graph());
+    for (const std::string& name : node_names_) builder_.ReserveNode(name);
+    for (const onnx_wire::ValueInfo& output : model_.graph().output()) read_.insert(output.name());
+    for (const onnx_wire::Node& node : model_.graph().node()) {
+      ++result_.ops[node.op_type()];
+      for (const std::string& output : node.output()) builder_.Reserve(output);
+      read_.insert(node.input().begin(), node.input().end());
+    }
+    result_.nodes = model_.graph().node_size();
+  }
+
+  // Drops trailing optional results without consumers (a mask of Dropout).  A Split keeps all,
+  // since their number determines how it splits.
+  void DropUnreadResults(Draft& draft) const {
+    const ir::OpDef* op = ops::FindOp(draft.op, draft.domain);
+    if (op && op->results.max == ir::kManyInputs) return;
+    const size_t least = op ? std::max(1, op->results.min) : 1;
+    std::vector<std::string>& outputs = draft.outputs;
+    while (outputs.size() > least && !read_.count(outputs.back())) outputs.pop_back();
+  }
+
+  // A Cast of quantized values to their own type, which keeps the parameters.
+  bool CastsToItsOwnType(const Draft& draft) const {
+    if (draft.op != "Cast" || !draft.Has(0)) return false;
+    return WireOf(graph_.type(draft.inputs[0].value).dtype) == draft.attributes.Int("to", 0);
+  }
+
+  // Identity of a constant: one tensor that has two names.
+  bool IsOtherName(const Draft& draft) const {
+    if (!draft.domain.empty() || draft.op != "Identity" || !draft.Has(0)) return false;
+    const ValueId source = draft.inputs[0].value;
+    return graph_.IsConstant(source) && graph_.type(source).dtype == ir::DType::kF32;
+  }
+
+  Status AddNode(int i) {
+    const onnx_wire::Node& node = model_.graph().node(i);
+    Conversion conversion;
+    Draft& draft = conversion.node;
+    draft.name = node_names_[static_cast<size_t>(i)];
+    draft.op = node.op_type();
+    draft.domain = DomainOf(node.domain());
+    OCTAVO_TRY(draft.attributes, ReadAttributes(node, draft.name, source_));
+    if (result_.opset < 6) draft.attributes.Erase("consumed_inputs");  // a hint for reusing memory
+    for (const std::string& input : node.input()) {
+      draft.inputs.push_back(input.empty() ? Operand{} : Operand::Of(graph_.Find(input)));
+    }
+    draft.outputs.assign(node.output().begin(), node.output().end());
+    DropUnreadResults(draft);
+    if (draft.outputs.empty()) return Invalid(draft, "has no output");
+    if (draft.outputs.front().empty()) {
+      draft.outputs.front() = builder_.Fresh(draft.name + ".unread");
+    }
+    draft.DropAbsentTail();
+    if (draft.domain.empty() && draft.op == "Constant") {
+      OCTAVO_TRY(ir::Tensor tensor, ConstantValue(draft));
+      graph_.AddConstant(draft.outputs[0], std::move(tensor));
+      if (IsFourBit(node.attribute(0).t().data_type())) builder_.NoteFourBit(draft.outputs[0]);
+      return {};
+    }
+    if (IsOtherName(draft)) {
+      const ir::Value source = graph_.value(draft.inputs[0].value);
+      graph_.AddConstant(draft.outputs[0], source.constant, source.type);
+      return {};
+    }
+    if (const QuantizedOp build = FindQuantizedOp(draft.op, draft.domain)) {
+      return build(builder_, draft);
+    }
+    if (!draft.domain.empty()) return builder_.Add(conversion);
+    if (CastsToItsOwnType(draft)) {
+      draft.op = "Identity";
+      draft.attributes = {};
+    }
+    OCTAVO_CHECK(UpgradeToNewest(graph_, result_.opset, conversion));
+    return builder_.Add(conversion);
+  }
+
+  // Tells the pass fold-qdq who wrote the model.  A note that is there already is that of a graph
+  // that was exported before the pass.
+  void NoteWriter() {
+    const bool own = model_.producer_name() == kProducer;
+    graph_.metadata.emplace(ir::kQdqWriterKey, own ? ir::kQdqWriterOctavo : ir::kQdqWriterOther);
+  }
+
+  Status AddOutputs() {
+    if (model_.graph().output().empty()) {
+      return Fail(Code::kInvalidArgument, "the model has no output").Field("output");
+    }
+    for (const onnx_wire::ValueInfo& info : model_.graph().output()) {
+      const ValueId value = graph_.Find(info.name());
+      if (!value) {
+        return Fail(Code::kInvalidArgument, "output '{}' is computed by no node", info.name())
+            .Field(info.name())
+            .Reason("UNDEFINED_VALUE");
+      }
+      graph_.AddOutput(value);
+      OutputSignature output{.name = info.name()};
+      OCTAVO_TRY(output.declared, DeclaredShape(info));
+      const ir::Shape& shape = graph_.type(value).shape;
+      output.batched = !shape.empty() && shape[0] == result_.batch;
+      result_.outputs.push_back(std::move(output));
+    }
+    return {};
+  }
+
+  // A NaN in a constant, or an infinity in a weight, makes the model invalid.  Infinity is valid as
+  // a bound, a padding value or the neutral element of a Max: in parameters, and as the only
+  // element of an operand that is no weight.  Constants without consumers are not checked.
+  Status CheckConstants() const {
+    std::unordered_set<ValueId> seen;
+    for (const ir::NodeId id : graph_.nodes()) {
+      for (const ValueId input : graph_.node(id).inputs) {
+        if (input && seen.insert(input).second) OCTAVO_CHECK(CheckFinite(graph_.value(input)));
+      }
+    }
+    for (const ValueId output : graph_.outputs()) {
+      if (seen.insert(output).second) OCTAVO_CHECK(CheckFinite(graph_.value(output)));
+    }
+    return {};
+  }
+
+  Status CheckFinite(const ir::Value& value) const {
+    if (!value.constant || value.type.dtype != ir::DType::kF32) return {};
+    if (fixed_.count(value.name)) return {};  // data
+    const bool may_be_infinite = MayBeInfinite(value);
+    for (const float element : value.constant->tensor.values<float>()) {
+      if (std::isfinite(element) || (std::isinf(element) && may_be_infinite)) continue;
+      return Fail(Code::kInvalidArgument, "constant '{}' holds {}; it must hold finite numbers",
+                  value.name, std::isnan(element) ? "a NaN" : "an infinity")
+          .Field(value.name)
+          .Reason("NOT_FINITE");
+    }
+    ReleasePages(value.constant->tensor.raw_bytes());
+    return {};
+  }
+
+  bool MayBeInfinite(const ir::Value& value) const {
+    const bool single = value.constant->tensor.size() == 1;
+    for (const ir::Use& use : value.uses) {
+      const ir::Role role = graph_.node(use.node).op->RoleOf(static_cast<size_t>(use.input));
+      if (role != ir::Role::kParameter && (role != ir::Role::kData || !single)) return false;
+    }
+    return value.output_uses == 0;
+  }
+
+  const onnx_wire::Model& model_;
+  TensorSource source_;
+  const ImportOptions& options_;
+  const FixedInputs& fixed_;
+  ir::Graph graph_;
+  GraphBuilder builder_;
+  Imported result_;
+  std::unordered_set<std::string> known_, read_;
+  std::vector<std::string> node_names_;
+};
+
+// Each round fixes an input at least, so this ends.
+Result<Imported> ImportParsed(const ModelProto& proto, const ImportOptions& options) {
+  FixedInputs fixed;
+  while (true) {
+    Importer importer(proto, options, fixed);
+    Result<Imported> imported = importer.Run();
+    if (imported) return imported;
+    OCTAVO_TRY(const bool more, importer.FixInputsBehind(imported.error(), fixed));
+    if (!more) return imported;
+  }
+}
+
+}  // namespace
+
+Status CheckNodeCount(int64_t nodes, int64_t most) {
+  if (most == 0 || nodes <= most) return {};
+  return Fail(Code::kTooLarge, "the model has {} nodes; at most {} are allowed (max-nodes)", nodes,
+              most)
+      .Field("max-nodes");
+}
+
+Result<Imported> ImportModel(const Blob& model, const ImportOptions& options) {
+  OCTAVO_TRY(const ModelProto proto, ParseModel(model));
+  OCTAVO_CHECK(CheckNodeCount(proto.model.graph().node_size(), options.max_nodes));
+  OCTAVO_TRY(Imported imported, ImportParsed(proto, options));
+  imported.bytes = static_cast<int64_t>(model.size());
+  for (const auto& [name, blob] : options.external) {
+    imported.bytes += static_cast<int64_t>(blob.size());
+  }
+  return imported;
+}
+
+}  // namespace octavo::onnx

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which inputs a model has, before it is imported.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/base/blob.h"
+#include "core/base/status.h"
+
+namespace octavo::onnx {
+
+// The names of the graph's inputs in order, without those that have an initializer.
+Result<std::vector<std::string>> ListInputs(const Blob& model);
+
+}  // namespace octavo::onnx

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Inputs of ONNX's quantization operators: a tensor of integers, its scale and its zero point.
+#pragma once
+
+#include "core/onnx/import/graph_builder.h"
+
+namespace octavo::onnx {
+
+// The reason of the error for a scale or zero point that is not constant; its field is the value's
+// name.
+inline constexpr std::string_view kDynamicQuantization = "DYNAMIC_QUANTIZATION";
+
+// kInvalidArgument unless inputs [0, count) are given and there is one output.
+Status NeedInputs(const Draft& draft, size_t count);
+
+// The scales in the constant at `input`: kUnimplemented unless they are float32, kInvalidArgument
+// unless all are positive and finite.
+Result<std::span<const float>> ScalesOf(const GraphBuilder& builder, const Draft& draft,
+                                        size_t input, const ir::Tensor& scale);
+
+// Scale and zero point (0 if absent) at inputs [at, at + 1].  `axis` of a value of `rank` applies
+// if there is more than one scale.
+Result<ir::Quant> ReadQuant(const GraphBuilder& builder, const Draft& draft, size_t at,
+                            int64_t axis, int64_t rank);
+
+// The type of the zero point at `input`, or the fallback where it is absent.
+ir::DType StorageOf(const GraphBuilder& builder, const Draft& draft, size_t input,
+                    ir::DType fallback);
+
+// The value at input `value`, quantized with the parameters at [parameters, parameters + 1].
+Result<ir::ValueId> QuantizedOperand(GraphBuilder& builder, const Draft& draft, size_t value,
+                                     size_t parameters, int64_t axis);
+
+// The per-tensor type of a result with the parameters at [parameters, parameters + 1]; no shape.
+Result<ir::Type> ResultType(GraphBuilder& builder, const Draft& draft, size_t parameters);
+
+// The parameters of the int32 bias of a product of x and w: s_x * s_w, zero point 0.
+ir::Quant BiasQuant(const ir::Quant& x, const ir::Quant& w);
+
+}  // namespace octavo::onnx

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that an older opset lacks, as several that it has.  On import of a quantized model
+// the same patterns are recognized again.
+#include "core/onnx/versions/conversions.h"
+
+namespace octavo::onnx {
+namespace {
+
+Decompose SwishToProduct, NormWithEpsilonToQuotient, RmsNormToQuotient;
+
+constexpr DecompositionRow kRows[] = {
+    {"LpNormalization", &NormWithEpsilonToQuotient},
+    {"RMSNormalization", &RmsNormToQuotient},
+    {"Swish", &SwishToProduct},
+};
+
+// An operator before the draft that reads its result, named after the draft's result.
+Operand Before(Conversion& conversion, std::string_view role, std::string_view op,
+               std::vector<Operand> inputs) {
+  const Draft& draft = conversion.node;
+  Draft before{.name = fmt::format("{}.{}", draft.name, role),
+               .op = std::string(op),
+               .inputs = std::move(inputs),
+               .outputs = {fmt::format("{}.{}", draft.outputs.front(), role)}};
+  Operand result = Operand::Local(before.outputs.front());
+  conversion.before.push_back(std::move(before));
+  return result;
+}
+
+// A reduction before the draft, whose axes are an operand from opset 18 on.
+Operand Reduced(Conversion& conversion, int64_t opset, std::string_view role, std::string_view op,
+                const Operand& x, const std::vector<int64_t>& axes) {
+  if (opset >= 18) {
+    return Before(conversion, role, op, {x, Operand::Literal("axes", ir::Tensor::Ints(axes))});
+  }
+  const Operand result = Before(conversion, role, op, {x});
+  conversion.before.back().attributes.Set("axes", axes);
+  return result;
+}
+
+// x * Sigmoid(alpha * x)
+bool SwishToProduct(const ir::Graph&, int64_t opset, Conversion& conversion) {
+  if (opset >= 24) return false;
+  Draft& draft = conversion.node;
+  const Operand x = draft.inputs[0];
+  Operand scaled = x;
+  if (const float alpha = draft.attributes.Float("alpha", 1); alpha != 1) {
+    scaled = Before(conversion, "scaled", "Mul",
+                    {x, Operand::Literal("alpha", ir::Tensor::Scalar(alpha))});
+  }
+  const Operand gate = Before(conversion, "sigmoid", "Sigmoid", {scaled});
+  draft.op = "Mul";
+  draft.attributes = {};
+  draft.inputs = {x, gate};
+  return true;
+}
+
+// x / Max(ReduceL2(x), epsilon), or with epsilon added, by epsilon_mode; no ONNX operator does so.
+bool NormWithEpsilonToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
+  Draft& draft = conversion.node;
+  const float epsilon = draft.attributes.Float("epsilon", 0);
+  const std::string mode = draft.attributes.String("epsilon_mode", "max");
+  const auto rank = static_cast<int64_t>(graph.type(draft.inputs[0].value).shape.size());
+  const int64_t axis = draft.attributes.Int("axis", -1);
+  const std::vector<int64_t> axes = {axis < 0 ? axis + rank : axis};
+  const bool squares = draft.attributes.Int("p", 2) == 2;
+  draft.attributes = {};
+  if (epsilon == 0) {
+    draft.attributes = {{"axis", axes.front()}, {"p", int64_t{squares ? 2 : 1}}};
+    return false;
+  }
+  const Operand x = draft.inputs[0];
+  const Operand number = Operand::Literal("epsilon", ir::Tensor::Scalar(epsilon));
+  const bool inside = mode == "inside" && squares;
+  const std::string_view reduction = inside ? "ReduceSumSquare" : squares ? "ReduceL2" : "ReduceL1";
+  Operand norm = Reduced(conversion, opset, "norm", reduction, x, axes);
+  norm = Before(conversion, "kept", mode == "max" ? "Max" : "Add", {norm, number});
+  if (inside) norm = Before(conversion, "root", "Sqrt", {norm});
+  draft.op = "Div";
+  draft.inputs = {x, norm};
+  return true;
+}
+
+// x / Sqrt(ReduceMean(x * x) + epsilon) * scale
+bool RmsNormToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
+  if (opset >= 23) return false;
+  Draft& draft = conversion.node;
+  const Operand x = draft.inputs[0], scale = draft.inputs[1];
+  const float epsilon = draft.attributes.Float("epsilon", 1e-5f);
+  const auto rank = static_cast<int64_t>(graph.type(x.value).shape.size());
+  const int64_t axis = draft.attributes.Int("axis", -1);
+  std::vector<int64_t> axes;
+  for (int64_t i = axis < 0 ? axis + rank : axis; i < rank; ++i) axes.push_back(i);
+  const Operand square = Before(conversion, "square", "Mul", {x, x});
+  const Operand mean = Reduced(conversion, opset, "mean", "ReduceMean", square, axes);
+  const Operand sum = Before(conversion, "sum", "Add",
+                             {mean, Operand::Literal("epsilon", ir::Tensor::Scalar(epsilon))});
+  const Operand root = Before(conversion, "root", "Sqrt", {sum});
+  const Operand normal = Before(conversion, "normal", "Div", {x, root});
+  draft.op = "Mul";
+  draft.attributes = {};
+  draft.inputs = {normal, scale};
+  return true;
+}
+
+}  // namespace
+
+std::span<const DecompositionRow> Decompositions() { return kRows; }
+
+}  // namespace octavo::onnx

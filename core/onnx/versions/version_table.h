@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operator versions of opsets 1 to 24.  A graph holds the newest version of every operator: import
+// upgrades each node from the model's opset, export downgrades it to the opset to be written.
+// The conversions and their rows are in the other files of this folder (conversions.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/onnx/versions/draft.h"
+
+namespace octavo::onnx {
+
+inline constexpr int64_t kOldestOpset = 1;
+// Opsets before 7 are read, not written: they have no multidirectional broadcasting.
+inline constexpr int64_t kOldestWritten = 7;
+inline constexpr int64_t kNewestOpset = 24;
+inline constexpr int64_t kNewestIrVersion = 12;
+
+// The producer_name of models that Octavo wrote.
+inline constexpr std::string_view kProducer = "octavo";
+// ONNX requires a graph name; this one is written for a graph without a name.
+inline constexpr std::string_view kNoName = "unnamed";
+
+// The opset that introduced an operator; 1 for a name that the graph has no operator of.
+int64_t FirstVersion(std::string_view op);
+
+// Converts a draft of `opset` to the newest version, by rows in rising order of `since`.
+Status UpgradeToNewest(const ir::Graph& graph, int64_t opset, Conversion& conversion);
+// Converts a draft of the newest version to `opset`, by rows in falling order of `since`; an
+// operator that the opset lacks is decomposed.  Returns 0, or, if the opset cannot express the
+// node, the lowest opset that may.
+int64_t DowngradeTo(const ir::Graph& graph, int64_t opset, Conversion& conversion);
+
+// The lowest IR version that allows an opset.
+int64_t IrVersionOf(int64_t opset);
+
+}  // namespace octavo::onnx

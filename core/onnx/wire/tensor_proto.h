@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Conversion between TensorProto and the graph's tensors.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/ir/tensor.h"
+#include "core/onnx/wire/external_data.h"
+#include "core/onnx/wire/onnx.pb.h"
+#include "core/onnx/wire/wire_scanner.h"
+
+namespace octavo::onnx {
+
+// nullopt for types that a graph cannot hold (strings, complex numbers, 4 and 8 bit floats).
+std::optional<ir::DType> DTypeOfWire(int data_type);
+int WireOf(ir::DType dtype);
+// "FLOAT16" for messages; the number where ONNX has no such type.
+std::string WireName(int data_type);
+
+// INT4 and UINT4: two to a byte, the first in its lower half.  A constant of them is widened to i8
+// or u8 as it is read; a graph has no such type.
+bool IsFourBit(int data_type);
+
+// Where the data of a tensor may be.
+struct TensorSource {
+  const std::vector<View>& views;
+  const ExternalData& external;
+};
+
+// The elements, as a view of the bytes if possible.  Nothing is allocated before the dimensions
+// are checked against the length of the data.  kInvalidArgument names the tensor.
+Result<ir::Tensor> ReadTensor(const onnx_wire::Tensor& proto, const TensorSource& source);
+
+// A whole file that holds one TensorProto: the samples of ONNX's test data.
+Result<ir::Tensor> ParseTensor(const Blob& bytes);
+
+// Appends the elements to `proto` as raw_data.
+void WriteTensor(std::string_view name, const ir::Tensor& tensor, onnx_wire::Tensor& proto);
+
+}  // namespace octavo::onnx

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/wire/wire_scanner.h"
+
+#include <cstring>
+#include <set>
+
+#include "core/onnx/wire/wire_schema.h"
+
+namespace octavo::onnx {
+namespace {
+
+constexpr int kViewField = 100000;  // Tensor.view
+// protobuf writers make one chunk per packed field; more than a few is somebody's trick.
+constexpr int kMaxChunks = 1024;
+
+enum WireType : uint32_t { kWireVarint = 0, kWireFixed64 = 1, kWireBytes = 2, kWireFixed32 = 5 };
+
+void PutVarint(uint64_t value, std::string& out) {
+  for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+  out.push_back(static_cast<char>(value));
+}
+
+void PutTag(int number, WireType type, std::string& out) {
+  PutVarint(static_cast<uint64_t>(number) << 3 | type, out);
+}
+
+Failure Truncated(size_t offset) {
+  return Fail(Code::kInvalidArgument, "the model is cut off: a field at byte {} passes the end",
+              offset)
+      .Reason("TRUNCATED");
+}
+
+template <class... Args>
+Failure Malformed(size_t offset, fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(Code::kInvalidArgument, "not a valid ONNX model: {} at byte {}",
+              fmt::format(format, std::forward<Args>(args)...), offset)
+      .Reason("MALFORMED");
+}
+
+// One serialized field: its tag begins at `start`, its content is [begin, end).
+struct Field {
+  int number = 0;
+  WireType type = {};
+  size_t start = 0, begin = 0, end = 0;
+};
+
+class Scanner {
+ public:
+  Scanner(const Blob& blob, const ScanLimits& limits) : blob_(blob), limits_(limits) {}
+
+  Result<Skeleton> Run(Message root) {
+    Skeleton skeleton;
+    OCTAVO_CHECK(Scan(root, 0, blob_.size(), 1, skeleton.bytes));
+    skeleton.views = std::move(views_);
+    return skeleton;
+  }
+
+ private:
+  Result<uint64_t> Varint(size_t& at, size_t end) const {
+    uint64_t value = 0;
+    const size_t start = at;
+    for (int shift = 0; shift < 70; shift += 7) {
+      if (at >= end) return Truncated(start);
+      const auto byte = static_cast<uint64_t>(blob_.bytes()[at++]);
+      if (shift == 63 && byte > 1) break;
+      value |= (byte & 0x7f) << shift;
+      if (byte < 0x80) return value;
+    }
+    return Malformed(start, "a varint of more than 64 bits");
+  }
+
+  Result<Field> Next(size_t& at, size_t end) const {
+    Field field{.start = at};
+    OCTAVO_TRY(const uint64_t tag, Varint(at, end));
+    const uint64_t number = tag >> 3;
+    if (number == 0 || number > (1 << 29) - 1) return Malformed(field.start, "a wrong field tag");
+    field.number = static_cast<int>(number);
+    field.type = static_cast<WireType>(tag & 7);
+    field.begin = at;
+    uint64_t length = 0;
+    switch (field.type) {
+      case kWireVarint:
+        OCTAVO_CHECK(Varint(at, end));
+        field.end = at;
+        return field;
+      case kWireFixed64:
+        length = 8;
+        break;
+      case kWireFixed32:
+        length = 4;
+        break;
+      case kWireBytes: {
+        OCTAVO_TRY(length, Varint(at, end));
+        field.begin = at;
+        break;
+      }
+      default:
+        return Malformed(field.start, "a group or an unknown wire type");
+    }
+    if (length > end - at) return Truncated(field.start);
+    at += length;
+    field.end = at;
+    return field;
+  }
+
+  Status Scan(Message message, size_t at, size_t end, int depth, std::string& out) {
+    if (depth > limits_.depth) return Malformed(at, "messages nested deeper than {}", depth - 1);
+    if (++messages_ > limits_.messages) {
+      return Fail(Code::kTooLarge, "the model has more than {} parts", limits_.messages);
+    }
+    std::set<int> seen;
+    std::vector<size_t> views;
+    std::set<int> one_by_one, packed;
+    while (at < end) {
+      OCTAVO_TRY(const Field field, Next(at, end));
+      const FieldRow* row = FindField(message, field.number);
+      if (row == nullptr) continue;
+      if (!row->repeated && !seen.insert(field.number).second) {
+        return Malformed(field.start, "field {} given twice", field.number);
+      }
+      if (!FitsKind(*row, field.type)) {
+        return Malformed(field.start, "field {} of wire type {}", field.number,
+                         static_cast<int>(field.type));
+      }
+      if (row->payload) (field.type == kWireBytes ? packed : one_by_one).insert(field.number);
+      if (row->payload && field.type == kWireBytes) {
+        OCTAVO_CHECK(Take(field, views));
+      } else {
+        OCTAVO_CHECK(Copy(*row, field, depth, out));
+      }
+    }
+    for (const int number : packed) {
+      if (one_by_one.count(number)) return Malformed(end, "field {} in two encodings", number);
+    }
+    for (const size_t view : views) {
+      PutTag(kViewField, kWireVarint, out);
+      PutVarint(view, out);
+    }
+    return {};
+  }
+
+  static bool FitsKind(const FieldRow& row, WireType type) {
+    switch (row.kind) {
+      case FieldKind::kVarint:
+        return type == kWireVarint;
+      case FieldKind::kFixed32:
+        return type == kWireFixed32;
+      case FieldKind::kBytes:
+      case FieldKind::kMessage:
+      case FieldKind::kPresence:
+        return type == kWireBytes;
+      case FieldKind::kVarints:
+        return type == kWireVarint || type == kWireBytes;
+      case FieldKind::kFixed32s:
+        return type == kWireFixed32 || type == kWireBytes;
+      case FieldKind::kFixed64s:
+        return type == kWireFixed64 || type == kWireBytes;
+    }
+    return false;
+  }
+
+  // Takes a data field out of the skeleton.
+  Status Take(const Field& field, std::vector<size_t>& views) {
+    if (views.size() >= kMaxChunks) {
+      return Malformed(field.start, "a tensor in more than {} pieces", kMaxChunks);
+    }
+    views.push_back(views_.size());
+    views_.push_back({field.number, blob_.Slice(field.begin, field.end - field.begin)});
+    return {};
+  }
+
+  // Copies a field into the skeleton.
+  Status Copy(const FieldRow& row, const Field& field, int depth, std::string& out) {
+    if (++fields_ > limits_.fields) {
+      return Fail(Code::kTooLarge, "the model has more than {} fields", limits_.fields);
+    }
+    const std::string_view text = blob_.text();
+    std::string child;
+    switch (row.kind) {
+      case FieldKind::kMessage:
+        OCTAVO_CHECK(Scan(row.child, field.begin, field.end, depth + 1, child));
+        break;
+      case FieldKind::kPresence:
+        break;
+      default:
+        if (out.size() + (field.end - field.start) > limits_.skeleton) return TooLong();
+        out.append(text.substr(field.start, field.end - field.start));
+        return {};
+    }
+    if (out.size() + child.size() > limits_.skeleton) return TooLong();
+    PutTag(field.number, kWireBytes, out);
+    PutVarint(child.size(), out);
+    out.append(child);
+    return {};
+  }
+
+  Failure TooLong() const {
+    return Fail(Code::kTooLarge, "the model has more than {} bytes without its weights",
+                limits_.skeleton);
+  }
+
+  const Blob& blob_;
+  const ScanLimits& limits_;
+  std::vector<View> views_;
+  int64_t messages_ = 0;
+  int64_t fields_ = 0;
+};
+
+}  // namespace
+
+Result<Skeleton> ScanModel(const Blob& bytes, const ScanLimits& limits) {
+  return Scanner(bytes, limits).Run(Message::kModel);
+}
+
+Result<Skeleton> ScanTensor(const Blob& bytes, const ScanLimits& limits) {
+  return Scanner(bytes, limits).Run(Message::kTensor);
+}
+
+}  // namespace octavo::onnx

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Helpers for rows: axes as models write them, element types, broadcast, axis rules.
+#pragma once
+
+#include <optional>
+
+#include "core/ir/graph.h"
+#include "core/ops/shared/rules.h"
+
+namespace octavo::ops {
+
+// `axis` counted from the front; axes from -rank to rank - 1 are allowed.
+Result<int> CheckedAxis(const ir::InferContext& context, int64_t axis, int rank);
+// The same of axes that inference has checked.
+inline int FrontAxis(int64_t axis, int rank) {
+  return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+// The error for a type that depends on elements of an input that are not known.
+Failure DependsOnData(const ir::InferContext& context, size_t input, std::string_view what);
+
+// The elements of an integer constant; nullopt for any other value.
+std::optional<std::vector<int64_t>> ConstantInts(const ir::Graph& graph, ir::ValueId id);
+// The type of ONNX's TensorProto.DataType number; nullopt for strings, complex and sub-byte types.
+std::optional<ir::DType> DTypeOfNumber(int64_t number);
+
+// ONNX's multidirectional broadcast; nullopt where two extents differ and neither is 1.
+std::optional<ir::Shape> Broadcast(const ir::Shape& a, const ir::Shape& b);
+// The strides that read `shape` as if it had the shape `to`: 0 along what is repeated.
+ir::Shape BroadcastStrides(const ir::Shape& shape, const ir::Shape& to);
+// A tensor's elements repeated to a shape.
+ir::Tensor BroadcastTo(const ir::Tensor& tensor, const ir::Shape& shape, ThreadPool* pool);
+
+// For map_quant: the parameters of channels `channels` of `from`, along `axis` of the result.
+ir::Quant PickChannels(const ir::Quant& from, const std::vector<int64_t>& channels, int axis);
+// The same parameters along another axis.
+ir::Quant OnAxis(const ir::Quant& from, int axis);
+
+// Inference of ops whose result has the type of their first input.
+Status InferSameType(ir::InferContext& context);
+
+// For identity_of: input 0 wherever the shape and dtype stay; input 0 where it is the only one.
+int FirstInput(const ir::Graph& graph, const ir::Node& node);
+int OnlyInput(const ir::Graph& graph, const ir::Node& node);
+
+// Calls f(T{}) for the C++ type of an element.  Half-width floats have none and give false: the
+// float executor passes a definition f32 in their place (core/float_exec/half.h).
+template <class F>
+bool VisitDType(ir::DType dtype, F&& f) {
+  switch (dtype) {
+    case ir::DType::kF32:
+      return f(float{}), true;
+    case ir::DType::kF64:
+      return f(double{}), true;
+    case ir::DType::kI8:
+      return f(int8_t{}), true;
+    case ir::DType::kU8:
+      return f(uint8_t{}), true;
+    case ir::DType::kI16:
+      return f(int16_t{}), true;
+    case ir::DType::kU16:
+      return f(uint16_t{}), true;
+    case ir::DType::kI32:
+      return f(int32_t{}), true;
+    case ir::DType::kU32:
+      return f(uint32_t{}), true;
+    case ir::DType::kI64:
+      return f(int64_t{}), true;
+    case ir::DType::kU64:
+      return f(uint64_t{}), true;
+    case ir::DType::kBool:
+      return f(bool{}), true;
+    case ir::DType::kF16:
+    case ir::DType::kBF16:
+      return false;
+  }
+  return false;
+}
+
+// What a definition returns for data that inference could not check.
+template <class... Args>
+Failure BadData(const ir::EvalContext& context, fmt::format_string<Args...> format,
+                Args&&... args) {
+  return Fail(Code::kInvalidArgument, "{} '{}': {}", context.node.op->name, context.node.name,
+              fmt::format(format, std::forward<Args>(args)...))
+      .Node(context.node.name);
+}
+
+}  // namespace octavo::ops

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of pointwise ops on one operand: each result element is a function of the element at the
+// same place, and of attributes.
+#pragma once
+
+#include <concepts>
+
+#include "core/ops/shared/unary_blocks.h"
+
+namespace octavo::ops {
+
+// What a row may say besides its name, its first opset and its function.
+struct PointwiseTraits {
+  std::span<const ir::AttrSpec> attributes = {};
+  ir::QuantRule quant = kFreeResult;
+  Status (*infer)(ir::InferContext& context) = &InferFloatUnary;
+  bool clamps = false;
+};
+
+constexpr ir::OpDef PointwiseRow(std::string_view name, ir::Since since,
+                                 Status (*definition)(const ir::EvalContext&),
+                                 const PointwiseTraits& traits) {
+  return {.name = name,
+          .since = since,
+          .attributes = traits.attributes,
+          .quant = traits.quant,
+          .rescale = kFoldsRescale,
+          .infer = traits.infer,
+          .definition = definition,
+          .pointwise = true,
+          .clamps = traits.clamps};
+}
+
+// Pointwise<&math::Sin>("Sin", ir::Since(7)).  The function is one of
+//   double (double)               computed in double and rounded once
+//   void (std::span<double>)      the same, in place, kUnaryBlock numbers at a time
+//   Status (const EvalContext&)   a whole definition, which reads attributes
+template <auto function>
+constexpr ir::OpDef Pointwise(std::string_view name, ir::Since since,
+                              const PointwiseTraits& traits = {}) {
+  using Function = decltype(function);
+  constexpr auto kDefinition = [](const ir::EvalContext& context) -> Status {
+    if constexpr (std::invocable<Function, const ir::EvalContext&>) {
+      return function(context);
+    } else if constexpr (std::invocable<Function, std::span<double>>) {
+      return FloatUnaryBlocks(context, function);
+    } else {
+      return FloatUnary(context, function);
+    }
+  };
+  return PointwiseRow(name, since, kDefinition, traits);
+}
+
+// The same of a generic lambda, which computes in the element's own type.
+template <class Function>
+constexpr ir::OpDef PointwiseInType(std::string_view name, ir::Since since, Function,
+                                    const PointwiseTraits& traits = {}) {
+  constexpr auto kDefinition = [](const ir::EvalContext& context) {
+    return NumericUnary(context, Function());
+  };
+  return PointwiseRow(name, since, kDefinition, traits);
+}
+
+}  // namespace octavo::ops

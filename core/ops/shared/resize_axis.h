@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// One axis of a Resize: the coordinate in the operand of each place of the result, and the elements
+// that it combines.  Coordinates are computed in float32, as in ONNX Runtime.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/op_def.h"
+
+namespace octavo::ops {
+
+struct ResizeAxis {
+  int64_t in = 1;
+  int64_t out = 1;
+  float scale = 1;
+  float length = 1;  // of the result, before it is rounded down to `out`
+  float roi_start = 0, roi_end = 1;
+
+  bool unchanged() const { return in == out && scale == 1; }
+};
+
+// How a Resize reads, from its attributes.
+struct ResizeMode {
+  std::string mode = "nearest";
+  std::string coordinates = "half_pixel";
+  std::string nearest = "round_prefer_floor";
+  std::string policy = "stretch";
+  float cubic_coeff_a = -0.75f;
+  bool exclude_outside = false;
+  bool antialias = false;  // widens the filter where the result is smaller
+  float extrapolation = 0;
+
+  bool crops() const { return coordinates == "tf_crop_and_resize"; }
+};
+ResizeMode ResizeModeOf(const ir::AttrMap& attributes);
+// "" or the word that ONNX does not know.
+std::string UnknownWord(const ResizeMode& mode);
+
+// One per axis of `shape`.  Exactly one of `scales` and `sizes` is given; they and `roi` are for
+// the axes `axes`.  "" or what is wrong.
+std::string PlanResize(const ir::Shape& shape, const ResizeMode& mode,
+                       const std::vector<int64_t>& axes, const std::vector<float>& roi,
+                       const std::vector<float>* scales, const std::vector<int64_t>* sizes,
+                       std::vector<ResizeAxis>& plan);
+
+// The place in the operand, in elements, of place x of the result.
+float SourceOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x);
+// The element that `nearest` selects for place x.
+int64_t NearestOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x);
+
+struct ResizeTap {
+  int64_t index = 0;
+  double weight = 1;
+};
+// The elements that linear or cubic interpolation sums at place x, in order.
+std::vector<ResizeTap> TapsOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x);
+
+}  // namespace octavo::ops

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sizes of a transposed convolution: its strides multiply the input's extents.
+#pragma once
+
+#include "core/ops/shared/data_op.h"
+
+namespace octavo::ops {
+
+struct TransposeWindow {
+  std::vector<int64_t> in, kernel, strides, dilations, pads_begin, out;
+
+  // Calls body(position, tap, input_offset) for every output position and every tap in descending
+  // row-major order that meets an input element or, with input_offset -1, the padding around them.
+  template <class Body>
+  void ForEachTap(Body&& body) const {
+    const size_t axes = in.size();
+    const ir::Shape in_strides = ir::StridesOf(in);
+    const int64_t positions = ir::NumElements(out);
+    const int64_t taps = ir::NumElements(kernel);
+    for (int64_t position = 0; position < positions; ++position) {
+      for (int64_t tap = taps; tap-- > 0;) {
+        bool between = false;  // two input elements
+        int64_t offset = 0, rest_position = position, rest_tap = tap;
+        for (size_t d = axes; d-- > 0;) {
+          const int64_t p = rest_position % out[d], k = rest_tap % kernel[d];
+          rest_position /= out[d];
+          rest_tap /= kernel[d];
+          const int64_t spread = p + pads_begin[d] - k * dilations[d];
+          const int64_t at = spread / strides[d];
+          const bool hit = spread >= 0 && at < in[d];
+          between = between || spread % strides[d] != 0;
+          offset = hit && offset >= 0 ? offset + at * in_strides[d] : -1;
+        }
+        if (!between) body(position, tap, offset);
+      }
+    }
+  }
+};
+
+// From attributes strides, dilations, pads, output_padding, output_shape and auto_pad.
+Result<TransposeWindow> TransposeWindowOf(const ir::Node& node, const ir::Shape& data,
+                                          const ir::Shape& weight);
+
+}  // namespace octavo::ops

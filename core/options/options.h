@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a job is asked to do: one field per row of options.def, with its default.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/ir/dtype.h"
+#include "core/numerics/mode_table.h"
+#include "core/profile/calibration.h"
+#include "core/target/target.h"
+
+namespace octavo {
+
+// Readers of ONNX refuse a message of 2 GiB, and a model holds more than its weights.
+inline constexpr int64_t kMaxInlineWeights = 1'800'000'000;
+
+enum class EmitForm { kQdq, kQlinear, kNative, kText };
+enum class WeightScales { kPerChannel, kPerTensor };
+// The strongest passes::Effect that rewrites may have.
+enum class NumericsLimit { kExact, kFewerRoundings, kFewerClamps, kNewParameters };
+
+// Dimensions by the name of a graph input.
+using ShapeMap = std::map<std::string, std::vector<int64_t>>;
+
+struct Options {
+#define OCTAVO_OPTION(type, name, initial, ...) type name = initial;
+#include "core/options/options.def"
+#undef OCTAVO_OPTION
+
+  bool operator==(const Options&) const = default;
+};
+
+}  // namespace octavo

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Proofs by enumeration: the results of chains of Rescales for all possible values of an 8- or
+// 16-bit type.
+#pragma once
+
+#include <initializer_list>
+
+#include "core/ir/type.h"
+#include "core/numerics/mode.h"
+
+namespace octavo::passes {
+
+// A chain of Rescales: the types from the first operand's to the last result's.
+using RescaleChain = std::initializer_list<const ir::Type*>;
+
+// Whether two chains with the same first and the same last type have equal results in the mode for
+// all possible values of the first.  A chain of one type is the identity.  False where that cannot
+// be enumerated (more than 16 bits, different axes) or the mode does not define a Rescale.
+bool SameResults(RescaleChain one, RescaleChain other, const numerics::Mode& mode);
+
+// Whether a Rescale between the types keeps distinct possible values distinct.
+bool IsInjective(const ir::Type& from, const ir::Type& to, const numerics::Mode& mode);
+
+}  // namespace octavo::passes

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Per-channel affine maps y[c] = scale[c] * x[c] + shift[c], written as BatchNormalization or as
+// arithmetic with a constant, in double so that folding them into weights rounds once.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/ir/graph.h"
+
+namespace octavo::passes {
+
+struct ChannelAffine {
+  std::vector<double> scale = {}, shift = {};
+  bool scales = false, shifts = false;  // whether it is more than the identity in that part
+  ir::ValueId shift_constant = {};      // the constant whose name the shift may keep, if any
+};
+
+// What the node does to its input 0 along `axis` of `channels` channels; none where it is no such
+// map with constant parameters.
+std::optional<ChannelAffine> ChannelAffineOf(const ir::Graph& graph, const ir::Node& node,
+                                             size_t axis);
+
+}  // namespace octavo::passes

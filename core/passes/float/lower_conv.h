@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pointwise Conv as a matrix product, for targets without Conv.
+#pragma once
+
+#include "core/passes/analysis/value_ranges.h"
+#include "core/passes/pass.h"
+
+namespace octavo::passes {
+
+inline constexpr Rule kConvToGemm = {
+    .id = "lower/conv-to-gemm",
+    .pattern = "Conv{1x1}(x, w, b)",
+    .replacement = "Reshape(Gemm(Reshape(x), w, b))",
+    .effect = Effect::kRealExact,
+    .condition =
+        "the target lowers Conv; two spatial axes, strides of 1, no padding, one group, constant "
+        "weights",
+};
+
+// Applies it to `id` where it holds.  The weights become a matrix with a row for each channel at
+// once, so that they are quantized row by row.
+void LowerConv(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
+
+}  // namespace octavo::passes

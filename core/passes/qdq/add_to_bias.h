@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rule add-to-bias: a vector of channels that is added to a product becomes the product's bias.
+// TensorFlow's exporters write biases as such an Add.
+#pragma once
+
+#include "core/passes/pass.h"
+
+namespace octavo::passes {
+
+void AddToBias(ir::Graph& graph, Context& context);
+
+}  // namespace octavo::passes

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns a model in QDQ form into a graph whose ops run on quantized operands (qdq_rules.h has the
+// rules).  It runs once, on the graph that import built, and on no other: a saved graph of a later
+// stage has ops that were left float on purpose.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/ir/qdq_notes.h"
+#include "core/passes/passes.h"
+#include "core/passes/qdq/add_to_bias.h"
+#include "core/passes/qdq/integer_graph.h"
+#include "core/passes/qdq/max_to_clip.h"
+#include "core/passes/qdq/qdq_rules.h"
+#include "core/passes/qdq/recognize_op.h"
+#include "core/passes/qdq/sink_dequantize.h"
+
+namespace octavo::passes {
+namespace {
+
+constexpr Rule kRules[] = {kSinkDequantize, kRecognizeOp,  kAddToBias,     kMaxToClip,
+                           kTypedConstant,  kDropPair,     kPairToRescale, kSameScaleOp,
+                           kQuantizeBias,   kMatMulToGemm, kIntegerOp};
+
+// Takes the notes of import out of the graph; nullopt where there are none.
+Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
+  const auto writer = graph.metadata.find(ir::kQdqWriterKey);
+  if (writer == graph.metadata.end()) return std::nullopt;
+  QdqOrigin origin{.own = writer->second == ir::kQdqWriterOctavo};
+  graph.metadata.erase(writer);
+  const auto pending = graph.metadata.find(ir::kPendingBiasKey);
+  if (pending == graph.metadata.end()) return origin;
+  const auto names = nlohmann::json::parse(pending->second, nullptr, /*allow_exceptions=*/false);
+  if (!names.is_array()) {
+    return Fail(Code::kInvalidArgument, "metadata '{}' is not a list of names", ir::kPendingBiasKey)
+        .Field(ir::kPendingBiasKey);
+  }
+  for (const auto& name : names) {
+    if (name.is_string()) origin.pending.insert(name.get<std::string>());
+  }
+  graph.metadata.erase(pending);
+  return origin;
+}
+
+void WarnOfSubnormalScales(const ir::Graph& graph, Context& context) {
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (value.erased || !value.type.quant) continue;
+    for (const float scale : value.type.quant->scales) {
+      if (std::fpclassify(scale) != FP_SUBNORMAL) continue;
+      context.Warn("subnormal_scale",
+                   fmt::format("'{}' has the subnormal scale {}", value.name, scale));
+      break;
+    }
+  }
+}
+
+Status Run(ir::Graph& graph, Context& context) {
+  OCTAVO_TRY(const std::optional<QdqOrigin> origin, TakeNotes(graph));
+  if (!origin) return {};
+  // What hides an op between Dequantize and Quantize comes first.
+  SinkDequantize(graph, context);
+  RecognizeOps(graph, context);
+  AddToBias(graph, context);
+  MaxToClip(graph, context);
+  OCTAVO_TRY(graph, BuildIntegerGraph(graph, *origin, context));
+  WarnOfSubnormalScales(graph, context);
+  return {};
+}
+
+}  // namespace
+
+const Pass kFoldQdqPass = {
+    .name = "fold-qdq",
+    .phase = Phase::kImport,
+    .postcondition = "ops of an imported model in QDQ form compute in integers where they can",
+    .rules = kRules,
+    .run = &Run,
+};
+
+}  // namespace octavo::passes

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passes/qdq/qdq_analysis.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/ir/map_quant.h"
+#include "core/ops/op_table.h"
+
+namespace octavo::passes {
+
+using ir::NodeId;
+using ir::Role;
+using ir::ValueId;
+
+// The limit of specialize-bias: the sum of products needs the rest of an int32.
+constexpr double kLargestBias = 0x1p30;
+
+QdqAnalysis::QdqAnalysis(const ir::Graph& graph, const QdqOrigin& origin)
+    : graph_(graph),
+      origin_(origin),
+      quantize_(ops::FindOp("Quantize", "octavo")),
+      dequantize_(ops::FindOp("Dequantize", "octavo")),
+      reinterpret_(ops::FindOp("Reinterpret", "octavo")),
+      rescale_(ops::FindOp("Rescale", "octavo")),
+      folds_(graph.node_bound(), false) {
+  for (const NodeId id : graph.nodes()) {
+    folds_[static_cast<size_t>(id.index)] = CanFold(id);
+    const auto gemm = Folds(id) ? std::nullopt : MatchGemm(id);
+    if (!gemm) continue;
+    folds_[static_cast<size_t>(id.index)] = true;
+    folds_[static_cast<size_t>(gemm->product.index)] = true;
+    parts_.insert(gemm->product);
+    gemms_.emplace(id, *gemm);
+  }
+}
+
+ValueId QdqAnalysis::Quantized(ValueId v) const {
+  const NodeId producer = graph_.value(v).producer;
+  if (!producer || !IsDequantize(producer)) return {};
+  return graph_.node(producer).input(0);
+}
+
+ValueId QdqAnalysis::Plain(ValueId v) const {
+  const NodeId producer = graph_.value(v).producer;
+  if (!producer || !IsReinterpret(producer)) return {};
+  return graph_.node(producer).input(0);
+}
+
+const ir::Type* QdqAnalysis::QuantizedTo(ValueId v) const {
+  if (const NodeId clamp = ClampOf(v)) {
+    const ir::Type* after = QuantizedTo(graph_.node(clamp).result());
+    return after != nullptr && after->quant->per_tensor() ? after : nullptr;
+  }
+  const ir::Value& value = graph_.value(v);
+  if (value.output_uses > 0 || value.uses.empty()) return nullptr;
+  const ir::Type* type = nullptr;
+  for (const ir::Use& use : value.uses) {
+    if (!IsQuantize(use.node)) return nullptr;
+    const ir::Type& to = graph_.type(graph_.node(use.node).result());
+    if (type != nullptr && *type != to) return nullptr;
+    type = &to;
+  }
+  return type;
+}
+
+NodeId QdqAnalysis::ClampOf(ValueId v) const {
+  const ir::Value& value = graph_.value(v);
+  if (value.uses.size() != 1 || value.output_uses > 0 || value.uses.front().input != 0) return {};
+  const NodeId consumer = value.uses.front().node;
+  return graph_.node(consumer).op->clamps ? consumer : NodeId{};
+}
+
+NodeId QdqAnalysis::QuantizeOf(ValueId v) const {
+  const NodeId consumer = graph_.value(v).uses.front().node;
+  return IsQuantize(consumer) ? consumer : NodeId{};
+}
+
+bool QdqAnalysis::NeedsFloat(ValueId v) const {
+  const ir::Value& value = graph_.value(v);
+  if (value.output_uses > 0) return true;
+  return std::any_of(value.uses.begin(), value.uses.end(), [&](const ir::Use& use) {
+    if (IsQuantize(use.node)) return false;
+    const Role role = graph_.node(use.node).op->RoleOf(static_cast<size_t>(use.input));
+    return !Folds(use.node) || role == Role::kParameter;
+  });
+}
+
+ValueId QdqAnalysis::OnlyReinterpret(ValueId input) const {
+  const ir::Value& value = graph_.value(input);
+  if (value.uses.size() != 1 || value.output_uses > 0) return {};
+  const NodeId consumer = value.uses.front().node;
+  return IsReinterpret(consumer) ? graph_.node(consumer).result() : ValueId{};
+}
+
+// ---------------------------------------------------------------- which ops fold
+
+std::optional<ir::Quant> QdqAnalysis::BiasQuant(NodeId id) const {
+  const ir::Node& node = graph_.node(id);
+  const ir::Type *x = nullptr, *w = nullptr;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId quantized = node.inputs[i] ? Quantized(node.inputs[i]) : ValueId{};
+    if (!quantized) continue;
+    if (node.op->RoleOf(i) == Role::kData && x == nullptr) x = &graph_.type(quantized);
+    if (node.op->RoleOf(i) == Role::kWeight) w = &graph_.type(quantized);
+  }
+  if (x == nullptr || w == nullptr || !x->quant->per_tensor()) return std::nullopt;
+  ir::Quant bias;
+  bias.scales.clear();
+  for (const float scale : w->quant->scales) bias.scales.push_back(x->quant->scale() * scale);
+  bias.zero_points.assign(bias.scales.size(), 0);
+  if (w->quant->axis) bias.axis = 0;
+  return bias;
+}
+
+// Rounding a bias to s_b moves a result by at most s_b / 2.
+bool QdqAnalysis::FitsAsBias(ValueId result, int64_t channels, ValueId bias,
+                             const ir::Quant& quant) const {
+  const ir::Type* to = QuantizedTo(result);
+  const ir::Type& type = graph_.type(bias);
+  if (to == nullptr || !to->quant->per_tensor() || type.dtype != ir::DType::kF32) return false;
+  if (type.shape.empty() || type.shape.back() != channels || type.elements() != channels) {
+    return false;
+  }
+  const std::span<const float> elements = graph_.value(bias).constant->tensor.values<float>();
+  for (size_t c = 0; c < elements.size(); ++c) {
+    const double step = quant.scale(quant.per_tensor() ? 0 : static_cast<int64_t>(c));
+    if (step > double{to->quant->scale()}) return false;
+    // Negated, so that a NaN fails too.
+    if (!(std::fabs(double{elements[c]}) <= step * kLargestBias)) return false;
+  }
+  return true;
+}
+
+bool QdqAnalysis::IsFloatBias(NodeId id, size_t input) const {
+  const ir::Node& node = graph_.node(id);
+  const ir::Value& value = graph_.value(node.inputs[input]);
+  if (node.op->RoleOf(input) != Role::kBias || !value.constant) return false;
+  const auto quant = BiasQuant(id);
+  if (!quant) return false;
+  if (origin_.pending.count(value.name)) return true;
+  const ir::Shape& shape = graph_.type(node.result()).shape;
+  return !origin_.own && shape.size() > 1 && value.type.shape.size() == 1 &&
+         FitsAsBias(node.result(), shape[1], node.inputs[input], *quant);
+}
+
+std::optional<QdqAnalysis::BatchedGemm> QdqAnalysis::MatchGemm(NodeId id) const {
+  const ir::Node& sum = graph_.node(id);
+  if (origin_.own || sum.op != ops::FindOp("Add")) return std::nullopt;
+  for (size_t operand = 0; operand < 2; ++operand) {
+    const ValueId y = sum.inputs[operand], bias = sum.inputs[1 - operand];
+    const NodeId product = graph_.value(y).producer;
+    if (!product || !graph_.IsConstant(bias) || graph_.CountUses(y) != 1) continue;
+    const ir::Node& node = graph_.node(product);
+    if (node.op != ops::FindOp("MatMul") || !InputFolds(product, 0) || !InputFolds(product, 1)) {
+      continue;
+    }
+    const ir::Shape& shape = graph_.type(y).shape;
+    const auto quant = BiasQuant(product);
+    if (shape.size() > 2 && shape == graph_.type(sum.result()).shape && quant &&
+        graph_.type(node.inputs[1]).shape.size() == 2 &&
+        FitsAsBias(sum.result(), shape.back(), bias, *quant)) {
+      return BatchedGemm{product, bias};
+    }
+  }
+  return std::nullopt;
+}
+
+const QdqAnalysis::BatchedGemm* QdqAnalysis::GemmOf(NodeId add) const {
+  const auto at = gemms_.find(add);
+  return at == gemms_.end() ? nullptr : &at->second;
+}
+
+bool QdqAnalysis::InputFolds(NodeId id, size_t input) const {
+  const ir::Node& node = graph_.node(id);
+  const ValueId value = node.inputs[input];
+  const Role role = node.op->RoleOf(input);
+  if (!value || role == Role::kParameter) return true;
+  // Conditions and indices stay what they are.
+  if (graph_.type(value).dtype != ir::DType::kF32) return !graph_.type(value).quantized();
+  if (IsFloatBias(id, input)) return true;
+  // A clamp of the result of an op that folds.
+  if (node.op->clamps && input == 0 && ClampOf(value) == id) {
+    const NodeId producer = graph_.value(value).producer;
+    if (producer && Folds(producer)) return true;
+  }
+  const ValueId quantized = Quantized(value);
+  if (!quantized) return false;
+  const ir::Type& type = graph_.type(quantized);
+  const bool keeps = node.op->QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameScale;
+  switch (role) {
+    case Role::kData:
+      return ir::SizeOf(type.dtype) <= 2 && (type.quant->per_tensor() || keeps);
+    case Role::kWeight:
+      if (ir::SizeOf(type.dtype) > 2) return false;
+      return type.quant->per_tensor() ||
+             (node.op->weight_axis &&
+              node.op->weight_axis(graph_, node, static_cast<int>(input)) == *type.quant->axis);
+    case Role::kBias: {
+      // A bias at another scale than its accumulator has to be added in float.
+      const auto expected = BiasQuant(id);
+      return type.dtype == ir::DType::kI32 && expected && expected->scales == type.quant->scales &&
+             expected->zero_points == type.quant->zero_points;
+    }
+    case Role::kParameter:
+      break;
+  }
+  return true;
+}
+
+// A same-scale op can get another type by Rescales if both types are per tensor.
+bool QdqAnalysis::SameScaleFolds(NodeId id) const {
+  const ir::Node& node = graph_.node(id);
+  for (size_t k = 0; k < node.results.size(); ++k) {
+    const ir::Type* to = QuantizedTo(node.results[k]);
+    if (to == nullptr) continue;  // indices
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i] || node.op->RoleOf(i) != Role::kData) continue;
+      const ValueId quantized = Quantized(node.inputs[i]);
+      if (!quantized) continue;
+      const ir::Type& from = graph_.type(quantized);
+      if (from.quant->per_tensor() && to->quant->per_tensor()) continue;
+      if (from.quant->per_tensor()) return false;
+      const auto mapped = ir::MapQuant(graph_, node, static_cast<int>(i), k, *from.quant);
+      if (mapped != to->quant || from.dtype != to->dtype) return false;
+    }
+  }
+  return true;
+}
+
+bool QdqAnalysis::CanFold(NodeId id) const {
+  const ir::Node& node = graph_.node(id);
+  if (node.op->domain == "octavo") return false;
+  using Kind = ir::QuantRule::Kind;
+  const Kind kind = node.op->QuantOf(graph_, node).kind;
+  if (kind == Kind::kFloatOnly || kind == Kind::kNotReal) return false;
+  bool any = false;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!InputFolds(id, i)) return false;
+    if (!node.inputs[i] || node.op->RoleOf(i) == Role::kParameter) continue;
+    const NodeId producer = graph_.value(node.inputs[i]).producer;
+    any |= Quantized(node.inputs[i]) || (producer && Folds(producer));
+  }
+  if (!any) return false;
+  for (const ValueId result : node.results) {
+    if (graph_.type(result).dtype != ir::DType::kF32) continue;
+    const ir::Type* to = QuantizedTo(result);
+    if (graph_.type(result).quantized() || to == nullptr) return false;
+    if (kind != Kind::kSameScale && !to->quant->per_tensor()) return false;
+  }
+  return kind != Kind::kSameScale || SameScaleFolds(id);
+}
+
+// ---------------------------------------------------------------- names
+
+std::string QdqAnalysis::NameOf(ValueId v) const {
+  const ValueId plain = Plain(v);
+  const bool is_constant = plain && graph_.IsConstant(plain);
+  const std::string& integers = graph_.name(plain ? plain : v);  // the model's integer tensor
+  if (graph_.IsOutput(v)) return integers;
+  ValueId real;  // an inner value that v stores
+  bool of_output = false;
+  for (const NodeId consumer : graph_.Readers(v)) {
+    if (!IsDequantize(consumer)) continue;
+    const ValueId result = graph_.node(consumer).result();
+    const bool same_stem = graph_.name(result) + ".q" == integers;
+    if (graph_.IsOutput(result)) of_output |= same_stem;
+    if (!graph_.IsOutput(result) && (same_stem || !real)) real = result;
+  }
+  if (real && graph_.name(real) + ".q" == integers) return graph_.name(real);
+  if (origin_.own && integers.ends_with(".q")) {
+    std::string original = integers.substr(0, integers.size() - 2);
+    if (!graph_.Find(original)) return original;
+    // One tensor that is stored for several equal values.
+    if (real && plain) return graph_.name(real);
+  }
+  const NodeId producer = graph_.value(v).producer;
+  if (producer && IsQuantize(producer)) {
+    const ValueId before = graph_.node(producer).input(0);
+    const NodeId op = graph_.value(before).producer;
+    if (op && Folds(op)) {
+      // The float result of a QLinear operator has no name in the model.
+      const bool made = graph_.name(before) == integers + ".float";
+      return of_output || made ? integers : graph_.name(before);
+    }
+  }
+  if (plain && !is_constant) return real ? graph_.name(real) : graph_.name(v);
+  return integers;
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passes/qdq/sink_dequantize.h"
+
+#include <vector>
+
+#include "core/ir/map_quant.h"
+#include "core/ops/op_table.h"
+#include "core/passes/qdq/qdq_rules.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::NodeId;
+using ir::ValueId;
+
+// A node that only moves the elements of its first operand, as its constant parameters say.
+bool OnlyMovesElements(const ir::Graph& graph, const ir::Node& node) {
+  using Rule = ir::RescaleRule;
+  if (node.op->rescale.at_input != Rule::AtInput::kSink || node.op->rescale.why_not != nullptr ||
+      node.op->rescale.at_output != Rule::AtOutput::kHoist || node.results.size() != 1 ||
+      node.op->QuantOf(graph, node).kind != ir::QuantRule::Kind::kSameScale) {
+    return false;
+  }
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] && !graph.IsConstant(node.inputs[i])) return false;
+  }
+  return true;
+}
+
+// q where `real` is Dequantize(q) and q follows from constants alone; none otherwise.
+ValueId ConstantOperand(const ir::Graph& graph, ValueId real, const ir::OpDef* dequantize) {
+  const ir::Node* node = graph.Producer(real);
+  if (node == nullptr || node->op != dequantize) return {};
+  ValueId root = node->input(0);
+  while (const ir::Node* producer = graph.Producer(root)) {
+    if (producer->inputs.empty()) return {};
+    for (size_t i = 1; i < producer->inputs.size(); ++i) {
+      if (producer->inputs[i] && !graph.IsConstant(producer->inputs[i])) return {};
+    }
+    root = producer->input(0);
+  }
+  return graph.IsConstant(root) ? node->input(0) : ValueId{};
+}
+
+void Sink(ir::Graph& graph, NodeId id, const ir::OpDef* dequantize, Context& context) {
+  const ir::Node& node = graph.node(id);
+  const ValueId result = node.result();
+  const ValueId quantized = ConstantOperand(graph, node.input(0), dequantize);
+  if (!quantized || graph.type(result).quantized()) return;
+  const auto quant = ir::MapQuant(graph, node, 0, 0, *graph.type(quantized).quant);
+  if (!quant) return;
+  const ir::Type type{graph.type(quantized).dtype, graph.type(result).shape, quant, {}};
+  context.Applied(kSinkDequantize, node.name, {graph.name(result)});
+  graph.SetInput(id, 0, quantized);
+  graph.Interpose(result, graph.UniqueName(graph.name(result) + ".codes"), type,
+                  {.name = graph.UniqueNodeName(graph.name(result)), .op = dequantize});
+}
+
+}  // namespace
+
+void SinkDequantize(ir::Graph& graph, Context& context) {
+  const ir::OpDef* dequantize = ops::FindOp("Dequantize", "octavo");
+  std::vector<NodeId> moves;
+  for (const NodeId id : graph.nodes()) {
+    if (OnlyMovesElements(graph, graph.node(id))) moves.push_back(id);
+  }
+  for (const NodeId id : moves) Sink(graph, id, dequantize, context);
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passes/quantize/quantize_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "core/passes/analysis/value_ranges.h"
+#include "core/passes/quantize/cancellation.h"
+#include "core/passes/quantize/squeeze_excite.h"
+#include "core/passes/quantize/weight_type.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::QuantRule;
+using ir::Role;
+using ir::ValueId;
+using Kind = ir::QuantRule::Kind;
+
+bool IsReal(const ir::Type& type) { return type.dtype == ir::DType::kF32 || type.quantized(); }
+
+// Values that must have one type, as a forest.  The target may fix the type of some.
+class Groups {
+ public:
+  explicit Groups(size_t values) : parent_(values) { std::iota(parent_.begin(), parent_.end(), 0); }
+  void Fix(ValueId id, const target::FixedResult& type) { fixed_.insert_or_assign(Of(id), type); }
+  const target::FixedResult* FixedOf(ValueId id) {
+    const auto at = fixed_.find(Of(id));
+    return at == fixed_.end() ? nullptr : &at->second;
+  }
+  int32_t Of(ValueId id) {
+    int32_t at = id.index;
+    while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
+    return at;
+  }
+  // Of two different fixed types each keeps its own.
+  void Join(ValueId a, ValueId b) {
+    const target::FixedResult *left = FixedOf(a), *right = FixedOf(b);
+    if (left && right && *left != *right) return;
+    const std::optional<target::FixedResult> fixed = left    ? std::optional(*left)
+                                                     : right ? std::optional(*right)
+                                                             : std::nullopt;
+    parent_[Of(a)] = Of(b);
+    if (fixed) Fix(b, *fixed);
+  }
+
+ private:
+  std::vector<int32_t> parent_;
+  std::unordered_map<int32_t, target::FixedResult> fixed_;  // by root
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, Context& context)
+      : graph_(graph),
+        context_(context),
+        target_(context.settings().target),
+        ranges_(graph, context.settings(), context.findings()),
+        groups_(graph.value_bound()),
+        scheme_(profile::SchemeOf(target_)) {
+    plan_.integer.assign(graph.node_bound(), false);
+    plan_.weights_only.assign(graph.node_bound(), false);
+    plan_.types.resize(graph.value_bound());
+    before_clamp_.assign(graph.value_bound(), false);
+  }
+
+  Result<QuantizePlan> Make() {
+    for (const NodeId id : graph_.nodes()) Consider(id);
+    for (const NodeId id : graph_.nodes()) ConsiderWeights(id);
+    KeepCancellations(graph_, context_, ranges_, plan_);
+    if (!target_.fully_quantized) {
+      KeepBlocksWhole(graph_, target_, plan_);
+      DropLoneMovers();
+    }
+    for (const NodeId id : graph_.nodes()) {
+      if (plan_.IsInteger(id)) JoinTypes(id);
+    }
+    OCTAVO_CHECK(ChooseTypes());
+    return std::move(plan_);
+  }
+
+ private:
+  const profile::Entry* EntryOf(ValueId id) const { return ranges_.Of(id); }
+  const profile::Entry* EntryOrMissing(ValueId id) {
+    const profile::Entry* entry = EntryOf(id);
+    if (entry == nullptr) missing_.insert(graph_.name(id));
+    return entry;
+  }
+  QuantRule RuleOf(const Node& node) const { return target_.QuantOf(graph_, node); }
+
+  // Whether the value's range will be known: measured, computed, or carried over.
+  bool HasRange(ValueId id) {
+    if (graph_.IsConstant(id) || EntryOf(id) != nullptr) return true;
+    const Node* producer = graph_.Producer(id);
+    if (producer == nullptr || !plan_.IsInteger(graph_.value(id).producer)) return false;
+    const Kind kind = RuleOf(*producer).kind;
+    return kind == Kind::kFixed || kind == Kind::kSameScale;
+  }
+
+  // Empty if the node can run in integers, else the sentence that says why not.
+  std::string WhyFloat(const Node& node) {
+    const Settings& settings = context_.settings();
+    const QuantRule rule = RuleOf(node);
+    if (IsNamedBy(settings.options.keep_float, graph_, node)) return "kept in float on request";
+    if (IsNamedBy(settings.options.weights_only, graph_, node)) {
+      return "only its weights are quantized, on request";
+    }
+    if (rule.kind == Kind::kFloatOnly) return std::string(rule.why);
+    if (rule.kind == Kind::kNotReal) return "its results are not real numbers";
+    // What the op is by itself: a target may let it keep a type, and yet it computes.
+    const Kind own = node.op->QuantOf(graph_, node).kind;
+    if (std::string why = target_.WhyFloat(node.op->name, own); !why.empty()) return why;
+    if (rule.kind == Kind::kSameScale && ReadsPlaces(node)) {
+      return "its indices have a consumer, and rounding can change them";
+    }
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId input = node.inputs[i];
+      if (!input || graph_.type(input).dtype != ir::DType::kF32) continue;
+      const Role role = node.op->RoleOf(i);
+      if (role != Role::kParameter && graph_.IsConstant(input)) {
+        const ir::Range range = RangeOf(graph_.value(input).constant->tensor);
+        if (!std::isfinite(range.min) || !std::isfinite(range.max)) {
+          return fmt::format("its operand '{}' contains an infinity", graph_.name(input));
+        }
+      }
+      if (role == Role::kBias) {
+        if (!graph_.IsConstant(input)) return "its bias is not constant";
+        if (graph_.type(input).shape.size() != 1) return "its bias is not one value per channel";
+      } else if (role != Role::kParameter && !HasRange(input)) {
+        missing_.insert(graph_.name(input));
+        return fmt::format("the profile has no range for '{}'", graph_.name(input));
+      }
+    }
+    if (rule.kind == Kind::kFree) {
+      for (const ValueId result : node.results) {
+        if (graph_.type(result).dtype == ir::DType::kF32 && !EntryOrMissing(result)) {
+          return fmt::format("the profile has no range for '{}'", graph_.name(result));
+        }
+      }
+    }
+    return {};
+  }
+
+  // Whether a result says where in the operand a value was found (the indices of MaxPool and TopK),
+  // and somebody reads it.
+  bool ReadsPlaces(const Node& node) const {
+    return std::ranges::any_of(node.results, [&](ValueId result) {
+      return !IsReal(graph_.type(result)) && graph_.CountUses(result) > 0;
+    });
+  }
+
+  void Consider(NodeId id) {
+    const Node& node = graph_.node(id);
+    bool computes = false;  // has a float result of its own
+    bool quantized = false;
+    for (const ValueId result : node.results) {
+      computes |= graph_.type(result).dtype == ir::DType::kF32;
+      quantized |= graph_.type(result).quantized();
+    }
+    bool reads = false;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!node.inputs[i]) continue;
+      reads |= IsRealOperand(graph_, node, i);
+      quantized |= graph_.type(node.inputs[i]).quantized();
+    }
+    if (quantized || !reads) return;  // an imported quantized node, or one of shapes
+    const std::string why = WhyFloat(node);
+    if (why.empty() && computes) {
+      plan_.integer[id.index] = true;
+    } else {
+      plan_.reasons[id] = why.empty() ? "its results are not real numbers" : why;
+    }
+  }
+
+  void ConsiderWeights(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Settings& settings = context_.settings();
+    if (settings.options.weights_only.empty() || plan_.IsInteger(id) || target_.fully_quantized ||
+        !IsNamedBy(settings.options.weights_only, graph_, node) ||
+        IsNamedBy(settings.options.keep_float, graph_, node)) {
+      return;
+    }
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (IsConstantWeight(graph_, node, i)) plan_.weights_only[id.index] = true;
+    }
+  }
+
+  bool Moves(NodeId id) const {
+    const Node& node = graph_.node(id);
+    return plan_.IsInteger(id) && node.op->QuantOf(graph_, node).kind == Kind::kSameScale;
+  }
+
+  // Quantized data movement only pays next to an op that computes in integers.
+  void DropLoneMovers() {
+    std::vector<bool> fed(graph_.node_bound()), feeds(graph_.node_bound());
+    std::vector<NodeId> order;
+    for (const NodeId id : graph_.nodes()) order.push_back(id);
+    for (const NodeId id : order) {
+      for (const ValueId input : graph_.node(id).inputs) {
+        const NodeId producer = input ? graph_.value(input).producer : NodeId{};
+        if (!producer || !plan_.IsInteger(producer)) continue;
+        if (!Moves(producer) || fed[producer.index]) fed[id.index] = true;
+      }
+    }
+    for (size_t k = order.size(); k-- > 0;) {
+      for (const ValueId result : graph_.node(order[k]).results) {
+        for (const ir::Use& use : graph_.value(result).uses) {
+          if (!plan_.IsInteger(use.node)) continue;
+          if (!Moves(use.node) || feeds[use.node.index]) feeds[order[k].index] = true;
+        }
+      }
+    }
+    for (const NodeId id : order) {
+      if (!Moves(id) || fed[id.index] || feeds[id.index]) continue;
+      plan_.integer[id.index] = false;
+      plan_.reasons[id] = "it only moves values between float nodes";
+    }
+  }
+
+  void JoinTypes(NodeId id) {
+    const Node& node = graph_.node(id);
+    const QuantRule rule = RuleOf(node);
+    if (const target::FixedResult* fixed = target_.ResultOf(node.op->name)) {
+      for (const ValueId result : node.results) groups_.Fix(result, *fixed);
+    }
+    const bool clamp_of_one = node.op->clamps && graph_.CountUses(node.inputs[0]) == 1;
+    if (rule.kind != Kind::kSameScale) {
+      // A clamp narrows the range; its producer may as well store the narrowed one.
+      if (clamp_of_one && graph_.Producer(node.inputs[0]) && !groups_.FixedOf(node.inputs[0]) &&
+          plan_.IsInteger(graph_.value(node.inputs[0]).producer)) {
+        before_clamp_[node.inputs[0].index] = true;
+        groups_.Join(node.inputs[0], node.result());
+      }
+      return;
+    }
+    for (const ValueId result : node.results) {
+      if (graph_.type(result).dtype == ir::DType::kF32) groups_.Join(result, node.result());
+    }
+    // Without a range of its own the result has nothing but what its operands have.
+    const bool own =
+        context_.settings().options.own_parameters && EntryOf(node.result()) != nullptr;
+    if (clamp_of_one && !own) before_clamp_[node.inputs[0].index] = true;
+    size_t operands = 0;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (IsData(node, i)) ++operands;
+    }
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      if (!IsData(node, i)) continue;
+      const ValueId input = node.inputs[i];
+      if (graph_.IsConstant(input)) {
+        payload_ranges_.push_back({node.result(), RangeOf(graph_.value(input).constant->tensor)});
+      } else if (!own &&
+                 (operands == 1 || (graph_.CountUses(input) == 1 && !groups_.FixedOf(input)))) {
+        groups_.Join(input, node.result());
+      }
+    }
+  }
+
+  bool IsData(const Node& node, size_t input) const {
+    return node.inputs[input] && node.op->RoleOf(input) == Role::kData &&
+           graph_.type(node.inputs[input]).dtype == ir::DType::kF32;
+  }
+
+  ir::Range RangeFor(ValueId id, const profile::Entry* entry) {
+    const Node* producer = graph_.Producer(id);
+    if (producer && plan_.IsInteger(graph_.value(id).producer)) {
+      const QuantRule rule = RuleOf(*producer);
+      // What was measured lies within what is possible, and is often much narrower.
+      if (rule.kind == Kind::kFixed && (entry == nullptr || entry->min == entry->max)) {
+        return rule.range;
+      }
+    }
+    const auto range = profile::Calibrate(*entry, context_.settings().options.calibration, scheme_);
+    if (range.used_min_max) {
+      context_.Warn("no_histogram",
+                    fmt::format("'{}' has no histogram; using its min and max", graph_.name(id)));
+    }
+    return {range.min, range.max};
+  }
+
+  ir::Type TypeAt(const ir::Value& value, float scale, int32_t zero_point) const {
+    return {scheme_.dtype, value.type.shape, ir::Quant::PerTensor(scale, zero_point), {}};
+  }
+
+  // A value whose only consumer is a HardSigmoid needs no range beyond its linear part.
+  void NarrowToUse(std::vector<std::optional<ir::Range>>& ranges) {
+    std::vector<int32_t> members(graph_.value_bound(), 0);
+    for (size_t i = 0; i < members.size(); ++i) ++members[groups_.Of({static_cast<int32_t>(i)})];
+    for (const NodeId id : graph_.nodes()) {
+      const auto useful = plan_.IsInteger(id) ? UsefulRange(graph_.node(id)) : std::nullopt;
+      if (!useful) continue;
+      const ValueId x = graph_.node(id).input(0);
+      std::optional<ir::Range>& range = ranges[groups_.Of(x)];
+      if (!range || members[groups_.Of(x)] != 1 || graph_.CountUses(x) != 1) continue;
+      const ir::Range both = {std::max(range->min, useful->min), std::min(range->max, useful->max)};
+      if (both.min < both.max) range = both;
+    }
+  }
+
+  // One range a group: the widest of its members' measured ones.
+  Status ChooseTypes() {
+    std::vector<std::optional<ir::Range>> ranges(graph_.value_bound());
+    const auto widen = [&](int32_t group, const ir::Range& range) {
+      std::optional<ir::Range>& widest = ranges[group];
+      if (!widest || range.max - range.min > widest->max - widest->min) widest = range;
+    };
+    for (size_t i = 0; i < graph_.value_bound(); ++i) {
+      const ValueId id{static_cast<int32_t>(i)};
+      const ir::Value& value = graph_.value(id);
+      if (value.erased || value.constant || value.type.dtype != ir::DType::kF32) continue;
+      if (before_clamp_[i]) continue;
+      const profile::Entry* entry = EntryOf(id);
+      const bool fixed = value.producer && plan_.IsInteger(value.producer) &&
+                         RuleOf(graph_.node(value.producer)).kind == Kind::kFixed;
+      if (entry == nullptr && !fixed) continue;
+      const ir::Range range = RangeFor(id, entry);
+      widen(groups_.Of(id), range);
+    }
+    for (const auto& [id, range] : payload_ranges_) widen(groups_.Of(id), range);
+    NarrowToUse(ranges);
+
+    for (size_t i = 0; i < graph_.value_bound(); ++i) {
+      const ValueId id{static_cast<int32_t>(i)};
+      const ir::Value& value = graph_.value(id);
+      if (value.erased || value.constant || value.type.dtype != ir::DType::kF32) continue;
+      if (const target::FixedResult* fixed = groups_.FixedOf(id)) {
+        plan_.types[i] = TypeAt(value, fixed->scale, fixed->zero_point);
+        continue;
+      }
+      const std::optional<ir::Range>& range = ranges[groups_.Of(id)];
+      if (!range) continue;
+      const profile::Params params = profile::ChooseParams(range->min, range->max, scheme_);
+      if (params.floored) {
+        context_.Warn("scale_floored", fmt::format("the range of '{}' is so small that its scale "
+                                                   "was raised to {}",
+                                                   value.name, params.scale));
+      }
+      plan_.types[i] = TypeAt(value, params.scale, params.zero_point);
+    }
+    std::vector<std::string>& missing = context_.findings().missing_values;
+    missing.assign(missing_.begin(), missing_.end());
+    return {};
+  }
+
+  const Graph& graph_;
+  Context& context_;
+  const target::Target& target_;
+  ValueRanges ranges_;
+  Groups groups_;
+  QuantizePlan plan_;
+  profile::Scheme scheme_;
+  std::vector<bool> before_clamp_;  // by value: a clamp is its only consumer
+  std::set<std::string> missing_;
+  std::vector<std::pair<ValueId, ir::Range>> payload_ranges_;
+};
+
+}  // namespace
+
+bool IsNamedBy(const std::vector<std::string>& names, const Graph& graph, const Node& node) {
+  const auto named = [&](std::string_view name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  return named(node.name) || named(node.op->name) || std::ranges::any_of(node.origin, named) ||
+         std::ranges::any_of(node.results, [&](ValueId r) { return named(graph.name(r)); });
+}
+
+bool IsConstantWeight(const Graph& graph, const Node& node, size_t input) {
+  const ValueId value = node.inputs[input];
+  return value && node.op->RoleOf(input) == Role::kWeight && graph.IsConstant(value) &&
+         graph.type(value).dtype == ir::DType::kF32;
+}
+
+bool IsFloatNode(const Graph& graph, const Node& node) {
+  if (node.op->domain == "octavo") return false;
+  const auto is_float = [&](ValueId value) { return graph.type(value).dtype == ir::DType::kF32; };
+  if (std::ranges::any_of(node.results, is_float)) return true;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId input = node.inputs[i];
+    if (!input || !IsRealOperand(graph, node, i)) continue;
+    // A bias waits for its final scales in float.
+    if (is_float(input) && node.op->RoleOf(i) != Role::kBias) return true;
+  }
+  return false;
+}
+
+bool IsRealOperand(const Graph& graph, const Node& node, size_t input) {
+  return node.inputs[input] && IsReal(graph.type(node.inputs[input])) &&
+         node.op->RoleOf(input) != Role::kParameter;
+}
+
+Result<QuantizePlan> PlanQuantization(const Graph& graph, Context& context) {
+  return Planner(graph, context).Make();
+}
+
+}  // namespace octavo::passes

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decides what the quantize pass will do without changing the graph: which nodes are quantized, and
+// the type of every value.  Values that a same-scale op ties together (Reshape, MaxPool, the
+// branches of a Concat) form groups that share parameters, so that no Rescale is needed where a
+// producer can compute the right type directly.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/passes/pass.h"
+
+namespace octavo::passes {
+
+struct QuantizePlan {
+  std::vector<bool> integer = {};                            // by node
+  std::vector<std::optional<ir::Type>> types = {};           // by value: its quantized type
+  std::unordered_map<ir::NodeId, std::string> reasons = {};  // why a node stays float
+  std::vector<bool> weights_only = {};                       // by node: only its weights
+
+  // Nodes added after the plan was made are Quantize, Dequantize or Rescale.
+  bool IsInteger(ir::NodeId id) const {
+    return static_cast<size_t>(id.index) < integer.size() && integer[id.index];
+  }
+  bool IsWeightsOnly(ir::NodeId id) const {
+    return static_cast<size_t>(id.index) < weights_only.size() && weights_only[id.index];
+  }
+};
+
+// Whether `names` (of --keep-float or --weights-only) has the node, its op, one of its results, or
+// a node of the model that it came from.
+bool IsNamedBy(const std::vector<std::string>& names, const ir::Graph& graph, const ir::Node& node);
+
+Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, Context& context);
+
+// Whether the node consumes or computes real values in float; Quantize and Dequantize do not count.
+bool IsFloatNode(const ir::Graph& graph, const ir::Node& node);
+
+// Whether an input is a constant float weight.
+bool IsConstantWeight(const ir::Graph& graph, const ir::Node& node, size_t input);
+
+// Whether an input is a real value (float or quantized) that the node would take quantized.
+bool IsRealOperand(const ir::Graph& graph, const ir::Node& node, size_t input);
+
+}  // namespace octavo::passes

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Squeeze-and-excite blocks: an image times a gate that is computed from the image's own means.
+//
+//   y = x * gate(.. product(.. pool(x)))      the gate is a Sigmoid, a HardSigmoid or a clamp
+//
+// A block is quantized as a whole: if one node of it stays float, all do, so that no value is
+// quantized and dequantized between the pool and the product.
+#pragma once
+
+#include <vector>
+
+#include "core/passes/quantize/quantize_plan.h"
+
+namespace octavo::passes {
+
+struct SqueezeExciteBlock {
+  ir::NodeId product = {};             // the Mul
+  std::vector<ir::NodeId> inner = {};  // from the pool to the gate, in order
+};
+
+// All blocks of a graph whose inner values have no consumer outside.
+std::vector<SqueezeExciteBlock> SqueezeExciteBlocksOf(const ir::Graph& graph);
+
+// The operand range outside of which the result is constant (HardSigmoid): the operand's type needs
+// no more.
+std::optional<ir::Range> UsefulRange(const ir::Node& node);
+
+// Removes blocks from the plan that have a float node: on request, without a range, or with too few
+// significant bits.  Where only the target lacks an integer form of an inner op, that op alone
+// stays float: a vector costs less to convert than an image in float costs to compute.
+void KeepBlocksWhole(const ir::Graph& graph, const target::Target& target, QuantizePlan& plan);
+
+}  // namespace octavo::passes

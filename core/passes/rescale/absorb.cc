@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passes/rescale/absorb.h"
+
+#include "core/ops/op_table.h"
+#include "core/passes/analysis/rescale_chain.h"
+#include "core/passes/rescale/absorb_rules.h"
+#include "core/passes/rescale/bias_rescale.h"
+#include "core/passes/rescale/fold_conditions.h"
+#include "core/passes/rescale/rescale_equivalents.h"
+#include "core/passes/rewrite.h"
+
+namespace octavo::passes {
+namespace {
+
+namespace rules = absorb_rules;
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+
+class Absorber {
+ public:
+  Absorber(Graph& graph, Context& context) : graph_(graph), context_(context) {}
+
+  int64_t Run() {
+    int64_t total = 0;
+    for (int64_t applied = 1; applied > 0; total += applied) {
+      applied = 0;
+      for (const NodeId id : graph_.nodes()) {
+        applied += Visit(id);
+        context_.Checkpoint(graph_);
+      }
+    }
+    for (const NodeId id : graph_.nodes()) {
+      if (IsRescale(graph_.node(id))) context_.Keep(graph_.node(id).name, WhyKept(id));
+    }
+    return total;
+  }
+
+ private:
+  int Visit(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (IsOwn(node, "Quantize")) return PairToRescale(id);
+    if (IsOwn(node, "Dequantize")) return FoldIntoDequantize(id);
+    if (IdentityToRescale(graph_, id, context_) || SinkBelowTopK(graph_, id, context_)) return 1;
+    if (!IsRescale(node)) return 0;
+    why_[id] = {};
+    return RemoveIdentity(id) || CancelRoundTrip(id) || Merge(id) || FoldIntoProducer(id) ||
+           FoldConstantRescale(graph_, id, context_) || FoldIntoConsumers(id);
+  }
+
+  const Node* ProducerOf(const Node& node) const { return graph_.Producer(node.inputs[0]); }
+
+  // Why a Rescale stays, by what stands above it and by what reads it.
+  struct Reasons {
+    std::string above = {}, below = {};
+  };
+
+  static void Add(std::string& reasons, std::string_view reason) {
+    if (reason.empty() || reasons.find(reason) != std::string::npos) return;
+    if (!reasons.empty()) reasons += "; ";
+    reasons += reason;
+  }
+
+  bool Allowed(std::string& why, Effect effect, std::string_view rule) {
+    if (context_.Allows(effect)) return true;
+    Add(why, fmt::format("{} has the effect {}, which exceeds the limit {}", rule, Name(effect),
+                         Name(context_.settings().limit)));
+    return false;
+  }
+
+  const target::Target& target() const { return context_.settings().target; }
+  const numerics::Mode& mode() const { return *target().numerics; }
+
+  // Readers of the Rescale's result read `to`; the Rescale goes.
+  void Replace(NodeId id, ValueId to) {
+    graph_.Forward(graph_.node(id).result(), to);
+    graph_.Erase(id);
+  }
+
+  bool RemoveIdentity(NodeId id) {
+    const Node& node = graph_.node(id);
+    const ValueId x = node.inputs[0];
+    const ValueId r = node.result();
+    if (!graph_.type(x).SameQuantization(graph_.type(r))) return false;
+    if (graph_.IsOutput(r)) {
+      why_[id].below = "its result is a graph output";
+      return false;
+    }
+    context_.Applied(rules::kRemoveIdentity, node.name, {graph_.name(r), graph_.name(x)});
+    Replace(id, x);
+    return true;
+  }
+
+  int PairToRescale(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !IsOwn(*producer, "Dequantize")) return 0;
+    const ValueId x = producer->inputs[0];
+    const ValueId dequantized = node.inputs[0];
+    const Effect effect =
+        mode().rescale_is_quantize_of_dequantize ? Effect::kExact : Effect::kNewArithmetic;
+    if (!context_.Allows(effect)) {
+      context_.Keep(node.name,
+                    fmt::format("in mode {} a Rescale rounds differently than Dequantize and "
+                                "Quantize, and the effect new-arithmetic exceeds the limit {}",
+                                mode().name, Name(context_.settings().limit)));
+      return 0;
+    }
+    context_.Applied(rules::kDequantizeQuantizeToRescale, effect, node.name,
+                     {graph_.name(dequantized), graph_.name(node.result())});
+    const NodeId dequantize = graph_.value(dequantized).producer;
+    graph_.Redefine(id, ops::FindOp("Rescale", "octavo"), {x}, {});
+    if (graph_.CountUses(dequantized) == 0) graph_.Erase(dequantize);
+    return 1;
+  }
+
+  int FoldIntoDequantize(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !IsRescale(*producer)) return 0;
+    const NodeId rescale = graph_.value(node.inputs[0]).producer;
+    const ValueId x = producer->inputs[0];
+    const FoldCheck check =
+        CanFoldIntoConsumer(graph_, target(), {id, 0}, graph_.type(x), graph_.type(node.inputs[0]));
+    if (!check.effect) {
+      Add(why_[rescale].below, check.why);
+      return 0;
+    }
+    const Effect effect = *check.effect;
+    if (!Allowed(why_[rescale].below, effect, rules::kFoldIntoDequantize.id)) return 0;
+    context_.Applied(rules::kFoldIntoDequantize, effect, node.name,
+                     {graph_.name(node.inputs[0]), graph_.name(x)});
+    graph_.SetInput(id, 0, x);
+    EraseIfUnused(rescale);
+    return 1;
+  }
+
+  void EraseIfUnused(NodeId id) {
+    if (graph_.CountUses(graph_.node(id).result()) == 0) graph_.Erase(id);
+  }
+
+  // The second Rescale of a chain reads the first one's operand; for a chain that returns, that
+  // leaves one that says nothing.
+  bool Shorten(NodeId id, const Rule& rule, Effect effect) {
+    const Node& node = graph_.node(id);
+    const ValueId middle = node.inputs[0];
+    const NodeId first = graph_.value(middle).producer;
+    context_.Applied(rule, effect, node.name, {graph_.name(middle), graph_.name(node.result())});
+    graph_.SetInput(id, 0, graph_.node(first).inputs[0]);
+    EraseIfUnused(first);
+    return true;
+  }
+
+  bool CancelRoundTrip(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !IsRescale(*producer)) return false;
+    const ValueId x = producer->inputs[0];
+    const Type &from = graph_.type(x), &middle = graph_.type(node.inputs[0]);
+    if (!from.SameQuantization(graph_.type(node.result()))) return false;
+    if (!SameResults({&from, &middle, &from}, {&from}, mode())) return false;
+    Shorten(id, rules::kCancel, Effect::kExact);
+    if (graph_.IsOutput(graph_.node(id).result())) return true;
+    Replace(id, x);
+    return true;
+  }
+
+  bool Merge(NodeId id) {
+    const Node& node = graph_.node(id);
+    const Node* producer = ProducerOf(node);
+    if (producer == nullptr || !IsRescale(*producer)) return false;
+    const Type &from = graph_.type(producer->inputs[0]), &to = graph_.type(node.result());
+    const ValueId middle = node.inputs[0];
+    const FoldCheck check = CanMerge(from, graph_.type(middle), to, mode(), graph_.name(middle));
+    if (!check.effect) {
+      Add(why_[id].above, check.why);
+      return false;
+    }
+    return Allowed(why_[id].above, *check.effect, rules::kMerge.id) &&
+           Shorten(id, rules::kMerge, *check.effect);
+  }
+
+  // The producer of the Rescale's operand computes the Rescale's type at once.
+  bool FoldIntoProducer(NodeId id) {
+    const Node& node = graph_.node(id);
+    const ValueId x = node.inputs[0];
+    const ValueId r = node.result();
+    const FoldCheck check =
+        CanFoldIntoProducer(graph_, target(), x, graph_.type(x), graph_.type(r));
+    if (!check.effect) {
+      Add(why_[id].above, check.why.empty() ? WhyProducerKeepsType(x) : check.why);
+      return false;
+    }
+    if (IsPending(x) && (graph_.CountUses(x) > 1 || graph_.IsOutput(r))) {
+      return RequantizeConstant(id, *check.effect);
+    }
+    if (graph_.CountUses(x) > 1) {
+      why_[id].above = fmt::format("'{}' has other consumers", graph_.name(x));
+      return false;
+    }
+    if (graph_.IsOutput(r)) {
+      why_[id].below = "its result is a graph output";
+      return false;
+    }
+    const Rule& rule =
+        IsOwn(*ProducerOf(node), "Quantize") ? rules::kFoldIntoQuantize : rules::kFoldIntoProducer;
+    if (!Allowed(why_[id].above, *check.effect, rule.id)) return false;
+    context_.Applied(rule, *check.effect, node.name, {graph_.name(x), graph_.name(r)});
+    graph_.SetType(x, graph_.type(r));
+    Replace(id, x);
+    return true;
+  }
+
+  bool IsPending(ValueId x) const {
+    const Node* producer = graph_.Producer(x);
+    return IsOwn(producer, "Quantize") && graph_.IsConstant(producer->inputs[0]);
+  }
+
+  // A constant that is not rounded yet can be given parameters for these readers alone.
+  bool RequantizeConstant(NodeId id, Effect effect) {
+    if (!Allowed(why_[id].above, effect, rules::kFoldIntoQuantize.id)) return false;
+    const Node& node = graph_.node(id);
+    const ValueId pending = node.inputs[0];
+    const NodeId quantize = graph_.value(pending).producer;
+    context_.Applied(rules::kFoldIntoQuantize, effect, node.name,
+                     {graph_.name(pending), graph_.name(node.result())});
+    const ir::OpDef* op = graph_.node(quantize).op;
+    const std::vector<ValueId> inputs = graph_.node(quantize).inputs;
+    graph_.Redefine(id, op, inputs, {});
+    EraseIfUnused(quantize);
+    return true;
+  }
+
+  bool FoldIntoConsumers(NodeId id) {
+    const ValueId r = graph_.node(id).result();
+    bool any = false;
+    const std::vector<ir::Use> uses = graph_.value(r).uses;
+    for (const ir::Use& use : uses) any |= FoldIntoConsumer(id, use);
+    if (graph_.CountUses(r) > 0) return any;
+    graph_.Erase(id);
+    return true;
+  }
+
+  bool FoldIntoConsumer(NodeId id, const ir::Use& use) {
+    const Node reader = graph_.node(use.node);  // a copy: re-expressing a bias adds nodes
+    const ValueId x = graph_.node(id).inputs[0];
+    const ValueId r = graph_.node(id).result();
+    const Type from = graph_.type(x);
+    const Type to = graph_.type(r);
+    if (IsOwn(reader, "Dequantize")) return false;  // into-dequantize sees to it
+    if (IsRescale(reader)) {                        // merged sees to it
+      Add(why_[id].below, fmt::format("its consumer, the Rescale '{}', stays", reader.name));
+      return false;
+    }
+    const FoldCheck check = CanFoldIntoConsumer(graph_, target(), use, from, to);
+    if (!check.effect) {
+      Add(why_[id].below, check.why);
+      return false;
+    }
+    const Rule& rule = check.clamped_again ? rules::kFoldIntoClamp
+                       : check.order_kept  ? rules::kFoldIntoArgMax
+                                           : rules::kFoldIntoConsumer;
+    if (!Allowed(why_[id].below, *check.effect, rule.id)) return false;
+    const int bits = target().bias_bits;
+    if (const std::string why = ReexpressBias(graph_, use.node, from, bits); !why.empty()) {
+      Add(why_[id].below, why);
+      return false;
+    }
+    context_.Applied(rule, *check.effect, reader.name, {graph_.name(r), graph_.name(x)});
+    graph_.SetInput(use.node, use.input, x);
+    return true;
+  }
+
+  // Why the producer of `x` gives no other type.
+  std::string WhyProducerKeepsType(ValueId x) const {
+    const Node* producer = graph_.Producer(x);
+    if (producer == nullptr) return fmt::format("no node computes '{}'", graph_.name(x));
+    if (IsRescale(*producer)) return {};  // merged says why
+    const bool moves =
+        producer->op->QuantOf(graph_, *producer).kind == ir::QuantRule::Kind::kSameScale;
+    return fmt::format(
+        "{} '{}' {}", producer->op->name, producer->name,
+        moves ? "requires identical quantization parameters on all inputs and its output"
+              : "has a fixed result type");
+  }
+
+  std::string WhyKept(NodeId id) const {
+    const auto at = why_.find(id);
+    if (at == why_.end()) return "no rule matches its producer or its consumers";
+    std::string reasons = at->second.above;
+    Add(reasons, at->second.below);
+    return reasons.empty() ? "no rule matches its producer or its consumers" : reasons;
+  }
+
+  Graph& graph_;
+  Context& context_;
+  std::unordered_map<NodeId, Reasons> why_;
+};
+
+}  // namespace
+
+int64_t AbsorbRescales(Graph& graph, Context& context) { return Absorber(graph, context).Run(); }
+
+bool IsRescale(const Node& node) { return IsOwn(node, "Rescale"); }
+
+}  // namespace octavo::passes

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/passes/rescale/fold_conditions.h"
+
+#include <algorithm>
+
+#include "core/passes/analysis/clamp.h"
+#include "core/passes/analysis/implicit_relu.h"
+#include "core/passes/analysis/rescale_chain.h"
+#include "core/passes/analysis/type_range.h"
+#include "core/passes/rewrite.h"
+
+namespace octavo::passes {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::Type;
+using AtInput = ir::RescaleRule::AtInput;
+using AtOutput = ir::RescaleRule::AtOutput;
+
+FoldCheck Refuse(std::string why) { return {.why = std::move(why)}; }
+
+// Clip; Relu's bound is the zero point in every mode.
+bool HasBounds(const Node& node) { return node.op->clamps && node.inputs.size() > 1; }
+
+FoldCheck CanFoldIntoArgMax(const Node& reader, const Type& from, const Type& to,
+                            const numerics::Mode& mode) {
+  if (from.quant->per_tensor() && to.quant->per_tensor() && IsInjective(from, to, mode)) {
+    return {.effect = Effect::kExact, .order_kept = true};
+  }
+  return Refuse(
+      fmt::format("{} '{}' depends on the order of its operand, in which the Rescale makes "
+                  "distinct values equal",
+                  reader.op->name, reader.name));
+}
+
+// Whether `type` represents every result of the node exactly, since the node selects among values
+// of that type: rounding the result to another type directly rounds the same values.
+bool SelectsValuesOf(const Graph& graph, const Node& node, const Type& type,
+                     const numerics::Mode& mode) {
+  if (!SelectsOperand(node)) return false;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
+    if (!graph.type(node.inputs[i]).SameQuantization(type)) return false;
+  }
+  // Another mode may round a bound otherwise than the code that has its real.
+  return !HasBounds(node) || (mode.qlinear && ClampIsRepresentable(graph, node, type, mode));
+}
+
+// A consumer that clamps its operand at zero itself needs no implicit Relu before it.
+std::string WhyReluStaysAbove(const Graph& graph, const target::Target& target, const ir::Use& use,
+                              const Type& from, const Type& to) {
+  const Node& reader = graph.node(use.node);
+  if (reader.op->clamps && WhyReluStays(graph, target, reader.result(), to, from).empty())
+    return {};
+  return WhyReluStays(to, {&from}, *target.numerics, graph.name(reader.inputs[use.input]));
+}
+
+}  // namespace
+
+FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, const ir::Use& use,
+                          const Type& from, const Type& to) {
+  const Node& reader = graph.node(use.node);
+  if (reader.op->order_only) return CanFoldIntoArgMax(reader, from, to, *target.numerics);
+  if (IsOwn(reader, "Dequantize")) return {.effect = EffectOfOmitting(from, to, *target.numerics)};
+  if (reader.op->rescale.at_input == AtInput::kSink) {
+    return Refuse(fmt::format(
+        "{} '{}' requires identical quantization parameters on all inputs and its output",
+        reader.op->name, reader.name));
+  }
+  if (reader.op->rescale.at_input != AtInput::kFold ||
+      reader.op->RoleOf(use.input) != ir::Role::kData) {
+    return Refuse(fmt::format("{} '{}' does not accept other quantization parameters on that input",
+                              reader.op->name, reader.name));
+  }
+  if (!from.quant->per_tensor()) {
+    return Refuse(fmt::format("{} '{}' does not support a per-channel operand", reader.op->name,
+                              reader.name));
+  }
+  if (!HasActivations(target, from.dtype)) {
+    return Refuse(fmt::format("the target does not support {} activations", Name(from.dtype)));
+  }
+  if (target.WantsOneType(reader.op->name)) return Refuse(target.WhyTypeStays(reader.op->name));
+  // An op with weights sums products in 32 bits.
+  if (reader.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
+    return Refuse(
+        fmt::format("{} '{}' would accumulate products of {} in 32 bits, which can overflow",
+                    reader.op->name, reader.name, Name(from.dtype)));
+  }
+  if (reader.op->rescale.why_not) {
+    std::string why = reader.op->rescale.why_not(graph, reader, from, to);
+    if (!why.empty()) return Refuse(std::move(why));
+  }
+  if (HasBounds(reader) && target.numerics->clips_in_operand_type) {
+    return Refuse(
+        fmt::format("{} '{}' clamps at its operand's quantization parameters in mode glow-cpu",
+                    reader.op->name, reader.name));
+  }
+  if (SelectsOperand(reader) && graph.type(reader.result()).quantized() &&
+      graph.type(reader.result()).SameQuantization(to)) {
+    return {.effect = Effect::kExact, .clamped_again = true};
+  }
+  return {.effect = EffectOfOmitting(from, to, *target.numerics)};
+}
+
+FoldCheck CanFoldIntoConsumer(const Graph& graph, const target::Target& target, const ir::Use& use,
+                              const Type& from, const Type& to) {
+  FoldCheck check = ConsumerAccepts(graph, target, use, from, to);
+  if (!check.effect || *check.effect == Effect::kExact) return check;
+  std::string why = WhyReluStaysAbove(graph, target, use, from, to);
+  return why.empty() ? check : Refuse(std::move(why));
+}
+
+FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, ir::ValueId value,
+                              const Type& from, const Type& to) {
+  const Node* producer = graph.Producer(value);
+  if (producer == nullptr || producer->op->rescale.at_output != AtOutput::kFold ||
+      IsOwn(*producer, "Rescale")) {
+    return {};
+  }
+  // What is proven of the Rescale's result may be so because its operand was clamped.
+  Type kept = to;
+  kept.range.reset();
+  FoldCheck check{.effect = EffectOfOmitting(kept, from, *target.numerics)};
+  if (std::string why = WhyReluStays(graph, target, value, from, kept); !why.empty()) {
+    return Refuse(std::move(why));
+  }
+  if (IsOwn(*producer, "Quantize")) return check;
+  if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
+    return Refuse(fmt::format("{} '{}' does not support a per-channel result", producer->op->name,
+                              producer->name));
+  }
+  if (!HasActivations(target, to.dtype)) {
+    return Refuse(fmt::format("the target does not support {} activations", Name(to.dtype)));
+  }
+  if (SelectsValuesOf(graph, *producer, from, *target.numerics)) check.effect = Effect::kExact;
+  if (std::string why = target.WhyTypeStays(producer->op->name); !why.empty()) {
+    return Refuse(std::move(why));
+  }
+  return check;
+}
+
+FoldCheck CanMerge(const Type& from, const Type& middle, const Type& to, const numerics::Mode& mode,
+                   std::string_view name) {
+  if (SameResults({&from, &middle, &to}, {&from, &to}, mode)) return {.effect = Effect::kExact};
+  Type whole = to;  // what is proven of it may be so because of `middle`
+  whole.range.reset();
+  if (std::string why = WhyReluStays(middle, {&from, &whole}, mode, name); !why.empty()) {
+    return Refuse(std::move(why));
+  }
+  return {.effect = IntersectionInside(from, to, middle, mode) ? Effect::kFewerRoundings
+                                                               : Effect::kFewerClamps};
+}
+
+bool HasActivations(const target::Target& target, ir::DType dtype) {
+  return std::ranges::find(target.activations, dtype) != target.activations.end();
+}
+
+}  // namespace octavo::passes

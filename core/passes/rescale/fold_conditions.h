@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a Rescale can be folded into its producer or consumer, or merged with another Rescale:
+// the conditions of these rules except for the number of consumers.  absorb-rescales checks them
+// before it applies a rule, place-rescales to know where a Rescale costs nothing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/passes/pass.h"
+
+namespace octavo::passes {
+
+// The numeric effect of folding, or the reason why it is not possible.
+struct FoldCheck {
+  std::optional<Effect> effect = {};
+  std::string why = {};
+  bool clamped_again = false;  // exact: the consumer clamps to the Rescale's own type
+  bool order_kept = false;     // exact: the consumer depends on the order of values only
+};
+
+// Whether the consumer of Rescale(x : from) : to can read x instead.  Does not check the bias: see
+// WhyBiasStays (bias_rescale.h).
+FoldCheck CanFoldIntoConsumer(const ir::Graph& graph, const target::Target& target,
+                              const ir::Use& use, const ir::Type& from, const ir::Type& to);
+
+// Whether a consumer of type `to` accepts a value that is computed in `from` instead: the same
+// conditions, but no clamp of a Rescale is lost.
+FoldCheck ConsumerAccepts(const ir::Graph& graph, const target::Target& target, const ir::Use& use,
+                          const ir::Type& from, const ir::Type& to);
+
+// Whether the producer of `value` can compute Rescale(value : from) : to directly.
+FoldCheck CanFoldIntoProducer(const ir::Graph& graph, const target::Target& target,
+                              ir::ValueId value, const ir::Type& from, const ir::Type& to);
+
+// Whether Rescale(Rescale(x : from) : middle) : to can be one Rescale; `name` is the value between.
+FoldCheck CanMerge(const ir::Type& from, const ir::Type& middle, const ir::Type& to,
+                   const numerics::Mode& mode, std::string_view name = {});
+
+// Whether the target supports activations of the dtype.
+bool HasActivations(const target::Target& target, ir::DType dtype);
+
+}  // namespace octavo::passes

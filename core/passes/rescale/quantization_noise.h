@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The quantization noise that consumers get under given types, by the histograms of a profile: what
+// roundings and clamps add between where a value is computed and where it is consumed.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/passes/analysis/value_ranges.h"
+#include "core/passes/rescale/same_type_groups.h"
+
+namespace octavo::passes {
+
+// The range that a per-tensor type can represent.
+ir::Range RangeHeldBy(const ir::Type& type);
+
+// The mean squared error of quantizing the histogram's values, clamped to `limits` before, to
+// `type`: a twelfth of the squared step within the range of the type, the squared distance outside
+// of it.
+double HoldingError(const profile::Histogram& histogram, const ir::Range& limits,
+                    const ir::Type& type);
+
+class QuantizationNoise {
+ public:
+  // A histogram bin: `count` values, taken to be `middle`.
+  struct Bin {
+    double middle = 0, count = 0;
+  };
+
+  // Refers to all arguments; the graph must not change.
+  QuantizationNoise(const ir::Graph& graph, const SameTypeGroups& groups, const Settings& settings,
+                    const Findings& findings)
+      : graph_(graph),
+        groups_(groups),
+        ranges_(graph, settings, findings),
+        assumes_(settings.profile == nullptr),
+        mode_(*settings.target.numerics) {}
+
+  // True without a profile: each value is then assumed uniform over the range of its type, or over
+  // its proven range.
+  bool assumes() const { return assumes_; }
+
+  // The histogram of a value, dequantized; null where the profile has none.
+  const profile::Histogram* Of(ir::ValueId id);
+
+  // The noise-to-signal ratio of each consumer of values in the groups that count, if each group
+  // had the type `type_of`; `nodes` are all producers and consumers of the groups, in the graph's
+  // order. Nothing where a histogram is missing, which `missing` then names.
+  std::optional<std::vector<double>> Ratios(const std::vector<ir::NodeId>& nodes,
+                                            const std::function<bool(int)>& group_counts,
+                                            const std::function<const ir::Type&(int)>& type_of);
+  const std::string& missing() const { return missing_; }
+
+  // "" unless the value's own type clips it, by the profile, where `type` would not; else the
+  // reason. Such a type may be all that is left of a Clip.
+  std::string WhyLimitStays(ir::ValueId id, const ir::Type& type);
+
+ private:
+  // Of one value: mean squares.
+  struct Power {
+    double noise = 0, signal = 0;
+  };
+
+  const ir::Graph& graph_;
+  const SameTypeGroups& groups_;
+  ValueRanges ranges_;
+  bool assumes_ = false;
+  const numerics::Mode& mode_;
+  std::map<ir::ValueId, profile::Histogram> made_ = {};  // of constants, and assumed ones
+  std::unordered_map<const profile::Histogram*, std::vector<Bin>> bins_ = {};  // not empty ones
+  std::string missing_ = {};
+
+  const profile::Histogram* Assumed(ir::ValueId id);
+  std::optional<Power> MadeAt(ir::ValueId id, const ir::Range& limits, const ir::Type& type);
+  std::optional<Power> Result(const ir::Node& node, ir::ValueId id,
+                              const std::map<ir::ValueId, Power>& held,
+                              const std::function<const ir::Type&(int)>& type_of);
+};
+
+}  // namespace octavo::passes

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// An elementwise op of two operands with broadcasting, cut into rows along which each operand has
+// stride 0 or 1; in either layout.
+#pragma once
+
+#include <functional>
+
+#include "core/runtime/kernel.h"
+
+namespace octavo::runtime {
+
+struct RowPlan {
+  int64_t count = 1;  // elements of a row of the result
+  bool a_steps = false, b_steps = false;
+  std::vector<int64_t> a_offsets = {0}, b_offsets = {0};
+
+  // Calls part(a, b, y, count) with the first indices of parts that cover the result, on several
+  // threads.
+  using Part = std::function<void(int64_t a, int64_t b, int64_t y, int64_t count)>;
+  void For(ThreadPool& pool, const Part& part) const;
+};
+
+// For a node of two operands for which FitsRows holds.
+RowPlan PlanRows(const NodeView& view);
+// Whether both operands have the result's rank or are the same in both layouts, and the result is
+// not empty.
+bool FitsRows(const NodeView& view);
+
+}  // namespace octavo::runtime

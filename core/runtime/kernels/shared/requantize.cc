@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/runtime/kernels/shared/requantize.h"
+
+#include <algorithm>
+
+namespace octavo::runtime {
+
+std::vector<float> Multipliers(const ir::Quant& x, const ir::Quant& w, const ir::Quant& y,
+                               int64_t channels) {
+  std::vector<float> multipliers(channels);
+  for (int64_t c = 0; c < channels; ++c) {
+    const float product = x.scale() * w.scale(c);
+    multipliers[c] = product / y.scale();
+  }
+  return multipliers;
+}
+
+float MeanMultiplier(const ir::Quant& x, const ir::Quant& y, int64_t count) {
+  const float divisor = y.scale() * static_cast<float>(count);
+  return x.scale() / divisor;
+}
+
+int32_t Requantize(int64_t sum, float multiplier, int32_t zero_point, ir::IntegerRange codes) {
+  const float low = static_cast<float>(codes.min - zero_point);
+  const float high = static_cast<float>(codes.max - zero_point);
+  const float real = std::clamp(static_cast<float>(sum) * multiplier, low, high);
+  // Storage wider than float's 24 bits is clamped once more, since `high` may have rounded up.
+  // Adding and subtracting it rounds |x| < 2^51 to an integer, ties to even.
+  constexpr double kRounder = 0x1.8p52;
+  const int64_t code = static_cast<int64_t>((double{real} + kRounder) - kRounder) + zero_point;
+  return static_cast<int32_t>(std::clamp(code, codes.min, codes.max));
+}
+
+}  // namespace octavo::runtime

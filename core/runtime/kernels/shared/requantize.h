@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requantization of integer sums in mode `onnx`: q = clamp(rne(float(sum) * m) + z).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/ir/type.h"
+
+namespace octavo::runtime {
+
+// (s_x * s_w[c]) / s_y, from left to right in float32, for `channels` channels.
+std::vector<float> Multipliers(const ir::Quant& x, const ir::Quant& w, const ir::Quant& y,
+                               int64_t channels);
+// s_x / (s_y * count), likewise: the mean of `count` values.
+float MeanMultiplier(const ir::Quant& x, const ir::Quant& y, int64_t count);
+
+// clamp(rne(float(sum) * multiplier) + zero_point); the clamp is made in float, before the
+// conversion.
+int32_t Requantize(int64_t sum, float multiplier, int32_t zero_point, ir::IntegerRange codes);
+
+}  // namespace octavo::runtime

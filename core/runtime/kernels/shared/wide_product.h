@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums of products of centered codes for any storage up to 16 bits: rows of outputs whose operand
+// rows are adjacent, with the loops of simd/.
+#pragma once
+
+#include <vector>
+
+#include "core/runtime/kernel.h"
+#include "core/runtime/kernels/mode_requantize.h"
+#include "core/runtime/simd/kernels.h"
+
+namespace octavo::runtime {
+
+// Row r of outputs is sums over taps of weights[t] * x[start + offsets[t] + i].  `reach` bounds
+// |x|; sums are 32-bit where the weights allow it.
+class WideRow {
+ public:
+  WideRow(std::span<const int32_t> weights, std::span<const int64_t> offsets, int64_t reach);
+  void Run(const int32_t* x, int64_t count, int64_t* sums) const;
+
+ private:
+  std::span<const int32_t> weights_;
+  std::span<const int64_t> offsets_;
+  void (*product_)(const simd::ProductCall&) = nullptr;
+};
+
+// The maximum of |q - z| of a type, over all channels.
+int64_t ReachOf(const ir::Type& type);
+
+// The mode's own requantization of a product's sums; null in a `qlinear` mode.
+std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t channels);
+
+// Requantizes sums to a tensor.
+struct WideFinish {
+  std::vector<float> multipliers = {};  // by channel; repeated
+  int32_t zero_point = 0;
+  ir::DType dtype = ir::DType::kI8;
+  std::shared_ptr<const ModeRequantizer> mode = {};  // null: in float32
+
+  // Stores sums[i] + bias to out[at], out[at + step], ...  With one bias all sums are of `channel`;
+  // with as many as sums, of `channel`, `channel` + 1, ...
+  void Store(std::span<const int64_t> sums, std::span<const int64_t> bias, int64_t channel,
+             std::byte* codes, int64_t at, int64_t step) const;
+};
+
+}  // namespace octavo::runtime

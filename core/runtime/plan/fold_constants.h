@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step 1 of a plan: evaluates the nodes whose operands are all constant.
+#pragma once
+
+#include "core/runtime/kernel.h"
+
+namespace octavo::runtime {
+
+// Whether all operands of the node are in `constants`.  Where these come from FoldConstants, so are
+// its results.
+bool IsConstantNode(const ir::Node& node, const FixedValues& constants);
+
+// The graph's constants and every value that depends on nothing else, as stored.  kUnimplemented
+// names a node that no kernel computes in the mode.
+Result<FixedValues> FoldConstants(const ir::Graph& graph, const numerics::Mode& numerics,
+                                  ThreadPool& pool);
+
+}  // namespace octavo::runtime

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step 3 of a plan: chooses the memory layout of each group's images, and inserts conversions and
+// copies of lazy views where a consumer needs a value in a layout that does not exist yet.
+#pragma once
+
+#include "core/runtime/plan/group.h"
+
+namespace octavo::runtime {
+
+struct ScheduledStep {
+  enum class Kind { kGroup, kConvert, kCopyView };
+  Kind kind = Kind::kGroup;
+  size_t group = 0;              // kGroup: index in Grouping::groups
+  ir::ValueId value = {};        // kConvert, kCopyView: the value that is stored in layout `to`
+  Layout from = Layout::kPlain;  // kConvert: of the value; kCopyView: of the view's base
+  Layout to = Layout::kPlain;    // kGroup: of its images
+  std::optional<ViewCopy> copy = {};  // kCopyView
+};
+
+// In order of execution: each value exists in the layout in which a step reads it.
+using Schedule = std::vector<ScheduledStep>;
+
+// Graph inputs and outputs are plain.  A kernel that takes either layout uses channels-last if one
+// of its images exists so.
+Schedule ChooseLayouts(const ir::Graph& graph, const FixedValues& constants,
+                       const Grouping& grouping);
+
+}  // namespace octavo::runtime

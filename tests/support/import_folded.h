@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// An ONNX model as jobs load it: imported, with the pass fold-qdq run.
+#pragma once
+
+#include "core/onnx/import/import.h"
+#include "core/passes/passes.h"
+
+namespace octavo::test {
+
+struct Folded : onnx::Imported {
+  passes::Findings findings = {};
+};
+
+inline Result<Folded> ImportFolded(const Blob& model, const onnx::ImportOptions& options = {}) {
+  Folded folded;
+  OCTAVO_TRY(static_cast<onnx::Imported&>(folded), onnx::ImportModel(model, options));
+  ThreadPool pool(1);
+  const passes::Settings settings{.pool = &pool};
+  const passes::Pass* const pipeline[] = {&passes::kFoldQdqPass};
+  OCTAVO_TRY(const auto records,
+             passes::RunPipeline(pipeline, {}, settings, folded.graph, folded.findings));
+  return folded;
+}
+
+}  // namespace octavo::test
