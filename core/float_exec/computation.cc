@@ -2,7 +2,6 @@
 #include "core/float_exec/computation.h"
 
 #include <algorithm>
-#include <array>
 
 #include "core/float_exec/conv_shape.h"
 #include "core/float_exec/half.h"

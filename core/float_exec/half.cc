@@ -2,7 +2,6 @@
 #include "core/float_exec/half.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "core/ir/graph.h"

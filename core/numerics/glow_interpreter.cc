@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mode `glow-interpreter`: Glow's Interpreter backend, in float32 with a formula per operator.
 // Kernels round half away from zero; Quantize, Rescale, Max and Min half to even.
-#include <cmath>
 
 #include "core/numerics/formulas.h"
 #include "core/numerics/glow.h"

@@ -2,7 +2,6 @@
 // MatMul(a, b): the product of the last two axes, the others broadcast; a vector is a row on the
 // left and a column on the right.  Every element is one chain of fused multiply-adds from +0
 // along K.
-#include <cmath>
 
 #include "core/ops/shared/elementwise.h"
 #include "core/ops/shared/product_type.h"

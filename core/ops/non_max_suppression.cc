@@ -3,7 +3,6 @@
 // {center_point_box}: [batch, class, box] of the best boxes that do not overlap a better one.
 // Their number depends on data, which must be known when types are inferred.
 #include <algorithm>
-#include <numeric>
 
 #include "core/ops/shared/data_op.h"
 

@@ -3,8 +3,6 @@
 // other mode by its Quantize (core/numerics/mode.h).
 #pragma once
 
-#include <span>
-
 #include "core/base/parallel.h"
 #include "core/ir/tensor.h"
 #include "core/numerics/mode.h"

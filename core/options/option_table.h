@@ -5,7 +5,6 @@
 #pragma once
 
 #include <limits>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>

@@ -7,7 +7,6 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -3,8 +3,6 @@
 // by another without losing a name.
 #pragma once
 
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gelu, HardSigmoid, HardSwish and Swish: products of x, a constant and a function of x, in any
 // order.
-#include <algorithm>
 #include <cmath>
 
 #include "core/patterns/match.h"

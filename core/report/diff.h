@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <string>
 #include <vector>
 
 #include "core/base/stop_token.h"

@@ -3,7 +3,6 @@
 // every value: where the results of two targets differ, and which node starts it.
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "core/base/stop_token.h"

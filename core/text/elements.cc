@@ -6,7 +6,6 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
-#include <limits>
 
 namespace octavo::text {
 namespace {

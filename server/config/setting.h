@@ -3,7 +3,6 @@
 // "name" in the file.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>

@@ -2,8 +2,6 @@
 // What the processor could do at best: products of bytes in registers, nothing else.
 #pragma once
 
-#include <cstdint>
-
 namespace octavo::bench {
 
 // Whether this machine has vpdpbusd on 512 bits, whose rate is the peak.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of many channels: with vectors of them, or as products with vectors of pixels.
-#include <algorithm>
 
 #include "core/float_exec/kernels/conv_driver.h"
 #include "core/float_exec/kernels/direct.h"

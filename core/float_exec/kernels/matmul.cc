@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/float_exec/kernels/matmul.h"
 
-#include <vector>
-
 #include "core/float_exec/kernels/gemm.h"
 
 namespace octavo::float_exec {

@@ -4,7 +4,6 @@
 // The conversions and their rows are in the other files of this folder (conversions.h).
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "core/onnx/versions/draft.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/wire/wire_scanner.h"
 
-#include <cstring>
 #include <set>
 
 #include "core/onnx/wire/wire_schema.h"

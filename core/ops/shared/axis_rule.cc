@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ops/shared/axis_rule.h"
 
-#include <algorithm>
 #include <numeric>
 
 namespace octavo::ops {

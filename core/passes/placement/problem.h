@@ -14,7 +14,6 @@
 
 #include <compare>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <span>
 #include <vector>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Branch and bound over the sites' positions, and the improvement of an answer in small steps.
-#include <algorithm>
 #include <cstdlib>
 #include <numeric>
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
 
 #include "core/ops/op_table.h"
 #include "core/passes/placement/graph_region.h"

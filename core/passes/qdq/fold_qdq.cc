@@ -2,7 +2,6 @@
 // Turns a model in QDQ form into a graph whose ops run on quantized operands (qdq_rules.h has the
 // rules).  It runs once, on the graph that import built, and on no other: a saved graph of a later
 // stage has ops that were left float on purpose.
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/ir/qdq_notes.h"

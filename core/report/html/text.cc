@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/html/text.h"
 
-#include <cmath>
-#include <cstdlib>
-
 #include "fmt/format.h"
 
 namespace octavo::report::html {

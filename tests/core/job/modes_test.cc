@@ -4,7 +4,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/data/npy.h"
 #include "core/job/execute.h"
 #include "core/job/job.h"
 

@@ -4,7 +4,6 @@
 // of the result the pair whose number arrived there; where the rule gives no type, none may exist.
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
 #include <random>
 

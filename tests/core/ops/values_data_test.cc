@@ -2,7 +2,6 @@
 // Ops that compare, convert, search and resize: values by hand and from ONNX's specification.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <limits>
 
 #include "tests/core/ops/data_case.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/peers/onnx_data/table.h"
 
-#include <cstdio>
-
 namespace octavo::onnx_data {
 
 int& Table::Row::Of(Verdict verdict) {

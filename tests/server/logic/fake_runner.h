@@ -8,7 +8,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "core/base/sha256.h"
 #include "server/session/job_probe.h"

@@ -3,8 +3,6 @@
 //  clamp(rne(float(sum((x - zx) * (w - zw)) + bias) * m) + z).
 #pragma once
 
-#include <optional>
-
 #include "core/runtime/int8/types.h"
 #include "core/runtime/kernel.h"
 

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <random>
-#include <string>
 #include <vector>
 
 #include "core/base/cpu.h"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <map>
 
 namespace octavo::passes::placement {
 namespace {
