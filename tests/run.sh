@@ -75,6 +75,15 @@ add_counts() {
   esac
 }
 
+# Names the failed tests, as the output that says why may be far above or cut off.
+name_failed() {
+  grep -l 'status="fail"' "$OCTAVO_RESULTS"/*.xml 2>/dev/null | while read -r file; do
+    stage=$(basename "$file")
+    printf '\nfailed in the stage %s:\n' "${stage%%.*}"
+    sed -n 's/.*<testcase name="\([^"]*\)".* status="fail".*/  \1/p' "$file" | head -n 100
+  done
+}
+
 # Prints the minutes that stage $1 takes on two cores with nothing built.
 minutes_of() {
   case $1 in release) echo 13 ;; sanitize) echo 13 ;; tsan) echo 8 ;; tidy | peers | fuzz) echo 3 ;; *) echo 1 ;; esac
@@ -134,6 +143,7 @@ main() {
   rm -rf "$OCTAVO_RESULTS"
   mkdir -p "$OCTAVO_RESULTS"
   run_stages
+  name_failed
   line="$passed passed, $failed failed"
   [ $skipped -eq 0 ] || line="$line, $skipped skipped"
   echo "$line"
