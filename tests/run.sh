@@ -77,10 +77,15 @@ add_counts() {
 
 # Names the failed tests, as the output that says why may be far above or cut off.
 name_failed() {
-  grep -l 'status="fail"' "$OCTAVO_RESULTS"/*.xml 2>/dev/null | while read -r file; do
+  for file in "$OCTAVO_RESULTS"/*.xml; do
+    [ -s "$file" ] || continue
     stage=$(basename "$file")
-    printf '\nfailed in the stage %s:\n' "${stage%%.*}"
-    sed -n 's/.*<testcase name="\([^"]*\)".* status="fail".*/  \1/p' "$file" | head -n 100
+    awk -v "stage=${stage%%.*}" '
+      /<testcase name="/ { name = $0; sub(/.*<testcase name="/, "", name); sub(/".*/, "", name) }
+      /<failure|<skipped message="Unable to find executable/ {
+        if (!found++) printf "\nfailed in the stage %s:\n", stage
+        if (found <= 100) print "  " name
+      }' "$file"
   done
 }
 

@@ -17,4 +17,5 @@ for name in $wanted; do
 done
 echo "-- under ThreadSanitizer:$targets"
 build tsan $targets
-run_tests tsan tsan -L "^($labels)\$"
+# Goldens have labels of what they test, and programs of their own that are not built here.
+run_tests tsan tsan -L "^($labels)\$" -LE golden
