@@ -48,7 +48,7 @@ def _compiled(pattern):
 WORDS = (
     Word("law", r"\blaws?\b", "rule, rewrite rule"),
     Word("promise", r"\bpromise[sd]?\b", "numeric effect, effect", (
-        (r"std::promise<[^\n]*|\bpromise\.(get|set) ", "C++'s std::promise"),
+        (r"std::promise<[^\n]*|\|promise\||\bpromise\.(get|set) ", "C++'s std::promise"),
         (r"\bpromise\.(all|race|resolve)|new promise|[a-z/:]*/promises", "JavaScript's Promise"),
     )),
     Word("codes", r"\bcodes\b", "quantized values, stored integers", (

@@ -142,7 +142,6 @@ TEST(Daemon, DrainLetsARunningJobFinishAndRefusesNewOnes) {
   while (!HttpGet(service.daemon->metrics_address(), "/readyz").starts_with("HTTP/1.1 503")) {
     std::this_thread::sleep_for(milliseconds(1));
   }
-  std::this_thread::sleep_for(milliseconds(100));
   const auto refused = service.Run("late");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kUnavailable);

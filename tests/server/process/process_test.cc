@@ -126,7 +126,10 @@ TEST_F(Process, ASecondSigtermStopsAtOnce) {
   std::thread caller([&] { outcome = Run("model"); });
   while (!JobRuns()) std::this_thread::sleep_for(milliseconds(5));
   kill(pid_, SIGTERM);
-  std::this_thread::sleep_for(milliseconds(200));
+  // The log says that the first signal was heard.
+  while (Text("err").find("\"draining\"") == std::string::npos) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
   const auto begin = std::chrono::steady_clock::now();
   kill(pid_, SIGTERM);
   EXPECT_EQ(Wait(), 143);
