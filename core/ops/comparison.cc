@@ -101,7 +101,8 @@ constexpr OpDef Comparison(std::string_view name, Since since, Function) {
       .inputs = {2, 2},
       .quant = kNotReal,
       .infer = &InferComparison,
-      .definition = [](const ir::EvalContext& context) { return CompareAll(context, Function()); }};
+      .definition = [](const ir::EvalContext& context) { return CompareAll(context, Function()); },
+      .order_only = true};
 }
 
 constexpr OpDef Commutative(OpDef row) {
@@ -113,6 +114,7 @@ template <class Function>
 constexpr OpDef Logic(std::string_view name, Function function) {
   OpDef row = Commutative(Comparison(name, Since(1), function));
   row.infer = &InferLogic;
+  row.order_only = false;
   return row;
 }
 

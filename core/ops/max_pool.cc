@@ -134,6 +134,7 @@ extern constexpr ir::OpDef kMaxPool{
     .infer = &Infer,
     .definition = &Definition,
     .moves_data = ir::Movement::kSelect,
+    .order_only = true,
     .identity_of = &FirstIfWindowOfOne,
 };
 

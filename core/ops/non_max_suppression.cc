@@ -109,6 +109,7 @@ extern constexpr ir::OpDef kNonMaxSuppression{
     .quant = kNotReal,
     .infer = &Infer,
     .definition = &Definition,
+    .order_only = true,
 };
 
 }  // namespace octavo::ops

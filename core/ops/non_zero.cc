@@ -44,6 +44,7 @@ extern constexpr ir::OpDef kNonZero{
     .quant = kNotReal,
     .infer = &Infer,
     .definition = &Definition,
+    .order_only = true,
 };
 
 }  // namespace octavo::ops

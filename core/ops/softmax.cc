@@ -65,6 +65,10 @@ constexpr OpDef Row(std::string_view name, Status (*definition)(const ir::EvalCo
 
 extern constexpr OpDef kSoftmax = Row("Softmax", &Softmax, FixedRange(0, 1), kFoldsRescale);
 extern constexpr OpDef kLogSoftmax = Row("LogSoftmax", &LogSoftmax, kFreeResult, kFoldsRescale);
-extern constexpr OpDef kHardmax = Row("Hardmax", &Hardmax, FixedRange(0, 1), {});
+extern constexpr OpDef kHardmax = [] {
+  OpDef row = Row("Hardmax", &Hardmax, FixedRange(0, 1), {});
+  row.order_only = true;
+  return row;
+}();
 
 }  // namespace octavo::ops

@@ -124,6 +124,7 @@ extern constexpr ir::OpDef kUnique{
     .quant = kNotReal,
     .infer = &Infer,
     .definition = &Definition,
+    .order_only = true,
 };
 
 }  // namespace octavo::ops

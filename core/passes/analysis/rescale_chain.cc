@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/numerics/mode.h"
+#include "core/ops/quantize_math.h"
 #include "core/passes/analysis/type_range.h"
 
 namespace octavo::passes {
@@ -97,6 +98,21 @@ bool IsInjective(const Type& from, const Type& to, const Mode& mode) {
     }
   }
   return true;
+}
+
+std::optional<std::vector<float>> RealResults(RescaleChain chain, const Mode& mode) {
+  const auto per_tensor = [](const Type* type) { return type->quant->per_tensor(); };
+  if (!std::ranges::all_of(chain, per_tensor) || !ChannelsOf(chain, chain)) return std::nullopt;
+  const auto steps = StepsOf(chain, 0, mode);
+  if (!steps) return std::nullopt;
+  const ir::Quant& last = *(*(chain.end() - 1))->quant;
+  std::vector<float> results;
+  const ir::IntegerRange range = PossibleValues(**chain.begin(), 0, mode);
+  for (int64_t code = range.min; code <= range.max; ++code) {
+    results.push_back(ops::DequantizeOne(static_cast<int32_t>(Follow(*steps, code)), last.scale(),
+                                         last.zero_point()));
+  }
+  return results;
 }
 
 }  // namespace octavo::passes

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
+#include <vector>
 
 #include "core/ir/type.h"
 #include "core/numerics/mode.h"
@@ -20,5 +22,9 @@ bool SameResults(RescaleChain one, RescaleChain other, const numerics::Mode& mod
 
 // Whether a Rescale between the types keeps distinct possible values distinct.
 bool IsInjective(const ir::Type& from, const ir::Type& to, const numerics::Mode& mode);
+
+// The dequantized results of a chain for all possible values of its first type, in ascending order
+// of these.  Nothing where they cannot be enumerated, or where a type is per-channel.
+std::optional<std::vector<float>> RealResults(RescaleChain chain, const numerics::Mode& mode);
 
 }  // namespace octavo::passes

@@ -3,6 +3,7 @@
 #include "core/ops/quantize_math.h"
 #include "core/passes/analysis/clamp.h"
 #include "core/passes/analysis/implicit_relu.h"
+#include "core/passes/analysis/order.h"
 #include "core/passes/analysis/type_range.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -78,11 +79,14 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
       context.Keep(node.name, std::move(why));
       return {};
     }
-    const Effect effect = EffectOfOmitting(out, in, *context.settings().target.numerics);
+    const std::string order = WhyOrderChanges(graph, y);
+    const Effect effect = order.empty()
+                              ? EffectOfOmitting(out, in, *context.settings().target.numerics)
+                              : Effect::kNewParameters;
     if (!context.Allows(effect)) {
-      context.Keep(node.name,
-                   fmt::format("{} has the effect {}, which exceeds the limit {}",
-                               kFuseIntoProducer.id, Name(effect), Name(context.settings().limit)));
+      context.Keep(node.name, fmt::format("{}{}{} has the effect {}, which exceeds the limit {}",
+                                          order, order.empty() ? "" : "; ", kFuseIntoProducer.id,
+                                          Name(effect), Name(context.settings().limit)));
       return {};
     }
     context.Applied(kFuseIntoProducer, effect, node.name, {graph.name(x), graph.name(y)});

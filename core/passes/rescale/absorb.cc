@@ -64,10 +64,12 @@ class Absorber {
     reasons += reason;
   }
 
-  bool Allowed(std::string& why, Effect effect, std::string_view rule) {
-    if (context_.Allows(effect)) return true;
-    Add(why, fmt::format("{} has the effect {}, which exceeds the limit {}", rule, Name(effect),
-                         Name(context_.settings().limit)));
+  bool Allowed(std::string& why, const FoldCheck& check, const Rule& rule) {
+    if (check.effect && context_.Allows(*check.effect)) return true;
+    Add(why, check.why);
+    if (!check.effect) return false;
+    Add(why, fmt::format("{} has the effect {}, which exceeds the limit {}", rule.id,
+                         Name(*check.effect), Name(context_.settings().limit)));
     return false;
   }
 
@@ -125,13 +127,8 @@ class Absorber {
     const ValueId x = producer->inputs[0];
     const FoldCheck check =
         CanFoldIntoConsumer(graph_, target(), {id, 0}, graph_.type(x), graph_.type(node.inputs[0]));
-    if (!check.effect) {
-      Add(why_[rescale].below, check.why);
-      return 0;
-    }
-    const Effect effect = *check.effect;
-    if (!Allowed(why_[rescale].below, effect, rules::kFoldIntoDequantize.id)) return 0;
-    context_.Applied(rules::kFoldIntoDequantize, effect, node.name,
+    if (!Allowed(why_[rescale].below, check, rules::kFoldIntoDequantize)) return 0;
+    context_.Applied(rules::kFoldIntoDequantize, *check.effect, node.name,
                      {graph_.name(node.inputs[0]), graph_.name(x)});
     graph_.SetInput(id, 0, x);
     EraseIfUnused(rescale);
@@ -172,14 +169,8 @@ class Absorber {
     const Node& node = graph_.node(id);
     const Node* producer = ProducerOf(node);
     if (producer == nullptr || !IsRescale(*producer)) return false;
-    const Type &from = graph_.type(producer->inputs[0]), &to = graph_.type(node.result());
-    const ValueId middle = node.inputs[0];
-    const FoldCheck check = CanMerge(from, graph_.type(middle), to, mode(), graph_.name(middle));
-    if (!check.effect) {
-      Add(why_[id].above, check.why);
-      return false;
-    }
-    return Allowed(why_[id].above, *check.effect, rules::kMerge.id) &&
+    const FoldCheck check = CanMerge(graph_, node, mode());
+    return Allowed(why_[id].above, check, rules::kMerge) &&
            Shorten(id, rules::kMerge, *check.effect);
   }
 
@@ -195,7 +186,7 @@ class Absorber {
       return false;
     }
     if (IsPending(x) && (graph_.CountUses(x) > 1 || graph_.IsOutput(r))) {
-      return RequantizeConstant(id, *check.effect);
+      return RequantizeConstant(id, check);
     }
     if (graph_.CountUses(x) > 1) {
       why_[id].above = fmt::format("'{}' has other consumers", graph_.name(x));
@@ -207,7 +198,7 @@ class Absorber {
     }
     const Rule& rule =
         IsOwn(*ProducerOf(node), "Quantize") ? rules::kFoldIntoQuantize : rules::kFoldIntoProducer;
-    if (!Allowed(why_[id].above, *check.effect, rule.id)) return false;
+    if (!Allowed(why_[id].above, check, rule)) return false;
     context_.Applied(rule, *check.effect, node.name, {graph_.name(x), graph_.name(r)});
     graph_.SetType(x, graph_.type(r));
     Replace(id, x);
@@ -220,12 +211,12 @@ class Absorber {
   }
 
   // A constant that is not rounded yet can be given parameters for these readers alone.
-  bool RequantizeConstant(NodeId id, Effect effect) {
-    if (!Allowed(why_[id].above, effect, rules::kFoldIntoQuantize.id)) return false;
+  bool RequantizeConstant(NodeId id, const FoldCheck& check) {
+    if (!Allowed(why_[id].above, check, rules::kFoldIntoQuantize)) return false;
     const Node& node = graph_.node(id);
     const ValueId pending = node.inputs[0];
     const NodeId quantize = graph_.value(pending).producer;
-    context_.Applied(rules::kFoldIntoQuantize, effect, node.name,
+    context_.Applied(rules::kFoldIntoQuantize, *check.effect, node.name,
                      {graph_.name(pending), graph_.name(node.result())});
     const ir::OpDef* op = graph_.node(quantize).op;
     const std::vector<ValueId> inputs = graph_.node(quantize).inputs;
@@ -256,14 +247,10 @@ class Absorber {
       return false;
     }
     const FoldCheck check = CanFoldIntoConsumer(graph_, target(), use, from, to);
-    if (!check.effect) {
-      Add(why_[id].below, check.why);
-      return false;
-    }
-    const Rule& rule = check.clamped_again ? rules::kFoldIntoClamp
-                       : check.order_kept  ? rules::kFoldIntoArgMax
-                                           : rules::kFoldIntoConsumer;
-    if (!Allowed(why_[id].below, *check.effect, rule.id)) return false;
+    const Rule& rule = check.clamped_again      ? rules::kFoldIntoClamp
+                       : check.depends_on_order ? rules::kFoldIntoArgMax
+                                                : rules::kFoldIntoConsumer;
+    if (!Allowed(why_[id].below, check, rule)) return false;
     const int bits = target().bias_bits;
     if (const std::string why = ReexpressBias(graph_, use.node, from, bits); !why.empty()) {
       Add(why_[id].below, why);

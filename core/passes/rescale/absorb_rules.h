@@ -90,11 +90,12 @@ inline constexpr Rule kFoldIntoClamp = {
 };
 inline constexpr Rule kFoldIntoArgMax = {
     .id = "absorb-rescales/fold-into-arg-max",
-    .pattern = "ArgMax(Rescale(x))",
-    .replacement = "ArgMax(x)",
+    .pattern = "Op(Rescale(x), ..)",
+    .replacement = "Op(x, ..)",
     .effect = Effect::kExact,
     .condition =
-        "ArgMax or ArgMin; the Rescale keeps distinct possible values distinct, by enumeration",
+        "Op depends on the order of its operands (ArgMax, ArgMin, comparisons); the order of all "
+        "possible values stays, by enumeration, else new-parameters",
 };
 
 inline constexpr Rule kFoldConstant = {

@@ -5,6 +5,7 @@
 
 #include "core/passes/analysis/clamp.h"
 #include "core/passes/analysis/implicit_relu.h"
+#include "core/passes/analysis/order.h"
 #include "core/passes/analysis/rescale_chain.h"
 #include "core/passes/analysis/type_range.h"
 #include "core/passes/rewrite.h"
@@ -23,16 +24,29 @@ FoldCheck Refuse(std::string why) { return {.why = std::move(why)}; }
 // Clip; Relu's bound is the zero point in every mode.
 bool HasBounds(const Node& node) { return node.op->clamps && node.inputs.size() > 1; }
 
-FoldCheck CanFoldIntoArgMax(const Node& reader, const Type& from, const Type& to,
-                            const numerics::Mode& mode) {
-  if (from.quant->per_tensor() && to.quant->per_tensor() && IsInjective(from, to, mode)) {
-    return {.effect = Effect::kExact, .order_kept = true};
-  }
-  return Refuse(
-      fmt::format("{} '{}' depends on the order of its operand, in which the Rescale makes "
-                  "distinct values equal",
-                  reader.op->name, reader.name));
+// Whether the node reads the order of elements of any type, and has no elements of its own.
+bool ReadsOnlyOrder(const Node& node, int input) {
+  return node.op->order_only && node.op->quant.kind == ir::QuantRule::Kind::kNotReal &&
+         node.op->RoleOf(input) == ir::Role::kData;
 }
+
+FoldCheck CanFoldIntoOrder(const Graph& graph, const ir::Use& use, const Type& from, const Type& to,
+                           const numerics::Mode& mode) {
+  std::string why = WhyOrderChanges(graph, mode, use, {&from, &to}, {&from});
+  const Effect effect = why.empty() ? Effect::kExact : Effect::kNewParameters;
+  return {.effect = effect, .why = std::move(why), .depends_on_order = true};
+}
+
+// An index has no bound in LSBs: where `why` says that one may change, nothing less than
+// new-parameters allows it.
+FoldCheck WithOrder(FoldCheck check, std::string why) {
+  if (why.empty()) return check;
+  check.effect = Effect::kNewParameters;
+  check.why = std::move(why);
+  return check;
+}
+
+bool MayChange(const FoldCheck& check) { return check.effect && *check.effect != Effect::kExact; }
 
 // Whether `type` represents every result of the node exactly, since the node selects among values
 // of that type: rounding the result to another type directly rounds the same values.
@@ -61,7 +75,9 @@ std::string WhyReluStaysAbove(const Graph& graph, const target::Target& target, 
 FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, const ir::Use& use,
                           const Type& from, const Type& to) {
   const Node& reader = graph.node(use.node);
-  if (reader.op->order_only) return CanFoldIntoArgMax(reader, from, to, *target.numerics);
+  if (ReadsOnlyOrder(reader, use.input)) {
+    return CanFoldIntoOrder(graph, use, from, to, *target.numerics);
+  }
   if (IsOwn(reader, "Dequantize")) return {.effect = EffectOfOmitting(from, to, *target.numerics)};
   if (reader.op->rescale.at_input == AtInput::kSink) {
     return Refuse(fmt::format(
@@ -106,9 +122,17 @@ FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, cons
 FoldCheck CanFoldIntoConsumer(const Graph& graph, const target::Target& target, const ir::Use& use,
                               const Type& from, const Type& to) {
   FoldCheck check = ConsumerAccepts(graph, target, use, from, to);
-  if (!check.effect || *check.effect == Effect::kExact) return check;
-  std::string why = WhyReluStaysAbove(graph, target, use, from, to);
-  return why.empty() ? check : Refuse(std::move(why));
+  if (!MayChange(check) || check.depends_on_order) return check;
+  if (std::string why = WhyReluStaysAbove(graph, target, use, from, to); !why.empty()) {
+    return Refuse(std::move(why));
+  }
+  const Node& reader = graph.node(use.node);
+  if (IsOwn(reader, "Dequantize")) {
+    return WithOrder(std::move(check), WhyOrderChanges(graph, *target.numerics, reader.result(),
+                                                       {&from, &to}, {&from}));
+  }
+  if (!SelectsOperand(reader)) return check;
+  return WithOrder(std::move(check), WhyOrderChanges(graph, reader.result()));
 }
 
 FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, ir::ValueId value,
@@ -125,7 +149,8 @@ FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, 
   if (std::string why = WhyReluStays(graph, target, value, from, kept); !why.empty()) {
     return Refuse(std::move(why));
   }
-  if (IsOwn(*producer, "Quantize")) return check;
+  std::string order = WhyOrderChanges(graph, value);
+  if (IsOwn(*producer, "Quantize")) return WithOrder(std::move(check), std::move(order));
   if (!from.quant->per_tensor() || !to.quant->per_tensor()) {
     return Refuse(fmt::format("{} '{}' does not support a per-channel result", producer->op->name,
                               producer->name));
@@ -137,7 +162,7 @@ FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, 
   if (std::string why = target.WhyTypeStays(producer->op->name); !why.empty()) {
     return Refuse(std::move(why));
   }
-  return check;
+  return MayChange(check) ? WithOrder(std::move(check), std::move(order)) : check;
 }
 
 FoldCheck CanMerge(const Type& from, const Type& middle, const Type& to, const numerics::Mode& mode,
@@ -150,6 +175,16 @@ FoldCheck CanMerge(const Type& from, const Type& middle, const Type& to, const n
   }
   return {.effect = IntersectionInside(from, to, middle, mode) ? Effect::kFewerRoundings
                                                                : Effect::kFewerClamps};
+}
+
+FoldCheck CanMerge(const Graph& graph, const Node& second, const numerics::Mode& mode) {
+  const Node& first = *graph.Producer(second.inputs[0]);
+  const Type &from = graph.type(first.inputs[0]), &middle = graph.type(second.inputs[0]);
+  const Type& to = graph.type(second.result());
+  FoldCheck check = CanMerge(from, middle, to, mode, graph.name(second.inputs[0]));
+  if (!MayChange(check)) return check;
+  return WithOrder(std::move(check), WhyOrderChanges(graph, mode, second.result(),
+                                                     {&from, &middle, &to}, {&from, &to}));
 }
 
 bool HasActivations(const target::Target& target, ir::DType dtype) {

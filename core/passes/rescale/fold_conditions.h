@@ -11,12 +11,13 @@
 
 namespace octavo::passes {
 
-// The numeric effect of folding, or the reason why it is not possible.
+// The numeric effect of folding, or the reason why it is not possible.  With the effect
+// new-parameters, `why` is the reason for it.
 struct FoldCheck {
   std::optional<Effect> effect = {};
   std::string why = {};
-  bool clamped_again = false;  // exact: the consumer clamps to the Rescale's own type
-  bool order_kept = false;     // exact: the consumer depends on the order of values only
+  bool clamped_again = false;     // exact: the consumer clamps to the Rescale's own type
+  bool depends_on_order = false;  // the consumer does, and reads elements of any type
 };
 
 // Whether the consumer of Rescale(x : from) : to can read x instead.  Does not check the bias: see
@@ -36,6 +37,9 @@ FoldCheck CanFoldIntoProducer(const ir::Graph& graph, const target::Target& targ
 // Whether Rescale(Rescale(x : from) : middle) : to can be one Rescale; `name` is the value between.
 FoldCheck CanMerge(const ir::Type& from, const ir::Type& middle, const ir::Type& to,
                    const numerics::Mode& mode, std::string_view name = {});
+
+// The same for the Rescale `second`, whose operand is a Rescale, and for what reads it.
+FoldCheck CanMerge(const ir::Graph& graph, const ir::Node& second, const numerics::Mode& mode);
 
 // Whether the target supports activations of the dtype.
 bool HasActivations(const target::Target& target, ir::DType dtype);

@@ -2,6 +2,7 @@
 #include "core/passes/rescale/leave_integers.h"
 
 #include "core/passes/analysis/implicit_relu.h"
+#include "core/passes/analysis/order.h"
 #include "core/passes/rescale/absorb_rules.h"
 #include "core/passes/rewrite.h"
 
@@ -32,13 +33,21 @@ void Leave(Graph& graph, NodeId id, Context& context, bool& resort) {
     context.Keep(name, std::move(why));
     return;
   }
+  Effect effect = absorb_rules::kCancelQuantizeDequantize.effect;
+  if (std::string why = WhyOrderChanges(graph, real); !why.empty()) {
+    effect = Effect::kNewParameters;
+    if (!context.Allows(effect)) {
+      context.Keep(name, std::move(why));
+      return;
+    }
+  }
   const NodeId quantize_id = graph.value(quantized).producer;
   std::vector<std::string> values = {graph.name(real), graph.name(quantize->inputs[0])};
   if (!Replace(graph, real, quantize->inputs[0], resort)) {
     context.Keep(name, "its result is a graph output, and its operand cannot take over the name");
     return;
   }
-  context.Applied(absorb_rules::kCancelQuantizeDequantize, name, std::move(values));
+  context.Applied(absorb_rules::kCancelQuantizeDequantize, effect, name, std::move(values));
   if (graph.CountUses(quantized) == 0) graph.Erase(quantize_id);
 }
 
