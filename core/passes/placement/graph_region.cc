@@ -57,7 +57,9 @@ class Extractor {
   // of one way and the beginning of others.
   void FindDepth(const Node& rescale) {
     const ValueId x = rescale.inputs[0], r = rescale.result();
-    if (!IsPlain(graph_.type(x)) || !IsPlain(graph_.type(r)) || graph_.IsOutput(r)) return;
+    if (!IsPlain(graph_.type(x)) || !IsPlain(graph_.type(r))) return;
+    // It stands for a name that no other node can give.
+    if (graph_.IsOutput(r) && graph_.type(x).SameQuantization(graph_.type(r))) return;
     if (depth_of_[x.index] < kMaxSteps) depth_of_[r.index] = depth_of_[x.index] + 1;
   }
   bool Moves(ValueId rescaled) const { return depth_of_[rescaled.index] > 0; }
@@ -67,7 +69,7 @@ class Extractor {
     if (rule.at_input != AtInput::kSink && rule.at_output != AtOutput::kHoist) return false;
     if (node.op->QuantOf(graph_, node).kind != ir::QuantRule::Kind::kSameScale) return false;
     for (const ValueId result : node.results) {
-      if (!IsPlain(graph_.type(result)) || graph_.IsOutput(result)) return false;
+      if (!IsPlain(graph_.type(result))) return false;
     }
     const Type& type = graph_.type(node.result());
     const auto alike = [&](ValueId value) { return graph_.type(value).SameQuantization(type); };
@@ -112,7 +114,6 @@ class Extractor {
     out_.ways.emplace_back();
     out_.standing.emplace_back();
     AddWays(value, {});
-    if (graph_.IsOutput(value)) AddWay({AddActor(Actor::Kind::kReader, type, {}, {}), {}}, {});
   }
 
   void AddWays(ValueId value, const std::vector<int>& labels) {
@@ -121,19 +122,21 @@ class Extractor {
       if (IsRescale(reader) && Moves(reader.result())) {
         std::vector<int> further = labels;
         further.push_back(LabelOf(graph_.type(reader.result())));
-        out_.standing.back().push_back({use.node, further});
+        out_.standing.back().push_back({use.node, further, graph_.IsOutput(reader.result())});
         AddWays(reader.result(), further);
         continue;
       }
       int actor = mover_of_[use.node.index];
       if (actor < 0) actor = AddActor(Actor::Kind::kReader, graph_.type(value), {}, use);
-      AddWay({actor, labels}, use);
+      AddWay({actor, labels}, {.use = use});
     }
+    if (!graph_.IsOutput(value)) return;
+    AddWay({AddActor(Actor::Kind::kReader, graph_.type(value), {}, {}), labels}, {.output = value});
   }
 
-  void AddWay(Way way, ir::Use use) {
+  void AddWay(Way way, GraphRegion::End end) {
     out_.region.items.back().ways.push_back(std::move(way));
-    out_.ways.back().push_back(use);
+    out_.ways.back().push_back(end);
   }
 
   const Graph& graph_;

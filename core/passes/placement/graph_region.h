@@ -20,30 +20,36 @@ struct GraphRegion {
   // By actor: the node that moves, the use that reads, or nothing.
   std::vector<ir::NodeId> movers = {};
   std::vector<ir::Use> uses = {};
-  // By item: the value, and by way the use that reads it.
+  // By item: the value, and by way the use that reads it or the graph output that it is.
+  struct End {
+    ir::Use use = {};
+    ir::ValueId output = {};
+  };
   std::vector<ir::ValueId> values = {};
-  std::vector<std::vector<ir::Use>> ways = {};
+  std::vector<std::vector<End>> ways = {};
   // By item: the Rescales of the value, each after that which it reads, with its labels.
   struct Standing {
     ir::NodeId rescale = {};
     std::vector<int> labels = {};
+    bool is_output = false;  // its result is a graph output
   };
   std::vector<std::vector<Standing>> standing = {};
 };
 
-// Per-tensor values only; a Rescale from or to a per-channel type, one whose result is a graph
-// output, and one after kMaxSteps others stay where they are.
+// Per-tensor values only; a Rescale from or to a per-channel type, one that only gives a value the
+// name of a graph output, and one after kMaxSteps others stay where they are.
 GraphRegion RegionOf(const ir::Graph& graph);
 
 // The moves that rules allow within the job's limit.  Refers to all arguments.
 AllowedMoves AllowedMovesOf(const ir::Graph& graph, const Settings& settings,
                             const GraphRegion& region);
 
-// Whether two Rescales of a value convert it in the same way; Write leaves one of them.
+// Whether two Rescales of a value convert it in the same way, at most one of them to a graph
+// output; Write leaves one of them.
 bool HasAlike(const std::vector<GraphRegion::Standing>& standing);
 
-// Puts the ops that moved, and with them the Rescales, where `positions` say.  Returns the nodes
-// that moved with their positions.
+// Puts the ops that moved, and with them the Rescales, where `positions` say; graph outputs keep
+// their names.  Returns the nodes that moved with their positions.
 struct Move {
   ir::NodeId node = {};
   int position = 0;

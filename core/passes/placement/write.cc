@@ -3,6 +3,7 @@
 
 #include "core/ops/op_table.h"
 #include "core/passes/placement/graph_region.h"
+#include "core/passes/rescale/output_name.h"
 
 namespace octavo::passes::placement {
 namespace {
@@ -27,6 +28,9 @@ class Writer {
     for (const auto& [alike, first] : alike_) {
       if (graph_.CountUses(first) > 0) graph_.Forward(alike, first);
     }
+    for (const auto& [output, value] : outputs_) {
+      if (!graph_.value(value).erased) ComputeAsOutput(graph_, output, value);
+    }
     for (auto node = unread_.rbegin(); node != unread_.rend(); ++node) {
       if (graph_.CountUses(graph_.node(*node).result()) == 0) graph_.Erase(*node);
     }
@@ -47,32 +51,63 @@ class Writer {
     const Value& value = built_.problem.values[item];
     const int from =
         StageAt(built_.problem, value, value.producer, positions_[value.producer.site]);
+    const int origin = StageAt(built_.problem, value, value.producer, 0);
     const ValueId own = region_.values[item];
-    if (positions_[value.producer.site] != 0) {
+    values_.assign(value.stages.size(), ValueId{});
+    standing_.assign(value.stages.size(), NodeId{});
+    values_[from] = own;
+    if (positions_[value.producer.site] != 0 && graph_.IsOutput(own)) {
+      // Its Rescales sink below it, and the last of them gives the output.
+      values_[from] =
+          graph_.Interpose(own, graph_.UniqueName(graph_.name(own) + ".kept"), TypeAt(item, from),
+                           {.op = ops::FindOp("Rescale", "octavo")});
+      standing_[origin] = graph_.value(own).producer;
+    } else if (positions_[value.producer.site] != 0) {
       graph_.SetType(own, TypeAt(item, from));
     }
-    values_.assign(value.stages.size(), ValueId{});
-    values_[from] = own;
-    standing_.assign(value.stages.size(), NodeId{});
-    const int origin = StageAt(built_.problem, value, value.producer, 0);
     for (const GraphRegion::Standing& standing : region_.standing[item]) {
-      unread_.push_back(standing.rescale);
-      const int stage = StageBelow(item, origin, standing.labels);
-      if (stage < 0) continue;
-      NodeId& place = standing_[stage];
-      if (place) {
-        alike_.emplace_back(graph_.node(standing.rescale).result(), graph_.node(place).result());
-      } else {
-        place = standing.rescale;
-      }
+      Keep(standing, StageBelow(item, origin, standing.labels));
     }
     for (size_t w = 0; w < value.readers.size(); ++w) {
-      const ir::Use& use = region_.ways[item][w];
-      if (!use.node) continue;  // a graph output reads the value itself
       const End& reader = value.readers[w];
       const int stage = StageAt(built_.problem, value, reader, positions_[reader.site]);
-      graph_.SetInput(use.node, static_cast<size_t>(use.input), ValueAt(item, stage));
+      const GraphRegion::End& end = region_.ways[item][w];
+      if (end.use.node) {
+        graph_.SetInput(end.use.node, static_cast<size_t>(end.use.input), ValueAt(item, stage));
+      } else {
+        WriteOutput(item, end.output, stage);
+      }
     }
+  }
+
+  // Lets the Rescale give the value of that stage, unless another one does.
+  void Keep(const GraphRegion::Standing& standing, int stage) {
+    unread_.push_back(standing.rescale);
+    if (stage < 0) return;
+    NodeId& place = standing_[stage];
+    if (!place) {
+      place = standing.rescale;
+      return;
+    }
+    NodeId alike = standing.rescale;
+    if (standing.is_output) {
+      if (graph_.IsOutput(graph_.node(place).result())) return;  // each gives its own
+      std::swap(place, alike);
+    }
+    alike_.emplace_back(graph_.node(alike).result(), graph_.node(place).result());
+  }
+
+  void WriteOutput(size_t item, ValueId output, int stage) {
+    const ValueId value = ValueAt(item, stage);
+    if (value == output) return;
+    const NodeId own = graph_.value(output).producer;
+    if (standing_[stage] && values_[stage] == graph_.node(standing_[stage]).result()) {
+      // Another output has the same type.
+      graph_.SetInput(own, 0, graph_.node(standing_[stage]).inputs[0]);
+      return;
+    }
+    graph_.SetInput(own, 0, value);
+    outputs_.emplace_back(output, value);
   }
 
   // Where the labels lead; -1 for a Rescale to which no reader's way leads.
@@ -118,10 +153,11 @@ class Writer {
   const GraphRegion& region_;
   const Built& built_;
   const Positions& positions_;
-  std::vector<ValueId> values_;                     // by stage of the item at hand
-  std::vector<NodeId> standing_;                    // likewise: a Rescale that gives it already
-  std::vector<std::pair<ValueId, ValueId>> alike_;  // results of like Rescales, and of the first
-  std::vector<NodeId> unread_;                      // Rescales that may have lost their readers
+  std::vector<ValueId> values_;                       // by stage of the item at hand
+  std::vector<NodeId> standing_;                      // likewise: a Rescale that gives it already
+  std::vector<std::pair<ValueId, ValueId>> alike_;    // results of like Rescales, and of the first
+  std::vector<NodeId> unread_;                        // Rescales that may have lost their readers
+  std::vector<std::pair<ValueId, ValueId>> outputs_;  // and the values that they are now
 };
 
 }  // namespace
@@ -129,7 +165,8 @@ class Writer {
 bool HasAlike(const std::vector<GraphRegion::Standing>& standing) {
   for (size_t i = 0; i < standing.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      if (standing[i].labels == standing[j].labels) return true;
+      const bool outputs = standing[i].is_output && standing[j].is_output;
+      if (standing[i].labels == standing[j].labels && !outputs) return true;
     }
   }
   return false;

@@ -6,6 +6,7 @@
 #include "core/passes/rescale/absorb_rules.h"
 #include "core/passes/rescale/bias_rescale.h"
 #include "core/passes/rescale/fold_conditions.h"
+#include "core/passes/rescale/output_name.h"
 #include "core/passes/rescale/rescale_equivalents.h"
 #include "core/passes/rewrite.h"
 
@@ -76,9 +77,15 @@ class Absorber {
   const target::Target& target() const { return context_.settings().target; }
   const numerics::Mode& mode() const { return *target().numerics; }
 
-  // Readers of the Rescale's result read `to`; the Rescale goes.
+  bool CanReplace(ValueId r, ValueId to) const {
+    return !graph_.IsOutput(r) || CanBecomeOutput(graph_, to);
+  }
+
+  // Readers of the Rescale's result read `to`; the Rescale goes.  An output keeps its name.
   void Replace(NodeId id, ValueId to) {
-    graph_.Forward(graph_.node(id).result(), to);
+    const ValueId r = graph_.node(id).result();
+    if (graph_.IsOutput(r)) return ComputeAsOutput(graph_, r, to);
+    graph_.Forward(r, to);
     graph_.Erase(id);
   }
 
@@ -87,8 +94,8 @@ class Absorber {
     const ValueId x = node.inputs[0];
     const ValueId r = node.result();
     if (!graph_.type(x).SameQuantization(graph_.type(r))) return false;
-    if (graph_.IsOutput(r)) {
-      why_[id].below = "its result is a graph output";
+    if (!CanReplace(r, x)) {
+      why_[id].below = "its result is a graph output, and its operand cannot take over the name";
       return false;
     }
     context_.Applied(rules::kRemoveIdentity, node.name, {graph_.name(r), graph_.name(x)});
@@ -160,8 +167,7 @@ class Absorber {
     if (!from.SameQuantization(graph_.type(node.result()))) return false;
     if (!SameResults({&from, &middle, &from}, {&from}, mode())) return false;
     Shorten(id, rules::kCancel, Effect::kExact);
-    if (graph_.IsOutput(graph_.node(id).result())) return true;
-    Replace(id, x);
+    if (CanReplace(graph_.node(id).result(), x)) Replace(id, x);
     return true;
   }
 
@@ -190,10 +196,6 @@ class Absorber {
     }
     if (graph_.CountUses(x) > 1) {
       why_[id].above = fmt::format("'{}' has other consumers", graph_.name(x));
-      return false;
-    }
-    if (graph_.IsOutput(r)) {
-      why_[id].below = "its result is a graph output";
       return false;
     }
     const Rule& rule =
@@ -230,6 +232,7 @@ class Absorber {
     bool any = false;
     const std::vector<ir::Use> uses = graph_.value(r).uses;
     for (const ir::Use& use : uses) any |= FoldIntoConsumer(id, use);
+    if (graph_.IsOutput(r)) Add(why_[id].below, "its result is a graph output");
     if (graph_.CountUses(r) > 0) return any;
     graph_.Erase(id);
     return true;

@@ -76,8 +76,9 @@ inline constexpr Rule kFoldIntoConsumer = {
     .replacement = "Op(x, ..)",
     .effect = Effect::kFewerRoundings,
     .condition =
-        "Op scales that operand itself; range(t1) within range(t2), else fewer-clamps; t2 is an "
-        "implicit Relu only where t1 or Op is; a bias is re-expressed at the new scales",
+        "Op scales that operand itself (a weight only where it is computed and Op has no bias); "
+        "range(t1) within range(t2), else fewer-clamps; t2 is an implicit Relu only where t1 or Op "
+        "is; a bias is re-expressed at the new scales",
 };
 inline constexpr Rule kFoldIntoClamp = {
     .id = "absorb-rescales/fold-into-clamp",

@@ -109,8 +109,9 @@ class Aligner {
     std::vector<Link> links;
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
-      // One that gives an output its name would stay.
-      if (!IsRescale(node) || graph_.IsOutput(node.result())) continue;
+      if (!IsRescale(node)) continue;
+      // It gives a value the name of an output, and would stay.
+      if (graph_.type(node.inputs[0]).SameQuantization(graph_.type(node.result()))) continue;
       const Link link{id, groups_.Of(node.inputs[0]), groups_.Of(node.result()),
                       graph_.type(node.result()).elements()};
       // A group that meets itself has two types along its own paths.

@@ -61,6 +61,23 @@ bool SelectsValuesOf(const Graph& graph, const Node& node, const Type& type,
   return !HasBounds(node) || (mode.qlinear && ClampIsRepresentable(graph, node, type, mode));
 }
 
+// Whether the op scales that operand itself.  A computed weight is data like any other, but a bias
+// is at s_x * s_w of the weight that it was made for.
+bool ScalesOperand(const Graph& graph, const Node& reader, int input) {
+  if (reader.op->rescale.at_input != AtInput::kFold) return false;
+  if (reader.op->RoleOf(input) == ir::Role::kData) return true;
+  if (reader.op->RoleOf(input) != ir::Role::kWeight) return false;
+  for (size_t i = 0; i < reader.inputs.size(); ++i) {
+    if (reader.inputs[i] && reader.op->RoleOf(i) == ir::Role::kBias) return false;
+  }
+  ir::ValueId weight = reader.inputs[input];
+  for (const Node* node = graph.Producer(weight); node != nullptr; node = graph.Producer(weight)) {
+    if (!IsOwn(*node, "Rescale") && !IsOwn(*node, "Quantize")) return true;
+    weight = node->inputs[0];
+  }
+  return !graph.IsConstant(weight);
+}
+
 // A consumer that clamps its operand at zero itself needs no implicit Relu before it.
 std::string WhyReluStaysAbove(const Graph& graph, const target::Target& target, const ir::Use& use,
                               const Type& from, const Type& to) {
@@ -84,8 +101,7 @@ FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, cons
         "{} '{}' requires identical quantization parameters on all inputs and its output",
         reader.op->name, reader.name));
   }
-  if (reader.op->rescale.at_input != AtInput::kFold ||
-      reader.op->RoleOf(use.input) != ir::Role::kData) {
+  if (!ScalesOperand(graph, reader, use.input)) {
     return Refuse(fmt::format("{} '{}' does not accept other quantization parameters on that input",
                               reader.op->name, reader.name));
   }

@@ -47,9 +47,7 @@ bool EveryReaderAbsorbs(const Graph& graph, ValueId value) {
 std::optional<Type> TypeOnceSunk(const Graph& graph, const Node& node, Context& context) {
   if (node.op->rescale.at_input != AtInput::kSink || node.results.size() != 1) return {};
   const ValueId y = node.result();
-  if (!graph.type(y).quantized() || graph.IsOutput(y) || !graph.type(y).quant->per_tensor()) {
-    return {};
-  }
+  if (!graph.type(y).quantized() || !graph.type(y).quant->per_tensor()) return {};
   int64_t elements = 0;
   const std::optional<Type> source = CommonSource(graph, node, elements);
   if (!source) return {};
@@ -76,11 +74,18 @@ bool Sink(Graph& graph, NodeId id, Context& context) {
     graph.SetInput(id, i, graph.node(rescale).inputs[0]);
     graph.Erase(rescale);
   }
+  const ir::OpDef* op = ops::FindOp("Rescale", "octavo");
+  if (graph.IsOutput(y)) {
+    const std::string kept = graph.UniqueName(graph.name(y) + ".kept");
+    graph.Interpose(y, kept, *source, {.op = op});
+    context.Applied(kSink, graph.node(id).name, {kept, graph.name(y)});
+    return true;
+  }
   graph.SetType(y, *source);
   const std::vector<ir::Use> uses = graph.value(y).uses;
   const std::string name = graph.UniqueName(graph.name(y) + ".r");
-  const NodeId moved = graph.InsertAfter(
-      id, {.op = ops::FindOp("Rescale", "octavo"), .inputs = {y}, .results = {{name, old_type}}});
+  const NodeId moved =
+      graph.InsertAfter(id, {.op = op, .inputs = {y}, .results = {{name, old_type}}});
   for (const ir::Use& use : uses) {
     graph.SetInput(use.node, use.input, graph.node(moved).result());
   }

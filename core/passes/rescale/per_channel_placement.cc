@@ -113,9 +113,11 @@ class ChannelMover {
     const Type& to = graph_.type(result);
     if (to.elements() < elements) return true;
     const std::vector<ir::Use>& uses = graph_.value(result).uses;
-    return !uses.empty() && std::ranges::all_of(uses, [&](const ir::Use& use) {
-      return Takes(use, from, to) || (uses.size() == 1 && GoesOn(use, from, elements, steps));
-    });
+    return !uses.empty() && !graph_.IsOutput(result) &&
+           std::ranges::all_of(uses, [&](const ir::Use& use) {
+             return Takes(use, from, to) ||
+                    (uses.size() == 1 && GoesOn(use, from, elements, steps));
+           });
   }
 
   bool Takes(const ir::Use& use, Type from, const Type& to) const {
@@ -131,7 +133,7 @@ class ChannelMover {
 
   bool GoesOn(const ir::Use& use, const Type& from, int64_t elements, int steps) const {
     const Node& move = graph_.node(use.node);
-    if (steps == 0 || !Moves(graph_, move) || graph_.IsOutput(move.result())) return false;
+    if (steps == 0 || !Moves(graph_, move)) return false;
     const std::optional<ir::Quant> quant = QuantAfter(graph_, move, *from.quant);
     const Type& to = graph_.type(move.result());
     if (!quant || !WhyNot(move, from, graph_.type(move.inputs[0])).empty()) return false;
@@ -151,7 +153,7 @@ class ChannelMover {
     const Node& move = graph_.node(id);
     int64_t after = 0;
     for (const ValueId result : move.results) {
-      if (!graph_.type(result).quantized() || graph_.IsOutput(result)) return;
+      if (!graph_.type(result).quantized()) return;
       after += graph_.type(result).elements();
     }
     const std::vector<Type> types = TypesOf(id, sources);
@@ -181,6 +183,12 @@ class ChannelMover {
     for (size_t k = 0; k < types.size(); ++k) {
       const ValueId result = graph_.node(id).results[k];
       const Type old_type = graph_.type(result);
+      if (graph_.IsOutput(result)) {
+        const std::string kept = graph_.UniqueName(graph_.name(result) + ".kept");
+        graph_.Interpose(result, kept, types[k], {.op = ops::FindOp("Rescale", "octavo")});
+        context_.Applied(kSinkPerChannel, graph_.node(id).name, {kept, graph_.name(result)});
+        continue;
+      }
       graph_.SetType(result, types[k]);
       const std::vector<ir::Use> uses = graph_.value(result).uses;
       if (uses.empty()) continue;

@@ -116,10 +116,6 @@ bool SinkBelowTopK(Graph& graph, NodeId id, Context& context) {
                  "its indices would change, since the Rescale makes distinct values equal");
     return false;
   }
-  if (graph.IsOutput(y)) {
-    context.Keep(node.name, "its values are a graph output with the Rescale's type");
-    return false;
-  }
   context.Applied(absorb_rules::kSinkBelowTopK, node.name, {graph.name(r), graph.name(y)});
   const NodeId old = graph.value(r).producer;
   const ir::OpDef* op = graph.node(old).op;
@@ -127,6 +123,10 @@ bool SinkBelowTopK(Graph& graph, NodeId id, Context& context) {
   graph.Erase(old);
   Type chosen = from;
   chosen.shape = to.shape;
+  if (graph.IsOutput(y)) {
+    graph.Interpose(y, graph.UniqueName(graph.name(y) + ".kept"), std::move(chosen), {.op = op});
+    return true;
+  }
   graph.SetType(y, std::move(chosen));
   const std::vector<ir::Use> uses = graph.value(y).uses;
   if (uses.empty()) return true;

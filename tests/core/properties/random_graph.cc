@@ -266,7 +266,9 @@ class QuantizedMaker : public Maker {
     for (size_t i = 1; i < graph_.node(id).inputs.size(); ++i) {
       const ValueId constant = graph_.node(id).inputs[i];
       const Role role = graph_.node(id).op->RoleOf(i);
-      if (role == Role::kWeight) {
+      if (role == Role::kWeight && !graph_.IsConstant(constant)) {
+        PlaceComputedWeight(id, i);
+      } else if (role == Role::kWeight) {
         weight = QuantizedConstant(constant, WeightType(id, i), id);
         graph_.SetInput(id, i, weight);
       } else if (role == Role::kBias && dice_.Chance(70)) {
@@ -275,6 +277,17 @@ class QuantizedMaker : public Maker {
         graph_.SetInput(id, i, QuantizedConstant(constant, type, id));
       }
     }
+  }
+
+  void PlaceComputedWeight(NodeId id, size_t input) {
+    const ValueId x = graph_.node(id).inputs[input];
+    const auto fits = [](const Type& type) {
+      return type.quant->per_tensor() && ir::SizeOf(type.dtype) == 1;
+    };
+    if (fits(graph_.type(x)) && dice_.Chance(50)) return;
+    Type type = NewType();
+    while (!fits(type)) type = NewType();
+    graph_.SetInput(id, input, Rescaled(x, type, id));
   }
 
   Type WeightType(NodeId id, size_t input) {

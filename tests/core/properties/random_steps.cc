@@ -86,7 +86,15 @@ MaybeStep DrawGemm(Sketch& sketch, ValueId x) {
 MaybeStep DrawMatMul(Sketch& sketch, ValueId x) {
   const Shape shape = sketch.ShapeOf(x);
   if (shape.size() < 2) return std::nullopt;
-  return Of("MatMul", {x, sketch.RealConstant({shape.back(), sketch.dice.Between(1, 5)}, 0.7)});
+  std::vector<ValueId> fitting;
+  for (const ValueId id : sketch.values) {
+    const Shape& other = sketch.ShapeOf(id);
+    if (other.size() == 2 && other[0] == shape.back()) fitting.push_back(id);
+  }
+  const bool computed = !fitting.empty() && sketch.dice.Chance(60);
+  return Of("MatMul",
+            {x, computed ? sketch.dice.Pick(fitting)
+                         : sketch.RealConstant({shape.back(), sketch.dice.Between(1, 5)}, 0.7)});
 }
 
 MaybeStep DrawPool(Sketch& sketch, ValueId x) {
@@ -224,7 +232,7 @@ struct Row {
 };
 constexpr Row kRows[] = {
     {&DrawUnary, 5},   {&DrawClip, 2},    {&DrawBinary, 6},       {&DrawConv, 7},
-    {&DrawGemm, 5},    {&DrawMatMul, 1},  {&DrawPool, 4},         {&DrawReduce, 1},
+    {&DrawGemm, 5},    {&DrawMatMul, 2},  {&DrawPool, 4},         {&DrawReduce, 1},
     {&DrawReshape, 3}, {&DrawFlatten, 1}, {&DrawTranspose, 3},    {&DrawSqueeze, 1},
     {&DrawSlice, 2},   {&DrawPad, 2},     {&DrawConcat, 4},       {&DrawSplit, 2},
     {&DrawGather, 1},  {&DrawRepeat, 1},  {&DrawDepthToSpace, 1},
