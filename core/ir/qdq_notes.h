@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes in a graph's metadata by which import tells the pass fold-qdq about the model.  The pass
-// removes them; a graph without them has been folded.
+// Notes in a graph's metadata by which import tells the pass fold-qdq about the model, and that
+// pass a later one.  The passes remove them.
 #pragma once
 
 #include <string>
@@ -12,6 +12,10 @@ namespace octavo::ir {
 inline const std::string kQdqWriterKey = "octavo.qdq_writer";
 inline constexpr std::string_view kQdqWriterOctavo = "octavo";
 inline constexpr std::string_view kQdqWriterOther = "other";
+
+// Left by fold-qdq where ops on dequantized values stay float: who wrote the model.  move-quantize
+// removes it once data movement has been settled; until then such ops may still become integer ops.
+inline const std::string kQdqFloatsKey = "octavo.qdq_floats";
 
 // The names of the float biases that Octavo's exporter left to be quantized at s_x * s_w, as a JSON
 // list.  A model carries it in its metadata_props.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/ir/qdq_notes.h"
+#include "core/ops/op_table.h"
 #include "core/passes/passes.h"
 #include "core/passes/qdq/add_to_bias.h"
 #include "core/passes/qdq/integer_graph.h"
@@ -40,6 +41,16 @@ Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
   return origin;
 }
 
+// Whether a float op reads a dequantized value.
+bool HasFloatsLeft(const ir::Graph& graph) {
+  const ir::OpDef* dequantize = ops::FindOp("Dequantize", "octavo");
+  for (const ir::NodeId id : graph.nodes()) {
+    if (graph.node(id).op != dequantize) continue;
+    if (!graph.value(graph.node(id).result()).uses.empty()) return true;
+  }
+  return false;
+}
+
 void WarnOfSubnormalScales(const ir::Graph& graph, Context& context) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
@@ -63,6 +74,9 @@ Status Run(ir::Graph& graph, Context& context) {
   MaxToClip(graph, context);
   OCTAVO_TRY(graph, BuildIntegerGraph(graph, *origin, context));
   WarnOfSubnormalScales(graph, context);
+  if (HasFloatsLeft(graph)) {
+    graph.metadata[ir::kQdqFloatsKey] = origin->own ? ir::kQdqWriterOctavo : ir::kQdqWriterOther;
+  }
   return {};
 }
 

@@ -7,9 +7,11 @@
 #include <optional>
 #include <vector>
 
+#include "core/ir/qdq_notes.h"
 #include "core/passes/analysis/clamp.h"
 #include "core/passes/analysis/data_movement.h"
 #include "core/passes/passes.h"
+#include "core/passes/qdq/form_integers.h"
 #include "core/passes/quantize/integer_io.h"
 #include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/rewrite.h"
@@ -345,6 +347,7 @@ void RunOnce(Graph& graph, Context& context) {
   }
   for (const NodeId id : graph.nodes()) HoistDequantize(graph, id, context);
   if (!settings.options.sink_quantize) HoistQuantizes(graph, context);
+  FormIntegers(graph, context);
   if (settings.options.integer_io) MakeInterfaceInteger(graph, context);
   if (!settings.options.sink_quantize) return;
   for (const NodeId id : graph.nodes()) SinkQuantize(graph, id, context);
@@ -363,6 +366,7 @@ Status Run(Graph& graph, Context& context) {
     RunOnce(graph, context);
     OCTAVO_CHECK(context.settings().stop.Check());
   }
+  graph.metadata.erase(ir::kQdqFloatsKey);
   return {};
 }
 
@@ -371,8 +375,11 @@ Status Run(Graph& graph, Context& context) {
 const Pass kMoveQuantizePass = {
     .name = "move-quantize",
     .phase = Phase::kOptimize,
-    .postcondition = "data movement between Quantize and Dequantize moves quantized values",
+    .postcondition =
+        "data movement between Quantize and Dequantize moves quantized values, and an imported op "
+        "that this brings between them computes in integers",
     .rules = kRules,
+    .also_applies = kFormRules,
     .run = &Run,
 };
 

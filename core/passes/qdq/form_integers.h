@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rules of fold-qdq on a graph that has gone through other passes: an op that they have left
+// between Dequantize and Quantize, since what stood in between moved or was folded.
+#pragma once
+
+#include <array>
+
+#include "core/passes/pass.h"
+
+namespace octavo::passes {
+
+// integer-op, same-scale-op and quantize-bias of fold-qdq.
+extern const std::array<Rule, 3> kFormRules;
+
+// Applies them wherever they hold, if import notes that the model was in QDQ form
+// (ir::kQdqFloatsKey); elsewhere a float op is float on purpose.
+void FormIntegers(ir::Graph& graph, Context& context);
+
+}  // namespace octavo::passes
