@@ -66,7 +66,7 @@ Tensor LocalRuns::Quantize(const Tensor& values, const Type& type, ThreadPool& p
   auto* to = reinterpret_cast<uint8_t*>(quantized.mutable_raw());
   const auto& loops = runtime::simd::CurrentKernels();
   pool.For(values.size(), runtime::kRowGrain, [&](int64_t begin, int64_t end) {
-    loops.quantize(from + begin, end - begin, runtime::RowCodes(type), to + begin);
+    loops.quantize(from + begin, end - begin, runtime::SimdQuant(type), to + begin);
   });
   return quantized;
 }

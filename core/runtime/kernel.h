@@ -102,7 +102,7 @@ struct Kernel {
 inline bool IsPlain8(const ir::Type& type) {
   return type.quantized() && type.quant->per_tensor() && ir::SizeOf(type.dtype) == 1;
 }
-inline bool SameCodes(const ir::Type& a, const ir::Type& b) {
+inline bool SameQuantizedType(const ir::Type& a, const ir::Type& b) {
   return a.dtype == b.dtype && a.quant == b.quant;
 }
 // The name of CurrentIsa().

@@ -17,11 +17,11 @@ namespace octavo::runtime {
   X(IntegerConvTranspose)      \
   X(IntegerGemm)               \
   X(IntegerMatMul)             \
-  X(RowsBinary)                \
-  X(RowsExtreme)               \
-  X(RowsMaxPool)               \
-  X(RowsAveragePool)           \
-  X(RowsGlobalAveragePool)     \
+  X(SimdBinary)                \
+  X(SimdMaxMin)                \
+  X(SimdMaxPool)               \
+  X(SimdAveragePool)           \
+  X(SimdGlobalAveragePool)     \
   X(IntegerPool)               \
   X(IntegerReduceMean)         \
   X(ModeBinary)                \
@@ -34,14 +34,14 @@ namespace octavo::runtime {
   X(ModeLeakyRelu)             \
   X(ModeHardSwish)             \
   X(ModeSoftmax)               \
-  X(RowsSoftmax)               \
-  X(RowsLayerNormalization)    \
-  X(RowsInstanceNormalization) \
-  X(RowsLpNormalization)       \
-  X(RowsRmsNormalization)      \
-  X(RowsQuantize)              \
+  X(SimdSoftmax)               \
+  X(SimdLayerNormalization)    \
+  X(SimdInstanceNormalization) \
+  X(SimdLpNormalization)       \
+  X(SimdRmsNormalization)      \
+  X(SimdQuantize)              \
   X(ModeQuantize)              \
-  X(RowsDequantize)            \
+  X(SimdDequantize)            \
   X(ModeRescale)               \
   X(ModeChannelRescale)        \
   X(Reinterpret)               \

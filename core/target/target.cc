@@ -141,10 +141,10 @@ Status CheckTogether(const Target& target) {
       return Wrong("results." + op + ".scale", "a power of two, as 'scales' says");
     }
     for (const ir::DType dtype : target.activations) {
-      const ir::IntegerRange codes = ir::IntegerRangeOf(dtype);
-      if (fixed.zero_point < codes.min || fixed.zero_point > codes.max) {
+      const ir::IntegerRange range = ir::IntegerRangeOf(dtype);
+      if (fixed.zero_point < range.min || fixed.zero_point > range.max) {
         return Wrong("results." + op + ".zero_point",
-                     fmt::format("a code of {}, one of its activations", ir::Name(dtype)));
+                     fmt::format("in the range of {}, one of its activations", ir::Name(dtype)));
       }
     }
   }
@@ -224,7 +224,7 @@ Status ReadOp(const json& object, CustomOp& op) {
   if (quant != "same-as-input" && quant != "free") {
     return Wrong("ops.quant", "same-as-input or free");
   }
-  // The strings live beside the row, so that the row's views stay valid with it.
+  // Owns the strings that the OpDef's views point into.
   struct Owned {
     std::string name, domain;
     std::vector<std::string> attribute_names;
@@ -317,10 +317,10 @@ ir::QuantRule Target::QuantOf(const ir::Graph& graph, const ir::Node& node) cons
   ir::QuantRule rule = node.op->QuantOf(graph, node);
   if (rule.kind != Kind::kFree && rule.kind != Kind::kFixed) return rule;
   if (const FixedResult* fixed = ResultOf(node.op->name)) {
-    const ir::IntegerRange codes = ir::IntegerRangeOf(activations.front());
+    const ir::IntegerRange range = ir::IntegerRangeOf(activations.front());
     rule.kind = Kind::kFixed;
-    rule.range = {static_cast<float>(codes.min - fixed->zero_point) * fixed->scale,
-                  static_cast<float>(codes.max - fixed->zero_point) * fixed->scale};
+    rule.range = {static_cast<float>(range.min - fixed->zero_point) * fixed->scale,
+                  static_cast<float>(range.max - fixed->zero_point) * fixed->scale};
   } else if (Lists(same_type, node.op->name)) {
     rule.kind = Kind::kSameScale;
   }

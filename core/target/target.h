@@ -66,12 +66,12 @@ struct Target {
   std::vector<CustomOp> ops = {};
 
   // Empty where the target computes the op in integers, if anybody does; else the reason.  Ops that
-  // only hand codes on (`kind` kSameScale) need no arithmetic of the target's.
+  // copy quantized values (`kind` kSameScale) need no arithmetic of the target.
   std::string WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const;
   // How a node takes part in integer arithmetic on this target: the op's rule, narrowed by
   // `same_type` and `results`.
   ir::QuantRule QuantOf(const ir::Graph& graph, const ir::Node& node) const;
-  // Empty where the types beside the op are free as far as the target goes; else the reason.
+  // Why a Rescale next to the op cannot be folded into it on this target; empty: it can.
   std::string WhyTypeStays(std::string_view op) const;
   bool Lowers(std::string_view op) const;
   bool Keeps(std::string_view op) const;  // not lowered

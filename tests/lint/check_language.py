@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that names and prose use the terms of docs/glossary.md and none of the retired words.
 
-    check_language.py              the whole tree; folders in PENDING are counted, not refused
-    check_language.py FOLDER..     every finding below these folders or in these files
+    check_language.py              checks the whole tree
+    check_language.py FOLDER..     checks these folders and files only
 
 A finding is a retired word that none of its word's exceptions explains.  Add an exception to the
 word's row in language_words.py, with its reason, only where the word is the right one.
@@ -15,13 +15,6 @@ import sys
 import language_text
 import language_words
 import sources
-
-# Folders and files that are being cleaned: their findings are counted and not refused.  One leaves
-# the list when its findings are mended.
-PENDING = (
-    "core/report", "core/runtime", "core/target", "tests/core",
-    "tests/golden/plan",
-)
 
 # Files that must hold retired words, or that are not ours to word.
 EXEMPT = (
@@ -55,36 +48,23 @@ def checked(path):
     return path.endswith(SUFFIXES) and not inside(path, EXEMPT)
 
 
-def check_files(root, paths):
-    return {path: check_text(path, (root / path).read_text(errors="replace")) for path in paths}
+def places_of(arguments, root):
+    """Folders and files of the command line as paths from the root of the repository."""
+    return [str(pathlib.Path(each).resolve().relative_to(root))
+            if pathlib.Path(each).exists() else each.rstrip("/") for each in arguments]
 
 
-def show_folders(folders):
-    """Findings below `folders`, which PENDING does not excuse."""
-    wanted = [str(pathlib.Path(folder).resolve().relative_to(sources.ROOT))
-              if pathlib.Path(folder).exists() else folder.rstrip("/") for folder in folders]
-    paths = [path for path in sources.all_files()
-             if checked(path) and ("." in wanted or inside(path, wanted))]
+def main(arguments, root=sources.ROOT):
+    places = places_of(arguments, root)
+    paths = [path for path in sources.all_files(root)
+             if checked(path) and (not places or "." in places or inside(path, places))]
     if not paths:
-        print(f"no file of this project lies in: {' '.join(folders)}")
+        print(f"no file of this project is in: {' '.join(arguments)}")
         return 2
-    found = [line for lines in check_files(sources.ROOT, paths).values() for line in lines]
+    found = [line for path in paths
+             for line in check_text(path, (root / path).read_text(errors="replace"))]
     print("\n".join(found + [f"{len(paths)} files, {len(found)} findings"]))
     return 1 if found else 0
-
-
-def main(arguments):
-    if arguments:
-        return show_folders(arguments)
-    findings = check_files(sources.ROOT, [p for p in sources.all_files() if checked(p)])
-    for place in PENDING:
-        count = sum(len(lines) for path, lines in findings.items() if inside(path, [place]))
-        print(f"{place}: {count} findings, not refused yet (PENDING)"
-              if count else f"{place}: no findings; take it out of PENDING")
-    found = [line for path, lines in findings.items() if not inside(path, PENDING)
-             for line in lines]
-    print("\n".join(found + [f"{len(findings)} files, {len(found)} findings outside PENDING"]))
-    return 1 if found or not findings else 0
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import contextlib
 import io
 import pathlib
 import re
+import tempfile
 import unittest
 
 import check_language
@@ -75,6 +76,8 @@ class Exceptions(unittest.TestCase):
 
     def test_the_option_schema_keeps_its_name(self):
         self.assertEqual([], found('.add_option("--schema", options.schema)\n'))
+        self.assertEqual([], found("const Job job({.schema = target::SchemeKind::kPow2});\n"))
+        self.assertEqual([], found("wire.clear_schema();\n"))
         self.assertEqual([], found("// the attributes schema of an op\n"))
         self.assertEqual(["schema", "schema"], found("enum class Schema { kPow2 };  // a schema\n"))
 
@@ -118,6 +121,15 @@ class Folders(unittest.TestCase):
     def test_an_unknown_folder_is_refused(self):
         with contextlib.redirect_stdout(io.StringIO()):
             self.assertEqual(2, check_language.main(["core/no_such_folder"]))
+
+    def test_a_finding_in_any_folder_fails_the_check(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            (root / "core/runtime").mkdir(parents=True)
+            for text, status in (("A law.\n", 1), ("A rule.\n", 0)):
+                (root / "core/runtime/README.md").write_text(text)
+                with contextlib.redirect_stdout(io.StringIO()):
+                    self.assertEqual(status, check_language.main([], root), text)
 
     def test_exempt_files_are_not_checked(self):
         self.assertFalse(check_language.checked("proto/google/rpc/status.proto"))

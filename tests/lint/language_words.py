@@ -85,8 +85,8 @@ WORDS = (
         (r"\bcut tails\b|\btails? of (the|a) (histogram|distribution|range)", "of a distribution"),
     ), paths=r"^(core/runtime|core/float_exec|tests/core/runtime|tests/core/float_exec)/|\.md$"),
     Word("schema", r"\bschemas?\b", "quantization scheme", (
-        (r"--schema\b|\"schema\"|'schema'|\bschema=|(options|wire)\.(set )?schema\b|string schema ="
-         r"|\.schema = \"|\| schema \|", "the option --schema, its key and its field"),
+        (r"--schema\b|\"schema\"|'schema'|\bschema=|(options|wire)\.((set|clear) )?schema\b|string schema ="
+         r"|\.schema = (\"|target::scheme)|\| schema \|", "the option --schema, its key and its field"),
         (r"target::schema\b|\bschema::k\b|target(\.|->)schema\b", "the type of the option --schema"),
         (r"json[- ]schema|schema version|\$schema", "JSON Schema, dashboards"),
         (r"(onnx'?s?|attributes?|ops?'?s?|operators?'?s?|wire|wire-compatible|protobuf) schemas?",
@@ -105,7 +105,7 @@ WORDS = (
               "C++ references"),
              (r"reference (operators?|ops?|kernels?|blas|implementation|evaluator|interpreter)"
               r"|integer reference", "the name that TFLite, gemmlowp, ONNX and BLAS give theirs"),
-             (r"\"reference\"|numerics\.reference|set reference\(|string reference =", "the report's key"),
+             (r"\"reference\"|numerics[./]reference|set reference\(|string reference =", "the report's key"),
              (r"cross-references?|reference (page|documentation|manual)|apirefs?",
               "of documents"),
          )),

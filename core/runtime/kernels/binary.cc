@@ -20,15 +20,15 @@ constexpr Op kBinary[] = {{"Add", &simd::Kernels::add},      {"Sub", &simd::Kern
                           {"Mul", &simd::Kernels::multiply}, {"Div", &simd::Kernels::divide},
                           {"Max", &simd::Kernels::max},      {"Min", &simd::Kernels::min}};
 constexpr std::string_view kArithmeticOps[] = {"Add", "Sub", "Mul", "Div"};
-constexpr std::string_view kExtremeOps[] = {"Max", "Min"};
+constexpr std::string_view kMaxMinOps[] = {"Max", "Min"};
 
 bool MatchArithmetic(const NodeView& view) {
   return IsPlain8(view.out()) && IsPlain8(view.in(0)) && IsPlain8(view.in(1)) && FitsRows(view);
 }
 
-bool MatchExtreme(const NodeView& view) {
+bool MatchMaxMin(const NodeView& view) {
   return view.node.inputs.size() == 2 && MatchArithmetic(view) &&
-         SameCodes(view.in(0), view.out()) && SameCodes(view.in(1), view.out());
+         SameQuantizedType(view.in(0), view.out()) && SameQuantizedType(view.in(1), view.out());
 }
 
 void RunRows(const RowPlan& plan, const BinaryCall& base, BinaryFunction function,
@@ -48,9 +48,9 @@ Result<Prepared> Prepare(const NodeView& view, ThreadPool&) {
   const auto op = std::ranges::find(kBinary, view.node.op->name, &Op::name);
   BinaryCall base{.a_steps = plan.a_steps,
                   .b_steps = plan.b_steps,
-                  .a_quant = RowCodes(view.in(0)),
-                  .b_quant = RowCodes(view.in(1)),
-                  .y_quant = RowCodes(view.out())};
+                  .a_quant = SimdQuant(view.in(0)),
+                  .b_quant = SimdQuant(view.in(1)),
+                  .y_quant = SimdQuant(view.out())};
   return Prepared{.run = [plan, base, function = simd::CurrentKernels().*(op->function)](
                              const StepContext& context) -> Status {
     BinaryCall call = base;
@@ -64,19 +64,19 @@ Result<Prepared> Prepare(const NodeView& view, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kRowsBinary{.name = "rows-arithmetic",
+extern constexpr Kernel kSimdBinary{.name = "simd-arithmetic",
                                     .ops = kArithmeticOps,
                                     .layout = LayoutRule::kEither,
                                     .match = &MatchArithmetic,
                                     .prepare = &Prepare,
                                     .isa = &CurrentIsaName};
 
-extern constexpr Kernel kRowsExtreme{.name = "rows-extreme",
-                                     .ops = kExtremeOps,
-                                     .layout = LayoutRule::kEither,
-                                     .modes = Modes::kAll,
-                                     .match = &MatchExtreme,
-                                     .prepare = &Prepare,
-                                     .isa = &CurrentIsaName};
+extern constexpr Kernel kSimdMaxMin{.name = "simd-max-min",
+                                    .ops = kMaxMinOps,
+                                    .layout = LayoutRule::kEither,
+                                    .modes = Modes::kAll,
+                                    .match = &MatchMaxMin,
+                                    .prepare = &Prepare,
+                                    .isa = &CurrentIsaName};
 
 }  // namespace octavo::runtime

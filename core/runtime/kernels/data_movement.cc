@@ -12,7 +12,7 @@ namespace octavo::runtime {
 using ir::Role;
 using ir::Tensor;
 
-bool MovesCodes(const NodeView& view) {
+bool KeepsQuantization(const NodeView& view) {
   const ir::OpDef& op = *view.node.op;
   if (op.QuantOf(view.graph, view.node).kind != ir::QuantRule::Kind::kSameScale) return false;
   for (size_t i = 0; i < view.node.inputs.size(); ++i) {
@@ -22,13 +22,13 @@ bool MovesCodes(const NodeView& view) {
     // With parameters per channel, the op's axis rule has checked that channels stay together.
     const bool same = from.quantized() && from.quant->axis
                           ? from.dtype == to.dtype && to.quantized()
-                          : SameCodes(from, to);
+                          : SameQuantizedType(from, to);
     if (!from.quantized() || !same) return false;
   }
   return true;
 }
 
-ir::Tensor PadCode(const NodeView& view) {
+ir::Tensor QuantizedPadValue(const NodeView& view) {
   const ir::Type& type = view.out();
   float value = 0;
   if (const Tensor* constant = view.constant(2)) value = static_cast<float>(constant->FloatAt(0));
@@ -41,7 +41,7 @@ constexpr std::string_view kConcatOps[] = {"Concat"};
 constexpr std::string_view kPadOps[] = {"Pad"};
 
 bool MatchMove(const NodeView& view) {
-  return view.node.op->moves_data >= ir::Movement::kCopy && MovesCodes(view);
+  return view.node.op->moves_data >= ir::Movement::kCopy && KeepsQuantization(view);
 }
 
 Status Move(const ir::Node& node, std::span<const Tensor* const> inputs,
@@ -60,20 +60,21 @@ Result<Prepared> PrepareMove(const NodeView& view, ThreadPool&) {
 bool MatchPad(const NodeView& view) {
   const Tensor* value = view.constant(2);
   const bool exact = !view.Has(2) || (value != nullptr && value->FloatAt(0) == 0);
-  return (exact || view.numerics->qlinear) && MovesCodes(view) && view.in(0).quant->per_tensor() &&
-         (!view.Has(2) || view.constant(2) != nullptr);
+  return (exact || view.numerics->qlinear) && KeepsQuantization(view) &&
+         view.in(0).quant->per_tensor() && (!view.Has(2) || view.constant(2) != nullptr);
 }
 
 Result<Prepared> PreparePad(const NodeView& view, ThreadPool&) {
-  return Prepared{.run = [node = &view.node, code = PadCode(view)](const StepContext& context) {
-    std::vector<const Tensor*> inputs(context.inputs.begin(), context.inputs.end());
-    inputs.resize(std::max<size_t>(inputs.size(), 3));
-    inputs[2] = &code;
-    return Move(*node, inputs, context);
-  }};
+  return Prepared{
+      .run = [node = &view.node, fill = QuantizedPadValue(view)](const StepContext& context) {
+        std::vector<const Tensor*> inputs(context.inputs.begin(), context.inputs.end());
+        inputs.resize(std::max<size_t>(inputs.size(), 3));
+        inputs[2] = &fill;
+        return Move(*node, inputs, context);
+      }};
 }
 
-bool MatchConcat(const NodeView& view) { return MovesCodes(view); }
+bool MatchConcat(const NodeView& view) { return KeepsQuantization(view); }
 
 Result<Prepared> PrepareConcat(const NodeView& view, ThreadPool&) {
   const ir::Shape& shape = view.out().shape;
@@ -100,15 +101,15 @@ Result<Prepared> PrepareConcat(const NodeView& view, ThreadPool&) {
 }  // namespace
 
 extern constexpr Kernel kMove{
-    .name = "move-codes", .modes = Modes::kAll, .match = &MatchMove, .prepare = &PrepareMove};
+    .name = "move-data", .modes = Modes::kAll, .match = &MatchMove, .prepare = &PrepareMove};
 
-extern constexpr Kernel kMovePad{.name = "pad-codes",
+extern constexpr Kernel kMovePad{.name = "pad",
                                  .ops = kPadOps,
                                  .modes = Modes::kAll,
                                  .match = &MatchPad,
                                  .prepare = &PreparePad};
 
-extern constexpr Kernel kMoveConcat{.name = "concat-codes",
+extern constexpr Kernel kMoveConcat{.name = "concat",
                                     .ops = kConcatOps,
                                     .layout = LayoutRule::kEither,
                                     .modes = Modes::kAll,

@@ -20,14 +20,14 @@ int64_t Padded(int64_t bytes) { return (bytes + kAlignment) / kAlignment * kAlig
 
 // Whether results are elements of the operands that are selected by order: these are dequantized
 // and quantized to the same integer in every mode.
-bool ChoosesCodes(const NodeView& view) {
+bool SelectsElements(const NodeView& view) {
   if (view.node.op->QuantOf(view.graph, view.node).kind != ir::QuantRule::Kind::kSameScale) {
     return false;
   }
   for (size_t i = 0; i < view.node.inputs.size(); ++i) {
     if (!view.Has(i)) continue;
     const Type& type = view.in(i);
-    if (type.quantized() ? !SameCodes(type, view.out()) : type.dtype == ir::DType::kF32) {
+    if (type.quantized() ? !SameQuantizedType(type, view.out()) : type.dtype == ir::DType::kF32) {
       return false;
     }
   }
@@ -37,7 +37,7 @@ bool ChoosesCodes(const NodeView& view) {
 
 // Dequantizing has the same bits in every mode; other rounding is that of mode `onnx`.
 bool MatchDefined(const NodeView& view) {
-  if (view.numerics->qlinear || ChoosesCodes(view)) return true;
+  if (view.numerics->qlinear || SelectsElements(view)) return true;
   return std::ranges::none_of(view.node.results,
                               [&](ir::ValueId id) { return view.graph.type(id).quantized(); });
 }
@@ -68,9 +68,9 @@ class Pieces {
 
 Status RunDefinition(const State& state, const StepContext& context) {
   Pieces pieces(context.scratch);
-  std::vector<Tensor> reals;
+  std::vector<Tensor> dequantized;
   std::vector<const Tensor*> inputs;
-  reals.reserve(state.inputs.size());
+  dequantized.reserve(state.inputs.size());
   for (size_t i = 0; i < state.inputs.size(); ++i) {
     if (!context.Has(i)) {
       inputs.push_back(nullptr);
@@ -79,9 +79,9 @@ Status RunDefinition(const State& state, const StepContext& context) {
     } else if (state.is_constant[i]) {
       inputs.push_back(&state.constants[i]);
     } else {
-      reals.push_back(pieces.Real(state.inputs[i]->shape));
-      ops::DequantizeInto(context.in(i), *state.inputs[i]->quant, reals.back(), context.pool);
-      inputs.push_back(&reals.back());
+      dequantized.push_back(pieces.Real(state.inputs[i]->shape));
+      ops::DequantizeInto(context.in(i), *state.inputs[i]->quant, dequantized.back(), context.pool);
+      inputs.push_back(&dequantized.back());
     }
   }
   std::vector<Tensor> results;

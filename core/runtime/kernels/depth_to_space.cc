@@ -23,7 +23,7 @@ struct ImageSteps {
 };
 
 bool Match(const NodeView& view) {
-  return view.in(0).shape.size() == 4 && view.out().shape.size() == 4 && MovesCodes(view) &&
+  return view.in(0).shape.size() == 4 && view.out().shape.size() == 4 && KeepsQuantization(view) &&
          view.in(0).quant->per_tensor();
 }
 
@@ -52,14 +52,14 @@ Result<Prepared> Prepare(const NodeView& view, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kMoveToSpace{.name = "depth-to-space-codes",
+extern constexpr Kernel kMoveToSpace{.name = "depth-to-space",
                                      .ops = kToSpaceOps,
                                      .layout = LayoutRule::kEither,
                                      .modes = Modes::kAll,
                                      .match = &Match,
                                      .prepare = &Prepare<true>};
 
-extern constexpr Kernel kMoveToDepth{.name = "space-to-depth-codes",
+extern constexpr Kernel kMoveToDepth{.name = "space-to-depth",
                                      .ops = kToDepthOps,
                                      .layout = LayoutRule::kEither,
                                      .modes = Modes::kAll,

@@ -15,10 +15,10 @@ bool IsTabled(const NodeView& view) {
   return true;
 }
 
-Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& reals, ThreadPool& pool) {
-  std::vector<const ir::Tensor*> inputs = {&reals};
+Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& real, ThreadPool& pool) {
+  std::vector<const ir::Tensor*> inputs = {&real};
   std::vector<const ir::Tensor*> constants = {nullptr};
-  std::vector<ir::Shape> shapes = {reals.shape()};
+  std::vector<ir::Shape> shapes = {real.shape()};
   for (size_t i = 1; i < view.node.inputs.size(); ++i) {
     constants.push_back(view.constant(i));
     inputs.push_back(view.constant(i));
@@ -26,7 +26,7 @@ Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& reals, Threa
   }
   OCTAVO_TRY(const float_exec::Computation computation,
              float_exec::Prepare(view.node, shapes, constants));
-  std::vector<ir::Tensor> results = {ir::Tensor(ir::DType::kF32, reals.shape())};
+  std::vector<ir::Tensor> results = {ir::Tensor(ir::DType::kF32, real.shape())};
   OCTAVO_CHECK(
       computation.run({.node = view.node, .inputs = inputs, .results = results, .pool = &pool}));
   return std::move(results[0]);
@@ -38,13 +38,13 @@ Result<Table> TableOf(const NodeView& view, ThreadPool& pool) {
   const ir::Type& from = view.in(0);
   ir::Tensor bytes(from.dtype, {256});
   for (int i = 0; i < 256; ++i) bytes.mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i);
-  const ir::Tensor reals = ops::DequantizeTensor(bytes, *from.quant);
-  OCTAVO_TRY(const ir::Tensor values, ValuesAt(view, reals, pool));
+  const ir::Tensor real = ops::DequantizeTensor(bytes, *from.quant);
+  OCTAVO_TRY(const ir::Tensor values, ValuesAt(view, real, pool));
   ir::Type to = view.out();
   to.shape = {256};
-  const ir::Tensor codes = ops::QuantizeTensor(values, to);
+  const ir::Tensor quantized = ops::QuantizeTensor(values, to);
   Table table{};
-  std::ranges::copy(codes.values<uint8_t>(), table.begin());
+  std::ranges::copy(quantized.values<uint8_t>(), table.begin());
   return table;
 }
 

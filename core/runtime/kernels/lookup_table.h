@@ -13,7 +13,7 @@ namespace octavo::runtime {
 bool IsTabled(const NodeView& view);
 // table[byte] for every byte that a quantized operand may hold.
 Result<std::array<uint8_t, 256>> TableOf(const NodeView& view, ThreadPool& pool);
-// The op's float results for these operands.
-Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& reals, ThreadPool& pool);
+// The op's float results where input 0 has the real values `real`.
+Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& real, ThreadPool& pool);
 
 }  // namespace octavo::runtime

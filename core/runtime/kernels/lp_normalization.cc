@@ -18,7 +18,7 @@ constexpr int64_t kTurned = 64;
 
 struct NormState {
   int64_t count = 1, stride = 1;  // of a row
-  Reals reals = {};
+  RealTable real = {};
   simd::Quant from = {}, to = {};
   ops::Divisor divisor = {};
   const simd::Kernels* loops = nullptr;
@@ -29,11 +29,11 @@ struct NormState {
     if (by == 0) by = 1;
     if (count > kShortRow) {
       uint8_t table[256];
-      loops->quantize_quotients(reals.data(), 256, by, to, table);
+      loops->quantize_quotients(real.data(), 256, by, to, table);
       loops->look_up(x, count, table, y);
       return;
     }
-    for (int64_t i = 0; i < count; ++i) kept[i] = reals[x[i]];
+    for (int64_t i = 0; i < count; ++i) kept[i] = real[x[i]];
     loops->quantize_quotients(kept, count, by, to, y);
   }
 
@@ -84,9 +84,9 @@ Result<Prepared> Prepare(const NodeView& view, ThreadPool&) {
   const auto state = std::make_shared<NormState>();
   state->count = shape[axis];
   state->stride = ir::StridesOf(shape)[axis];
-  state->reals = RealsOf(view.in(0));
-  state->from = RowCodes(view.in(0));
-  state->to = RowCodes(view.out());
+  state->real = RealTableOf(view.in(0));
+  state->from = SimdQuant(view.in(0));
+  state->to = SimdQuant(view.out());
   state->divisor = *ops::DivisorOf(view.node.attributes);
   state->loops = &simd::CurrentKernels();
   return Prepared{.run = [state = std::shared_ptr<const NormState>(state)](
@@ -95,7 +95,7 @@ Result<Prepared> Prepare(const NodeView& view, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kRowsLpNormalization{.name = "rows-lp-normalization",
+extern constexpr Kernel kSimdLpNormalization{.name = "simd-lp-normalization",
                                              .ops = kOps,
                                              .match = &Match,
                                              .prepare = &Prepare,

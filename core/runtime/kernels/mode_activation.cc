@@ -21,7 +21,7 @@ numerics::UnaryFormula FormulaOf(const NodeView& view) {
 bool Match(const NodeView& view) { return FormulaOf(view) != nullptr; }
 
 Result<Prepared> Prepare(const NodeView& view, ThreadPool&) {
-  return LookUp(view, OfAllCodes(view.in(0), FormulaOf(view)));
+  return LookUp(view, Tabulate(view.in(0), FormulaOf(view)));
 }
 
 // ---------------------------------------------------------------- Softmax
@@ -53,7 +53,7 @@ void RunRow(const numerics::RowFormula& formula, const Row& row, const ir::Tenso
   }
   formula(from, to);
   for (size_t i = 0; i < to.size(); ++i) {
-    StoreCode(y, row.begin + static_cast<int64_t>(i) * row.stride, to[i]);
+    StoreInteger(y, row.begin + static_cast<int64_t>(i) * row.stride, to[i]);
   }
 }
 

@@ -8,15 +8,12 @@
 #include "core/runtime/kernel.h"
 #include "core/runtime/kernels/shared/broadcast_plan.h"
 #include "core/runtime/kernels/shared/product_operands.h"
+#include "core/runtime/kernels/shared/value_table.h"
 
 namespace octavo::runtime {
 namespace {
 
 constexpr std::string_view kOps[] = {"Add", "Sub", "Mul", "Max", "Min"};
-
-bool IsCodes(const ir::Type& type) {
-  return type.quantized() && type.quant->per_tensor() && ir::SizeOf(type.dtype) <= 2;
-}
 
 bool IsWidthDefined(const NodeView& view) {
   const int size = ir::SizeOf(view.out().dtype);
@@ -31,17 +28,17 @@ numerics::BinaryFormula FormulaOf(const NodeView& view) {
 }
 
 bool Match(const NodeView& view) {
-  return view.node.inputs.size() == 2 && IsCodes(view.in(0)) && IsCodes(view.in(1)) &&
-         IsCodes(view.out()) && IsWidthDefined(view) && FitsRows(view) &&
-         FormulaOf(view) != nullptr;
+  return view.node.inputs.size() == 2 && IsNarrowPerTensor(view.in(0)) &&
+         IsNarrowPerTensor(view.in(1)) && IsNarrowPerTensor(view.out()) && IsWidthDefined(view) &&
+         FitsRows(view) && FormulaOf(view) != nullptr;
 }
 
-// codes[a * 256 + b] by the bytes that codes are stored as.
+// table[a * 256 + b] is the result of the stored bytes a and b.
 using PairTable = std::array<uint8_t, 256 * 256>;
 
 int32_t Centered(const ir::Type& type, int byte) {
-  const int32_t code = type.dtype == ir::DType::kI8 ? static_cast<int8_t>(byte) : byte;
-  return code - type.quant->zero_point();
+  const int32_t q = type.dtype == ir::DType::kI8 ? static_cast<int8_t>(byte) : byte;
+  return q - type.quant->zero_point();
 }
 
 Result<Prepared> PrepareNarrow(const NodeView& view) {
@@ -80,7 +77,7 @@ Result<Prepared> PrepareWide(const NodeView& view) {
           for (int64_t i = 0; i < count; ++i) {
             const auto left = static_cast<int32_t>(a.IntAt(from_a + i * a_step)) - a_zero;
             const auto right = static_cast<int32_t>(b.IntAt(from_b + i * b_step)) - b_zero;
-            StoreCode(context.out(), to + i, formula(left, right));
+            StoreInteger(context.out(), to + i, formula(left, right));
           }
         });
         return {};

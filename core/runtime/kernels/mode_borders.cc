@@ -33,15 +33,14 @@ bool MatchRescale(const NodeView& view) {
 
 Result<Prepared> PrepareRescale(const NodeView& view, ThreadPool&) {
   const ModeRescaler rescaler = *ModeRescaler::Of(*view.numerics, view.in(0), view.out());
-  return LookUp(view, OfAllCodes(view.in(0), [&](int32_t code) { return rescaler.Value(code); }));
+  return LookUp(view, Tabulate(view.in(0), [&](int32_t q) { return rescaler.Value(q); }));
 }
 
-// A clamp: the Rescale to the result's type, held between the codes of the bounds.
+// The Rescale to the result's type, clamped to the quantized bounds.
 std::vector<int32_t> Clamped(const NodeView& view, int32_t least, int32_t most) {
   const ModeRescaler rescaler = *ModeRescaler::Of(*view.numerics, view.in(0), view.out());
-  return OfAllCodes(view.in(0), [&](int32_t code) {
-    return std::min(std::max(rescaler.Value(code), least), most);
-  });
+  return Tabulate(view.in(0),
+                  [&](int32_t q) { return std::min(std::max(rescaler.Value(q), least), most); });
 }
 
 Result<Prepared> PrepareRelu(const NodeView& view, ThreadPool&) {
@@ -57,14 +56,14 @@ bool MatchClip(const NodeView& view) {
 }
 
 Result<Prepared> PrepareClip(const NodeView& view, ThreadPool&) {
-  const ir::IntegerRange codes = ir::IntegerRangeOf(view.out().dtype);
+  const ir::IntegerRange range = ir::IntegerRangeOf(view.out().dtype);
   const auto bound = [&](size_t input, int64_t none) {
     if (!view.Has(input)) return static_cast<int32_t>(none);
     const auto real = static_cast<float>(view.constant(input)->FloatAt(0));
     return numerics::QuantizeOne(view.numerics->quantize, real,
-                                 numerics::ChannelQuant::Of(view.out()), codes);
+                                 numerics::ChannelQuant::Of(view.out()), range);
   };
-  return LookUp(view, Clamped(view, bound(1, codes.min), bound(2, codes.max)));
+  return LookUp(view, Clamped(view, bound(1, range.min), bound(2, range.max)));
 }
 
 }  // namespace

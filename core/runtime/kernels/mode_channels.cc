@@ -51,7 +51,7 @@ Result<Prepared> Prepare(const NodeView& view, ThreadPool&) {
     context.pool->For(y.size(), kRowGrain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const ModeRescaler& rescaler = rescalers[i / stride % channels];
-        StoreCode(y, i, rescaler.Value(static_cast<int32_t>(x.IntAt(i))));
+        StoreInteger(y, i, rescaler.Value(static_cast<int32_t>(x.IntAt(i))));
       }
     });
     return {};

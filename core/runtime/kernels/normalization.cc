@@ -37,40 +37,40 @@ bool IsPlain(const NodeView& view) {
 // it first.
 class Exponentials {
  public:
-  explicit Exponentials(const Reals& reals) : reals_(reals) {}
+  explicit Exponentials(const RealTable& real) : real_(real) {}
   ~Exponentials() {
     for (const auto& table : tables_) delete table.load();
   }
 
   const double* For(uint8_t most) const {
-    const Reals* table = tables_[most].load(std::memory_order_acquire);
+    const RealTable* table = tables_[most].load(std::memory_order_acquire);
     return (table == nullptr ? Make(most) : table)->data();
   }
 
  private:
-  const Reals* Make(uint8_t most) const {
-    auto made = std::make_unique<Reals>();
+  const RealTable* Make(uint8_t most) const {
+    auto made = std::make_unique<RealTable>();
     for (int i = 0; i < 256; ++i) {
       // A row with maximum `most` holds nothing greater.
-      (*made)[i] = reals_[i] <= reals_[most] ? math::Exp(reals_[i] - reals_[most]) : 0;
+      (*made)[i] = real_[i] <= real_[most] ? math::Exp(real_[i] - real_[most]) : 0;
     }
-    const Reals* before = nullptr;
+    const RealTable* before = nullptr;
     if (!tables_[most].compare_exchange_strong(before, made.get())) return before;
     return made.release();
   }
 
-  const Reals& reals_;
-  mutable std::array<std::atomic<const Reals*>, 256> tables_ = {};
+  const RealTable& real_;
+  mutable std::array<std::atomic<const RealTable*>, 256> tables_ = {};
 };
 
 struct SoftmaxState {
-  Reals reals = {};
+  RealTable real = {};
   bool logarithm = false;
   int64_t count = 1, stride = 1;  // of a row
   uint8_t flip = 0;
   simd::Quant result = {};
   const simd::Kernels* loops = nullptr;
-  Exponentials exponentials{reals};
+  Exponentials exponentials{real};
 
   // Up to kRowsTogether adjacent dense rows; `kept` holds their floats.
   void RunRows(const uint8_t* x, int64_t rows, double* kept, uint8_t* y) const {
@@ -91,7 +91,7 @@ struct SoftmaxState {
     }
     for (int64_t r = 0; r < rows; ++r, x += count, y += count, kept += count) {
       if (logarithm) {
-        RunLogarithm(x, reals[most[r]] + math::Log(sums[r]), y);
+        RunLogarithm(x, real[most[r]] + math::Log(sums[r]), y);
       } else {
         Divide(x, kept, powers[r], sums[r], y);
       }
@@ -109,7 +109,7 @@ struct SoftmaxState {
 
   void RunLogarithm(const uint8_t* x, double shift, uint8_t* y) const {
     std::vector<float> row(count);
-    for (int64_t i = 0; i < count; ++i) row[i] = static_cast<float>(reals[x[i]] - shift);
+    for (int64_t i = 0; i < count; ++i) row[i] = static_cast<float>(real[x[i]] - shift);
     loops->quantize(row.data(), count, result, y);
   }
 
@@ -149,12 +149,12 @@ Result<Prepared> PrepareSoftmax(const NodeView& view, ThreadPool&) {
   const int axis =
       ops::FrontAxis(view.node.attributes.Int("axis", -1), static_cast<int>(shape.size()));
   const auto state = std::make_shared<SoftmaxState>();
-  state->reals = RealsOf(view.in(0));
+  state->real = RealTableOf(view.in(0));
   state->logarithm = view.node.op->name == kSoftmaxOps[1];
   state->count = shape[axis];
   state->stride = ir::StridesOf(shape)[axis];
-  state->flip = RowCodes(view.in(0)).flip;
-  state->result = RowCodes(view.out());
+  state->flip = SimdQuant(view.in(0)).flip;
+  state->result = SimdQuant(view.out());
   state->loops = &simd::CurrentKernels();
   return Prepared{.run = [state = std::shared_ptr<const SoftmaxState>(state)](
                              const StepContext& context) { return state->Run(context); }};
@@ -208,8 +208,8 @@ struct NormalizeState {
 
 Prepared Ready(const NodeView& view, NormalizeState state) {
   state.epsilon = view.node.attributes.Float("epsilon", 1e-5f);
-  state.from = RowCodes(view.in(0));
-  state.to = RowCodes(view.out());
+  state.from = SimdQuant(view.in(0));
+  state.to = SimdQuant(view.out());
   state.loops = &simd::CurrentKernels();
   const auto shared = std::make_shared<const NormalizeState>(std::move(state));
   return {.run = [shared](const StepContext& context) { return shared->Run(context); }};
@@ -276,25 +276,25 @@ Result<Prepared> PrepareInstance(const NodeView& view, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kRowsSoftmax{.name = "rows-softmax",
+extern constexpr Kernel kSimdSoftmax{.name = "simd-softmax",
                                      .ops = kSoftmaxOps,
                                      .match = &MatchSoftmax,
                                      .prepare = &PrepareSoftmax,
                                      .isa = &CurrentIsaName};
 
-extern constexpr Kernel kRowsLayerNormalization{.name = "rows-layer-normalization",
+extern constexpr Kernel kSimdLayerNormalization{.name = "simd-layer-normalization",
                                                 .ops = kLayerOps,
                                                 .match = &MatchLayer,
                                                 .prepare = &PrepareLayer,
                                                 .isa = &CurrentIsaName};
 
-extern constexpr Kernel kRowsRmsNormalization{.name = "rows-rms-normalization",
+extern constexpr Kernel kSimdRmsNormalization{.name = "simd-rms-normalization",
                                               .ops = kRmsOps,
                                               .match = &MatchRms,
                                               .prepare = &PrepareRms,
                                               .isa = &CurrentIsaName};
 
-extern constexpr Kernel kRowsInstanceNormalization{.name = "rows-instance-normalization",
+extern constexpr Kernel kSimdInstanceNormalization{.name = "simd-instance-normalization",
                                                    .ops = kInstanceOps,
                                                    .match = &MatchInstance,
                                                    .prepare = &PrepareInstance,

@@ -23,7 +23,8 @@ bool IsImage(const NodeView& view) {
 }
 
 bool MatchMaxPool(const NodeView& view) {
-  return view.node.results.size() == 1 && IsImage(view) && SameCodes(view.in(0), view.out());
+  return view.node.results.size() == 1 && IsImage(view) &&
+         SameQuantizedType(view.in(0), view.out());
 }
 
 bool MatchAveragePool(const NodeView& view) {
@@ -101,12 +102,12 @@ void FillEmpty(const Images& images, int64_t row, uint8_t empty, uint8_t* y) {
 
 Result<Prepared> PrepareMaxPool(const NodeView& view, ThreadPool&) {
   const Images images = ImagesOf(view);
-  const uint8_t flip = RowCodes(view.in(0)).flip;
-  // A window that lies in padding alone: the least code, in some modes the zero point.
+  const uint8_t flip = SimdQuant(view.in(0)).flip;
+  // The result of a window in padding only: the lowest integer, or in some modes the zero point.
   const bool fills = view.numerics->empty_pool_window_is_zero;
   const auto empty = static_cast<uint8_t>(view.out().quant->zero_point());
-  const int64_t row_codes = images.width.out * images.channels;
-  const int64_t work = row_codes * (images.height.kernel + images.width.kernel);
+  const int64_t row_size = images.width.out * images.channels;
+  const int64_t work = row_size * (images.height.kernel + images.width.kernel);
   return Prepared{.run = [=,
                           loops = &simd::CurrentKernels()](const StepContext& context) -> Status {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
@@ -123,8 +124,8 @@ Result<Prepared> PrepareMaxPool(const NodeView& view, ThreadPool&) {
                                    .pixels = images.width.out,
                                    .channels = images.channels,
                                    .flip = flip,
-                                   .y = y + row * row_codes});
-            if (fills) FillEmpty(images, row, empty, y + row * row_codes);
+                                   .y = y + row * row_size});
+            if (fills) FillEmpty(images, row, empty, y + row * row_size);
           }
         });
     return {};
@@ -135,12 +136,12 @@ Result<Prepared> PrepareMaxPool(const NodeView& view, ThreadPool&) {
 struct Mean {
   bool padding_counts = false;
   ir::Quant from = {}, to = {};
-  simd::Quant codes = {}, result = {};
+  simd::Quant x_quant = {}, y_quant = {};
 
   void Run(const Images& images, const simd::Kernels& loops, const uint8_t* x, int64_t row,
            uint8_t* y) const {
     static thread_local std::vector<int32_t> columns;
-    SumColumns(images, loops, x, codes.flip, row, columns);
+    SumColumns(images, loops, x, x_quant.flip, row, columns);
     const PoolAxis &height = images.height, &width = images.width;
     const int64_t inside = height.CountInside(row % height.out);
     const int64_t padded = height.CountPadded(row % height.out);
@@ -151,9 +152,9 @@ struct Mean {
                           .tap_step = width.dilation * images.channels,
                           .taps = width.kernel,
                           .channels = images.channels,
-                          .offset = static_cast<int32_t>(taps * codes.zero_point),
+                          .offset = static_cast<int32_t>(taps * x_quant.zero_point),
                           .multiplier = MeanMultiplier(from, to, std::max<int64_t>(1, count)),
-                          .quant = result,
+                          .quant = y_quant,
                           .y = y});
     }
   }
@@ -162,9 +163,9 @@ struct Mean {
 Result<Prepared> PrepareAveragePool(const NodeView& view, ThreadPool&) {
   const Images images = ImagesOf(view);
   const Mean mean{view.node.attributes.Int("count_include_pad", 0) != 0, *view.in(0).quant,
-                  *view.out().quant, RowCodes(view.in(0)), RowCodes(view.out())};
-  const int64_t row_codes = images.width.out * images.channels;
-  const int64_t work = row_codes * (images.height.kernel + images.width.kernel);
+                  *view.out().quant, SimdQuant(view.in(0)), SimdQuant(view.out())};
+  const int64_t row_size = images.width.out * images.channels;
+  const int64_t work = row_size * (images.height.kernel + images.width.kernel);
   return Prepared{
       .run = [=, loops = &simd::CurrentKernels()](const StepContext& context) -> Status {
         const uint8_t* x = context.in(0).values<uint8_t>().data();
@@ -172,7 +173,7 @@ Result<Prepared> PrepareAveragePool(const NodeView& view, ThreadPool&) {
         context.pool->For(images.rows(), kRowGrain / std::max<int64_t>(1, work) + 1,
                           [&](int64_t begin, int64_t end) {
                             for (int64_t row = begin; row < end; ++row) {
-                              mean.Run(images, *loops, x, row, y + row * row_codes);
+                              mean.Run(images, *loops, x, row, y + row * row_size);
                             }
                           });
         return {};
@@ -183,7 +184,7 @@ Result<Prepared> PrepareGlobal(const NodeView& view, ThreadPool&) {
   const ir::Shape& shape = view.in(0).shape;
   const int64_t channels = shape[1], pixels = view.in(0).elements() / shape[0] / channels;
   const float multiplier = MeanMultiplier(*view.in(0).quant, *view.out().quant, pixels);
-  const simd::Quant codes = RowCodes(view.in(0)), result = RowCodes(view.out());
+  const simd::Quant x_quant = SimdQuant(view.in(0)), y_quant = SimdQuant(view.out());
   return Prepared{.run = [=,
                           loops = &simd::CurrentKernels()](const StepContext& context) -> Status {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
@@ -194,10 +195,10 @@ Result<Prepared> PrepareGlobal(const NodeView& view, ThreadPool&) {
       for (int64_t n = begin; n < end; ++n) {
         sums.assign(channels, 0);
         for (int64_t p = 0; p < pixels; ++p) {
-          loops->accumulate(x + (n * pixels + p) * channels, channels, codes.flip, sums.data());
+          loops->accumulate(x + (n * pixels + p) * channels, channels, x_quant.flip, sums.data());
         }
-        loops->requantize(sums.data(), channels, static_cast<int32_t>(pixels * codes.zero_point),
-                          multiplier, result, y + n * channels);
+        loops->requantize(sums.data(), channels, static_cast<int32_t>(pixels * x_quant.zero_point),
+                          multiplier, y_quant, y + n * channels);
       }
     });
     return {};
@@ -206,7 +207,7 @@ Result<Prepared> PrepareGlobal(const NodeView& view, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kRowsMaxPool{.name = "rows-max-pool",
+extern constexpr Kernel kSimdMaxPool{.name = "simd-max-pool",
                                      .ops = kMaxPoolOps,
                                      .layout = LayoutRule::kChannelsLast,
                                      .modes = Modes::kAll,
@@ -214,14 +215,14 @@ extern constexpr Kernel kRowsMaxPool{.name = "rows-max-pool",
                                      .prepare = &PrepareMaxPool,
                                      .isa = &CurrentIsaName};
 
-extern constexpr Kernel kRowsAveragePool{.name = "rows-average-pool",
+extern constexpr Kernel kSimdAveragePool{.name = "simd-average-pool",
                                          .ops = kAveragePoolOps,
                                          .layout = LayoutRule::kChannelsLast,
                                          .match = &MatchAveragePool,
                                          .prepare = &PrepareAveragePool,
                                          .isa = &CurrentIsaName};
 
-extern constexpr Kernel kRowsGlobalAveragePool{.name = "rows-global-average-pool",
+extern constexpr Kernel kSimdGlobalAveragePool{.name = "simd-global-average-pool",
                                                .ops = kGlobalAveragePoolOps,
                                                .layout = LayoutRule::kChannelsLast,
                                                .match = &MatchGlobal,

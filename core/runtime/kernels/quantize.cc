@@ -18,11 +18,11 @@ bool MatchQuantize(const NodeView& view) {
 
 Result<Prepared> PrepareQuantize(const NodeView& view, ThreadPool&) {
   return Prepared{.run = [loops = &simd::CurrentKernels(),
-                          codes = RowCodes(view.out())](const StepContext& context) -> Status {
+                          quant = SimdQuant(view.out())](const StepContext& context) -> Status {
     const float* x = context.in(0).values<float>().data();
     uint8_t* y = context.out().mutable_values<uint8_t>().data();
     context.pool->For(context.out().size(), kRowGrain, [&](int64_t begin, int64_t end) {
-      loops->quantize(x + begin, end - begin, codes, y + begin);
+      loops->quantize(x + begin, end - begin, quant, y + begin);
     });
     return {};
   }};
@@ -34,11 +34,11 @@ bool MatchDequantize(const NodeView& view) {
 
 Result<Prepared> PrepareDequantize(const NodeView& view, ThreadPool&) {
   return Prepared{.run = [loops = &simd::CurrentKernels(),
-                          codes = RowCodes(view.in(0))](const StepContext& context) -> Status {
+                          quant = SimdQuant(view.in(0))](const StepContext& context) -> Status {
     const uint8_t* x = context.in(0).values<uint8_t>().data();
     float* y = context.out().mutable_values<float>().data();
     context.pool->For(context.out().size(), kRowGrain, [&](int64_t begin, int64_t end) {
-      loops->dequantize(x + begin, end - begin, codes, y + begin);
+      loops->dequantize(x + begin, end - begin, quant, y + begin);
     });
     return {};
   }};
@@ -56,14 +56,14 @@ Result<Prepared> PrepareReinterpret(const NodeView&, ThreadPool&) {
 
 }  // namespace
 
-extern constexpr Kernel kRowsQuantize{.name = "rows-quantize",
+extern constexpr Kernel kSimdQuantize{.name = "simd-quantize",
                                       .ops = kQuantizeOps,
                                       .layout = LayoutRule::kEither,
                                       .match = &MatchQuantize,
                                       .prepare = &PrepareQuantize,
                                       .isa = &CurrentIsaName};
 
-extern constexpr Kernel kRowsDequantize{.name = "rows-dequantize",
+extern constexpr Kernel kSimdDequantize{.name = "simd-dequantize",
                                         .ops = kDequantizeOps,
                                         .layout = LayoutRule::kEither,
                                         .modes = Modes::kAll,

@@ -84,14 +84,14 @@ Result<Prepared> PrepareReduceMean(const NodeView& view, ThreadPool&) {
   return Prepared{.run = [=](const StepContext& context) -> Status {
     const ir::Tensor& x = context.in(0);
     ir::Tensor& y = context.out();
-    const ir::IntegerRange codes = ir::IntegerRangeOf(y.dtype());
+    const ir::IntegerRange range = ir::IntegerRangeOf(y.dtype());
     const int64_t grain = std::max<int64_t>(1, kGrain / count);
     ops::VisitDType(x.dtype(), [&]<class T>(T) {
       const T* from = x.values<T>().data();
       context.pool->For(y.size(), grain, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const int64_t sum = SumOf(from + (*starts)[i], *offsets, adjacent) - count * zero;
-          StoreCode(y, i, Requantize(sum, multiplier, result_zero, codes));
+          StoreInteger(y, i, Requantize(sum, multiplier, result_zero, range));
         }
       });
     });
@@ -105,10 +105,10 @@ bool MatchPool(const NodeView& view) {
 }
 
 Result<Prepared> PreparePool(const NodeView& view, ThreadPool&) {
-  const ir::IntegerRange codes = ir::IntegerRangeOf(view.out().dtype);
+  const ir::IntegerRange range = ir::IntegerRangeOf(view.out().dtype);
   return RunPoolMean(view, [from = *view.in(0).quant, to = *view.out().quant,
-                            codes](const PoolSum& window) {
-    return Requantize(window.sum, MeanMultiplier(from, to, window.count), to.zero_point(), codes);
+                            range](const PoolSum& window) {
+    return Requantize(window.sum, MeanMultiplier(from, to, window.count), to.zero_point(), range);
   });
 }
 

@@ -90,7 +90,9 @@ Result<Prepared> PrepareRuns(const NodeView& view, ThreadPool& pool, std::option
 }
 
 bool MatchRuns(const NodeView& view) {
-  if (!IsPlain8(view.in(0)) || !MovesCodes(view) || view.in(0).shape.size() < 3) return false;
+  if (!IsPlain8(view.in(0)) || !KeepsQuantization(view) || view.in(0).shape.size() < 3) {
+    return false;
+  }
   for (size_t i = 1; i < view.node.inputs.size(); ++i) {
     if (view.Has(i) && view.constant(i) == nullptr) return false;
   }
@@ -105,7 +107,7 @@ bool MatchPad(const NodeView& view) {
 }
 
 Result<Prepared> PreparePad(const NodeView& view, ThreadPool& pool) {
-  return PrepareRuns(view, pool, *reinterpret_cast<const uint8_t*>(PadCode(view).raw()));
+  return PrepareRuns(view, pool, *reinterpret_cast<const uint8_t*>(QuantizedPadValue(view).raw()));
 }
 
 Result<Prepared> PrepareResize(const NodeView& view, ThreadPool& pool) {

@@ -120,7 +120,7 @@ class Emitter {
   Status EmitViewCopy(const ScheduledStep& scheduled) {
     const Node& node = *graph_.Producer(scheduled.value);
     const ValueId base = grouping_.views.at(scheduled.value).base;
-    Step step{.kernel = "moved-codes",
+    Step step{.kernel = "copy-view",
               .op = node.op->name,
               .node = node.name,
               .inputs = {SlotOf(base, scheduled.from)},
@@ -178,7 +178,7 @@ class Emitter {
 
   Status EmitInPlaceConcat(const Group& group, const NodeView& view) {
     const Node& node = view.node;
-    Step step{.kernel = "concat-codes", .op = node.op->name, .node = node.name};
+    Step step{.kernel = "concat", .op = node.op->name, .node = node.name};
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       step.inputs.push_back(group.in_place[i] ? -1 : SlotOf(node.inputs[i], view.layout));
     }

@@ -16,7 +16,7 @@ std::optional<ConcatSlice> ConcatSliceOf(const ir::Graph& graph, ir::ValueId id,
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t axis = node.attributes.Int("axis", 0);
   if (node.op->name != "Concat" || rank < 3 || (axis != 1 && axis != 1 - rank)) return std::nullopt;
-  if (!IsPlain8(value.type) || !MovesCodes({graph, node, fixed})) return std::nullopt;
+  if (!IsPlain8(value.type) || !KeepsQuantization({graph, node, fixed})) return std::nullopt;
   const ir::Shape& result = graph.type(node.result()).shape;
   if (CanonicalLayout(Layout::kChannelsLast, result) == Layout::kPlain) return std::nullopt;
   ConcatSlice part{.concat = use.node, .channels = result[1]};

@@ -110,18 +110,18 @@ void StoreAsUnsigned(std::span<const ValueId> values, Graph& graph) {
     type.dtype = ir::DType::kU8;
     type.quant->zero_points[0] += 128;
     if (const ir::PayloadPtr constant = graph.value(id).constant) {
-      ir::Tensor codes(ir::DType::kU8, type.shape);
-      Flip(constant->tensor, codes);
-      graph.SetPayload(id, ir::MakePayload(std::move(codes)), std::move(type));
+      ir::Tensor flipped(ir::DType::kU8, type.shape);
+      Flip(constant->tensor, flipped);
+      graph.SetPayload(id, ir::MakePayload(std::move(flipped)), std::move(type));
     } else {
       graph.SetType(id, std::move(type));
     }
   }
 }
 
-ir::Tensor AsSigned(const ir::Tensor& codes) {
-  ir::Tensor result(ir::DType::kI8, codes.shape());
-  Flip(codes, result);
+ir::Tensor AsSigned(const ir::Tensor& stored) {
+  ir::Tensor result(ir::DType::kI8, stored.shape());
+  Flip(stored, result);
   return result;
 }
 

@@ -17,6 +17,6 @@ std::vector<ir::ValueId> SignedActivationsOf(const ir::Graph& graph);
 void StoreAsUnsigned(std::span<const ir::ValueId> values, ir::Graph& graph);
 
 // Converts such a value back to i8.
-ir::Tensor AsSigned(const ir::Tensor& codes);
+ir::Tensor AsSigned(const ir::Tensor& stored);
 
 }  // namespace octavo::runtime

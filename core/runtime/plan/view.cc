@@ -61,7 +61,7 @@ bool IsLazyView(const NodeView& view) {
   for (size_t i = 0; i < node.results.size(); ++i) {
     moderate = moderate && node.result(i) && is_moderate(view.out(i));
   }
-  return moderate && MovesCodes(view);
+  return moderate && KeepsQuantization(view);
 }
 
 Tensor IdentityIndices(const ir::Shape& shape) {

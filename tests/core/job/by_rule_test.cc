@@ -103,7 +103,7 @@ constexpr std::string_view kQuantized =
 struct Requantized {
   NamedBlob given = {"q.graph", Blob(std::string(kQuantized))};
   Outcome job = {};
-  ModelInput reference = {}, input = {};
+  ModelInput baseline = {}, input = {};
 
   Requantized() {
     Request request;
@@ -115,7 +115,7 @@ struct Requantized {
     auto outcome = Run(request, {}, {});
     EXPECT_TRUE(outcome) << outcome.error().message;
     if (outcome) job = *std::move(outcome);
-    reference = {.model = given, .samples = {kSamples}, .threads = 1};
+    baseline = {.model = given, .samples = {kSamples}, .threads = 1};
     input = {.model = job.model, .samples = {kSamples}, .threads = 1};
   }
   json Rows(ByRule by_rule, const ModelInput& against) const {
@@ -128,7 +128,7 @@ struct Requantized {
 
 TEST(ByRule, AJobWithoutQuantizationIsMeasuredAgainstItsOwnModel) {
   const Requantized jobs;
-  const json rows = jobs.Rows({}, jobs.reference);
+  const json rows = jobs.Rows({}, jobs.baseline);
   ASSERT_EQ(rows.size(), 2u) << rows;
   EXPECT_EQ(rows[0]["rules"], json({"absorb-rescales/fold-into-producer"}));
   EXPECT_EQ(rows[0]["effect"], "fewer-roundings");
@@ -144,7 +144,7 @@ TEST(ByRule, AJobWithoutQuantizationIsMeasuredAgainstItsOwnModel) {
   EXPECT_EQ(rows[1]["outputs"][0]["changed"], 0);
 }
 
-TEST(ByRule, TheModelGivenToTheJobNeedNotBeTheReference) {
+TEST(ByRule, TheBaselineMayDifferFromTheModelGivenToTheJob) {
   const Requantized jobs;
   const std::string real = R"(graph(%x: tensor<1x3x8x8xf32>) -> (%y, %z) {
   const %w = random(1) : tensor<4x3x3x3xf32>
@@ -153,8 +153,8 @@ TEST(ByRule, TheModelGivenToTheJobNeedNotBeTheReference) {
   %y = Add(%z, %z) : tensor<1x4x4x4xf32>
 }
 )";
-  const ModelInput reference = {.model = {"real.graph", Blob(real)}, .samples = {kSamples}};
-  const json rows = jobs.Rows({.from = jobs.reference}, reference);
+  const ModelInput baseline = {.model = {"real.graph", Blob(real)}, .samples = {kSamples}};
+  const json rows = jobs.Rows({.from = jobs.baseline}, baseline);
   ASSERT_EQ(rows.size(), 2u) << rows;
   EXPECT_FALSE(rows[0]["outputs"][0]["sqnr_db_before"].is_null());  // another model: noise
 }

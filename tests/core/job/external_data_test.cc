@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights that lie beside the model.
+// Weights in a file next to the model.
 #include <gtest/gtest.h>
 
 #include "core/job/execute.h"
@@ -35,22 +35,22 @@ std::string Ran(const NamedBlob& model, const std::vector<NamedBlob>& external) 
 }
 
 TEST(ExternalData, IsNamedAfterTheOutputAndTheModelReadsAsBefore) {
-  const auto beside = Optimized(0);
-  ASSERT_TRUE(beside) << beside.error().message;
-  ASSERT_EQ(beside->external.size(), 1u);
-  EXPECT_EQ(beside->external[0].name, "net.onnx.data");
-  EXPECT_GE(beside->external[0].bytes.size(), size_t{64 * 3 * 3 * 3});
-  const auto locations = onnx::ListExternalData(beside->model.bytes);
+  const auto separate = Optimized(0);
+  ASSERT_TRUE(separate) << separate.error().message;
+  ASSERT_EQ(separate->external.size(), 1u);
+  EXPECT_EQ(separate->external[0].name, "net.onnx.data");
+  EXPECT_GE(separate->external[0].bytes.size(), size_t{64 * 3 * 3 * 3});
+  const auto locations = onnx::ListExternalData(separate->model.bytes);
   ASSERT_TRUE(locations) << locations.error().message;
   EXPECT_EQ(std::vector<std::string>(locations->begin(), locations->end()),
             std::vector<std::string>{"net.onnx.data"});
-  EXPECT_NE(beside->report_json.find("\"output_name\""), std::string::npos);
+  EXPECT_NE(separate->report_json.find("\"output_name\""), std::string::npos);
 
   const auto whole = Optimized(kMaxInlineWeights);
   ASSERT_TRUE(whole) << whole.error().message;
   EXPECT_TRUE(whole->external.empty());
   EXPECT_EQ(whole->report_json.find("\"output_name\""), std::string::npos);
-  EXPECT_EQ(Ran(beside->model, beside->external), Ran(whole->model, {}));
+  EXPECT_EQ(Ran(separate->model, separate->external), Ran(whole->model, {}));
 }
 
 TEST(ExternalData, OverMoreThanAMessageHoldsIsAUsageError) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole job, `run` and `diff` in the numerics modes beside `onnx`.
+// The whole job, `run` and `diff` in the numerics modes except `onnx`.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -128,9 +128,9 @@ TEST(Modes, AnOperatorThatTheModeDoesNotDefineIsUnsupported) {
 TEST(Modes, DiffAgainstAnotherModeTellsWhereTheyPart) {
   const auto outcome = RunJob(NativeFor("glow-interpreter"));
   ASSERT_TRUE(outcome) << outcome.error().message;
-  const ModelInput reference{.model = {"m.graph", Blob(std::string(kModel))}, .threads = 1};
+  const ModelInput baseline{.model = {"m.graph", Blob(std::string(kModel))}, .threads = 1};
   const ModelInput input = InputOf(*outcome, "glow-interpreter");
-  const auto same = DiffModels(reference, input, &numerics::kGlowInterpreter, {}, {});
+  const auto same = DiffModels(baseline, input, &numerics::kGlowInterpreter, {}, {});
   ASSERT_TRUE(same) << same.error().message;
   const json of_same = json::parse(*same)["against"];
   EXPECT_EQ(of_same["numerics_mode"], "glow-interpreter");
@@ -140,14 +140,14 @@ TEST(Modes, DiffAgainstAnotherModeTellsWhereTheyPart) {
     EXPECT_EQ(value["local"]["different"], 0) << value;
     EXPECT_EQ(value["local"]["steps_histogram"][0], value["local"]["elements"]);
   }
-  const auto other = DiffModels(reference, input, &numerics::kGlowCpu, {}, {});
+  const auto other = DiffModels(baseline, input, &numerics::kGlowCpu, {}, {});
   ASSERT_TRUE(other) << other.error().message;
   EXPECT_EQ(json::parse(*other)["numerics_mode"], "glow-interpreter");
   int64_t different = 0;
   const json of_other = json::parse(*other)["against"];
   for (const json& value : of_other["values"]) {
     if (value["op"] == "MaxPool") {
-      EXPECT_EQ(value["local"]["different"], 0) << "codes are compared alike";
+      EXPECT_EQ(value["local"]["different"], 0) << "every mode compares stored integers";
     }
     if (value["op"] == "Conv") different += value["local"]["different"].get<int64_t>();
   }

@@ -45,7 +45,7 @@ TEST(ProfileForms, GiveEqualModels) {
 }
 
 // The names of values that preparing takes away: a constant's, a normalization's, an Identity's, of
-// a HardSwish written out, of what nobody reads.
+// a HardSwish written out, a value without consumers.
 constexpr std::string_view kFolded = R"(graph(%x: tensor<1x3x4x4xf32>) -> (%"y/out") {
   const %w0 = random(1) : tensor<1x1x3x4xf32>
   const %s = [1, 2, 0.5, 1] : tensor<4xf32>

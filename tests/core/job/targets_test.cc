@@ -104,7 +104,7 @@ TEST(Targets, FullyQuantizedWithIntegerInterfaceHasNoFloatsAtAll) {
   EXPECT_EQ(done.text.find("f32"), std::string::npos) << done.text;
 }
 
-TEST(Targets, SchemaThatATargetCannotRunIsRefused) {
+TEST(Targets, SchemeThatATargetCannotRunIsRefused) {
   Request request = JobOf(kGemm, "x:-1:1 y:-2:2", Like("pow2-npu"));
   request.options.schema = target::SchemeKind::kAsymmetric;
   const auto outcome = job::Run(request, {}, {});

@@ -75,9 +75,9 @@ TEST(ChooseParams, TheEndsOfTheRangeAreStoredWithinHalfAStep) {
     const float min = std::min(a, b), max = std::max(a, b);
     for (const DType dtype : {DType::kU8, DType::kI8, DType::kI16}) {
       const Params params = ChooseParams(min, max, {SchemeKind::kAsymmetric, dtype});
-      const ir::IntegerRange codes = ir::IntegerRangeOf(dtype);
-      const double low = (static_cast<double>(codes.min) - params.zero_point) * params.scale;
-      const double high = (static_cast<double>(codes.max) - params.zero_point) * params.scale;
+      const ir::IntegerRange range = ir::IntegerRangeOf(dtype);
+      const double low = (static_cast<double>(range.min) - params.zero_point) * params.scale;
+      const double high = (static_cast<double>(range.max) - params.zero_point) * params.scale;
       EXPECT_LE(low - 0.5001 * params.scale, min);
       EXPECT_GE(high + 0.5001 * params.scale, max);
     }

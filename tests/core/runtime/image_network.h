@@ -29,7 +29,7 @@ class ImageNetwork {
     const int64_t pad = kernel / 2, ins = graph_.type(x).shape[1] / groups;
     const ir::Type type = ChannelType(ir::DType::kI8, {channels, ins, kernel, kernel}, 0, 0.004f);
     const ir::ValueId w =
-        graph_.AddConstant(NewName(), ir::MakePayload(RandomCodes(type, 7)), type);
+        graph_.AddConstant(NewName(), ir::MakePayload(RandomElements(type, 7)), type);
     return Add("Conv", {x, w}, channels,
                {{"pads", std::vector<int64_t>{pad, pad, pad, pad}}, {"group", groups}});
   }
@@ -48,14 +48,14 @@ class ImageNetwork {
     const ir::NodeId id = graph_.AddNode(
         {.op = ops::FindOp("Rescale", "octavo"),
          .inputs = {x},
-         .results = {{NewName(), CodesType(ir::DType::kI8, graph_.type(x).shape, 0.2f, -5)}}});
+         .results = {{NewName(), QuantType(ir::DType::kI8, graph_.type(x).shape, 0.2f, -5)}}});
     return graph_.node(id).result();
   }
   void Output(ir::ValueId id) { graph_.AddOutput(id); }
 
   // The ops of a run's steps; the results are those of the separate ops, on every instruction set.
   std::vector<std::string> Steps() const {
-    const ir::Tensor input = RandomCodes(graph_.type(x_), 3);
+    const ir::Tensor input = RandomElements(graph_.type(x_), 3);
     std::vector<std::string> steps;
     for (const Isa isa : MachineIsas()) {
       const ScopedIsaLimit limit(isa);
@@ -75,7 +75,7 @@ class ImageNetwork {
 
  private:
   static ir::Type TypeOf(int64_t channels) {
-    return CodesType(ir::DType::kU8, {2, channels, 6, 5}, 0.1f, 7);
+    return QuantType(ir::DType::kU8, {2, channels, 6, 5}, 0.1f, 7);
   }
   std::string NewName() { return fmt::format("v{}", names_++); }
 

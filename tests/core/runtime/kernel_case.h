@@ -9,7 +9,7 @@
 
 namespace octavo::runtime {
 
-inline ir::Type CodesType(ir::DType dtype, ir::Shape shape, float scale, int32_t zero_point) {
+inline ir::Type QuantType(ir::DType dtype, ir::Shape shape, float scale, int32_t zero_point) {
   return {dtype, std::move(shape), ir::Quant::PerTensor(scale, zero_point), {}};
 }
 inline ir::Type ChannelType(ir::DType dtype, ir::Shape shape, int axis, float scale,
@@ -23,7 +23,7 @@ inline ir::Type ChannelType(ir::DType dtype, ir::Shape shape, int axis, float sc
 }
 
 // Random elements over the whole type, or within [-most, most].
-inline ir::Tensor RandomCodes(const ir::Type& type, uint32_t seed, int64_t most = 1 << 30) {
+inline ir::Tensor RandomElements(const ir::Type& type, uint32_t seed, int64_t most = 1 << 30) {
   std::mt19937 random(seed);
   ir::Tensor tensor(type.dtype, type.shape);
   if (type.dtype == ir::DType::kF32) {
@@ -32,12 +32,12 @@ inline ir::Tensor RandomCodes(const ir::Type& type, uint32_t seed, int64_t most 
     }
     return tensor;
   }
-  const ir::IntegerRange codes = ir::IntegerRangeOf(type.dtype);
-  const int64_t low = std::max(codes.min, -most), high = std::min(codes.max, most);
+  const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
+  const int64_t low = std::max(range.min, -most), high = std::min(range.max, most);
   const int size = ir::SizeOf(type.dtype);
   for (int64_t i = 0; i < tensor.size(); ++i) {
-    const int64_t code = low + static_cast<int64_t>(random()) % (high - low + 1);
-    std::memcpy(tensor.mutable_raw() + i * size, &code, size);
+    const int64_t value = low + static_cast<int64_t>(random()) % (high - low + 1);
+    std::memcpy(tensor.mutable_raw() + i * size, &value, size);
   }
   return tensor;
 }
@@ -60,7 +60,7 @@ struct KernelCase {
     std::vector<ir::ValueId> ids;
     for (size_t i = 0; i < operands.size(); ++i) {
       const auto& [type, constant, most] = operands[i];
-      tensors.push_back(RandomCodes(type, static_cast<uint32_t>(i) + 1, most));
+      tensors.push_back(RandomElements(type, static_cast<uint32_t>(i) + 1, most));
       const std::string name = fmt::format("x{}", i);
       ids.push_back(constant ? graph.AddConstant(name, ir::MakePayload(tensors[i]), type)
                              : graph.AddInput(name, type));

@@ -56,14 +56,14 @@ void ExpectAsDefinition(const KernelCase& test) {
 }
 
 // All rows but the float definition give these integers.
-void ExpectCodes(const KernelCase& test, const std::vector<int32_t>& codes) {
+void ExpectStored(const KernelCase& test, const std::vector<int32_t>& stored) {
   std::vector<const Kernel*> kernels = MatchingKernels(test.View());
   kernels.pop_back();
   Tensor expected(test.View().out().dtype, test.View().out().shape);
-  ASSERT_EQ(expected.size(), static_cast<int64_t>(codes.size()));
+  ASSERT_EQ(expected.size(), static_cast<int64_t>(stored.size()));
   const int size = ir::SizeOf(expected.dtype());
-  for (size_t i = 0; i < codes.size(); ++i) {
-    std::memcpy(expected.mutable_raw() + i * size, &codes[i], size);
+  for (size_t i = 0; i < stored.size(); ++i) {
+    std::memcpy(expected.mutable_raw() + i * size, &stored[i], size);
   }
   EXPECT_FALSE(kernels.empty());
   for (const Kernel* kernel : kernels) {
@@ -81,19 +81,19 @@ void CheckConv(std::string_view op, const ConvCase& test, DType x, DType w) {
   const bool transposed = op == "ConvTranspose";
   const int64_t outs = test.y[1];
   const bool wide = x == DType::kI16 || x == DType::kU16;
-  const ir::Type bias = transposed ? CodesType(DType::kI32, {outs}, 0.00006f, 0)
+  const ir::Type bias = transposed ? QuantType(DType::kI32, {outs}, 0.00006f, 0)
                                    : ChannelType(DType::kI32, {outs}, 0, 0.00006f);
   const ir::Type weights =
       transposed ? ChannelType(w, test.w, 1, 0.003f, 0) : ChannelType(w, test.w, 0, 0.003f, 0);
   const KernelCase kernel_case(
       Op("", op),
-      {{CodesType(x, test.x, 0.02f, x == DType::kI8 ? -9 : 117)},
+      {{QuantType(x, test.x, 0.02f, x == DType::kI8 ? -9 : 117)},
        {weights, true},
        {bias, true, 9000}},
       test.geometry.Attributes(test.x.size() - 2),
-      {CodesType(x, test.y, wide ? 0.9f : 0.3f, x == DType::kI8 ? 3 : 100)});
+      {QuantType(x, test.y, wide ? 0.9f : 0.3f, x == DType::kI8 ? 3 : 100)});
   SCOPED_TRACE(fmt::format("{} {} {}", op, ir::ToString(test.x), ir::ToString(test.w)));
-  ExpectCodes(kernel_case, NaiveConv(kernel_case, test.geometry, transposed));
+  ExpectStored(kernel_case, NaiveConv(kernel_case, test.geometry, transposed));
 }
 
 void CheckConvolutions() {
@@ -145,13 +145,13 @@ void CheckProducts() {
       const bool trans_a = (trans & 1) != 0, trans_b = (trans & 2) != 0;
       const KernelCase gemm(
           Op("", "Gemm"),
-          {{CodesType(dtype, trans_a ? Shape{k, m} : Shape{m, k}, 0.02f, zero)},
+          {{QuantType(dtype, trans_a ? Shape{k, m} : Shape{m, k}, 0.02f, zero)},
            {ChannelType(DType::kI8, trans_b ? Shape{n, k} : Shape{k, n}, trans_b ? 0 : 1, 0.003f),
             true},
            {ChannelType(DType::kI32, {n}, 0, 0.00006f), true, 9000}},
           {{"transA", int64_t{trans_a}}, {"transB", int64_t{trans_b}}},
-          {CodesType(dtype, {m, n}, 0.7f, zero)});
-      ExpectCodes(
+          {QuantType(dtype, {m, n}, 0.7f, zero)});
+      ExpectStored(
           gemm,
           NaiveProduct(
               gemm, m, n, k,
@@ -161,20 +161,20 @@ void CheckProducts() {
     // A batch of three whose right operand is shared by none, and a left one by all.
     const KernelCase pair(
         Op("", "MatMul"),
-        {{CodesType(dtype, {m, k}, 0.02f, zero)}, {CodesType(dtype, {3, k, n}, 0.02f, zero)}}, {},
-        {CodesType(dtype, {3, m, n}, 9.0f, zero)});
-    ExpectCodes(pair,
-                NaiveProduct(
-                    pair, m, n, k, [&](int64_t, int64_t r, int64_t j) { return r * k + j; },
-                    [&](int64_t item, int64_t j, int64_t c) { return (item * k + j) * n + c; }));
+        {{QuantType(dtype, {m, k}, 0.02f, zero)}, {QuantType(dtype, {3, k, n}, 0.02f, zero)}}, {},
+        {QuantType(dtype, {3, m, n}, 9.0f, zero)});
+    ExpectStored(pair,
+                 NaiveProduct(
+                     pair, m, n, k, [&](int64_t, int64_t r, int64_t j) { return r * k + j; },
+                     [&](int64_t item, int64_t j, int64_t c) { return (item * k + j) * n + c; }));
     const KernelCase weights(Op("", "MatMul"),
-                             {{CodesType(dtype, {2, m, k}, 0.02f, zero)},
+                             {{QuantType(dtype, {2, m, k}, 0.02f, zero)},
                               {ChannelType(DType::kI8, {k, n}, 1, 0.003f), true}},
-                             {}, {CodesType(dtype, {2, m, n}, 0.7f, zero)});
-    ExpectCodes(weights,
-                NaiveProduct(
-                    weights, 2 * m, n, k, [&](int64_t, int64_t r, int64_t j) { return r * k + j; },
-                    [&](int64_t, int64_t j, int64_t c) { return j * n + c; }));
+                             {}, {QuantType(dtype, {2, m, n}, 0.7f, zero)});
+    ExpectStored(weights,
+                 NaiveProduct(
+                     weights, 2 * m, n, k, [&](int64_t, int64_t r, int64_t j) { return r * k + j; },
+                     [&](int64_t, int64_t j, int64_t c) { return j * n + c; }));
   }
 }
 
@@ -190,9 +190,9 @@ void CheckMeans() {
   for (const DType dtype : {DType::kU8, DType::kI8, DType::kI16, DType::kU16}) {
     for (const auto& [axes, kept] : cases) {
       KernelCase test(Op("", "ReduceMean"),
-                      {{CodesType(dtype, shape, 0.02f, 7)},
+                      {{QuantType(dtype, shape, 0.02f, 7)},
                        {{DType::kI64, {static_cast<int64_t>(axes.size())}, {}, {}}, true}},
-                      {}, {CodesType(dtype, kept, 0.013f, 3)});
+                      {}, {QuantType(dtype, kept, 0.013f, 3)});
       test.tensors[1] = Tensor::Ints(axes);
       test.fixed[test.graph.node(test.node).inputs[1]] = test.tensors[1];
       std::vector<int64_t> sums(ir::NumElements(kept), 0);
@@ -207,12 +207,12 @@ void CheckMeans() {
       }
       const NodeView view = test.View();
       const int64_t count = ir::NumElements(shape) / ir::NumElements(kept);
-      std::vector<int32_t> codes;
+      std::vector<int32_t> stored;
       for (const int64_t sum : sums) {
-        codes.push_back(
-            CodeOfSum(view, sum, MeanMultiplier(*view.in(0).quant, *view.out().quant, count)));
+        stored.push_back(
+            RequantizedSum(view, sum, MeanMultiplier(*view.in(0).quant, *view.out().quant, count)));
       }
-      ExpectCodes(test, codes);
+      ExpectStored(test, stored);
     }
   }
 }
@@ -221,12 +221,12 @@ void CheckMeans() {
 // meaning
 
 void CheckElementwise() {
-  const ir::Type a = CodesType(DType::kU8, {2, 5, 3, 7}, 0.031f, 100);
-  const ir::Type b = CodesType(DType::kI8, {5, 1, 1}, 0.017f, -3);
-  const ir::Type y = CodesType(DType::kI8, {2, 5, 3, 7}, 0.041f, 7);
+  const ir::Type a = QuantType(DType::kU8, {2, 5, 3, 7}, 0.031f, 100);
+  const ir::Type b = QuantType(DType::kI8, {5, 1, 1}, 0.017f, -3);
+  const ir::Type y = QuantType(DType::kI8, {2, 5, 3, 7}, 0.041f, 7);
   for (const std::string_view name : {"Add", "Sub", "Mul", "Div"}) {
     ExpectAsDefinition({Op("", name), {{a}, {b}}, {}, {y}});
-    const ir::Type wide = CodesType(DType::kI16, {2, 5, 3, 7}, 0.0007f, 0);
+    const ir::Type wide = QuantType(DType::kI16, {2, 5, 3, 7}, 0.0007f, 0);
     ExpectAsDefinition({Op("", name), {{wide}, {b}}, {}, {wide}});
   }
   for (const std::string_view name : {"Max", "Min"}) {
@@ -241,8 +241,8 @@ void CheckElementwise() {
 }
 
 void CheckMovement() {
-  const ir::Type x = CodesType(DType::kI8, {2, 3, 4, 5}, 0.5f, 3);
-  const auto like = [&](Shape shape) { return CodesType(DType::kI8, std::move(shape), 0.5f, 3); };
+  const ir::Type x = QuantType(DType::kI8, {2, 3, 4, 5}, 0.5f, 3);
+  const auto like = [&](Shape shape) { return QuantType(DType::kI8, std::move(shape), 0.5f, 3); };
   ExpectAsDefinition({Op("", "Concat"), {{x}, {x}}, {{"axis", int64_t{1}}}, {like({2, 6, 4, 5})}});
   ExpectAsDefinition({Op("", "Transpose"), {{x}}, {}, {like({5, 4, 3, 2})}});
   ExpectAsDefinition({Op("", "MaxPool"),
@@ -276,8 +276,8 @@ void SetConstant(KernelCase& test, size_t input, const Tensor& tensor) {
 }
 
 void CheckRuns() {
-  const ir::Type x = CodesType(DType::kI8, {2, 3, 4, 5}, 0.5f, 3);
-  const auto like = [&](Shape shape) { return CodesType(DType::kI8, std::move(shape), 0.5f, 3); };
+  const ir::Type x = QuantType(DType::kI8, {2, 3, 4, 5}, 0.5f, 3);
+  const auto like = [&](Shape shape) { return QuantType(DType::kI8, std::move(shape), 0.5f, 3); };
   const ir::Type ints{DType::kI64, {8}, {}, {}};
   for (const std::string mode : {"constant", "edge", "reflect"}) {
     KernelCase pad(Op("", "Pad"), {{x}, {ints, true}}, {{"mode", mode}}, {like({2, 3, 7, 6})});
@@ -296,11 +296,11 @@ void CheckRuns() {
 void CheckBorders() {
   const ir::Type real{DType::kF32, {2, 3, 4, 5}, {}, {}};
   for (const DType dtype : {DType::kU8, DType::kI8}) {
-    const ir::Type codes = CodesType(dtype, real.shape, 0.031f, 9);
-    ExpectAsDefinition({Op("octavo", "Quantize"), {{real}}, {}, {codes}});
-    ExpectAsDefinition({Op("octavo", "Dequantize"), {{codes}}, {}, {real}});
+    const ir::Type quantized = QuantType(dtype, real.shape, 0.031f, 9);
+    ExpectAsDefinition({Op("octavo", "Quantize"), {{real}}, {}, {quantized}});
+    ExpectAsDefinition({Op("octavo", "Dequantize"), {{quantized}}, {}, {real}});
     const KernelCase same(Op("octavo", "Reinterpret"), {{{dtype, real.shape, {}, {}}}}, {},
-                          {codes});
+                          {quantized});
     const Kernel& kernel = *MatchingKernels(same.View()).front();
     Met().insert(kernel.name);
     EXPECT_EQ(kernel.name, "copy");
@@ -311,21 +311,21 @@ void CheckBorders() {
 // Rows for pools of images give the bits of the row for any pool.
 void CheckPools() {
   for (const DType dtype : {DType::kU8, DType::kI8}) {
-    const ir::Type x = CodesType(dtype, {2, 19, 7, 6}, 0.02f, 5);
+    const ir::Type x = QuantType(dtype, {2, 19, 7, 6}, 0.02f, 5);
     const KernelCase cases[] = {
-        {Op("", "GlobalAveragePool"), {{x}}, {}, {CodesType(dtype, {2, 19, 1, 1}, 0.013f, 0)}},
+        {Op("", "GlobalAveragePool"), {{x}}, {}, {QuantType(dtype, {2, 19, 1, 1}, 0.013f, 0)}},
         {Op("", "AveragePool"),
          {{x}},
          {{"kernel_shape", Ints{3, 2}}, {"pads", Ints{1, 0, 1, 1}}, {"strides", Ints{2, 1}}},
-         {CodesType(dtype, {2, 19, 4, 6}, 0.013f, 7)}},
+         {QuantType(dtype, {2, 19, 4, 6}, 0.013f, 7)}},
         {Op("", "AveragePool"),
-         {{CodesType(dtype, {2, 130, 9, 11}, 0.02f, 5)}},
+         {{QuantType(dtype, {2, 130, 9, 11}, 0.02f, 5)}},
          {{"kernel_shape", Ints{3, 4}},
           {"pads", Ints{2, 3, 1, 0}},
           {"strides", Ints{3, 2}},
           {"dilations", Ints{2, 2}},
           {"count_include_pad", int64_t{1}}},
-         {CodesType(dtype, {2, 130, 3, 4}, 0.013f, 7)}}};
+         {QuantType(dtype, {2, 130, 3, 4}, 0.013f, 7)}}};
     for (const KernelCase& test : cases) {
       std::vector<const Kernel*> kernels = MatchingKernels(test.View());
       kernels.pop_back();
@@ -345,10 +345,10 @@ void CheckNormalizations() {
                                  {DType::kI8, DType::kU8},
                                  {DType::kI16, DType::kI8},
                                  {DType::kI8, DType::kI16}}) {
-    const ir::Type x = CodesType(from, {3, 5, 37}, from == DType::kI16 ? 0.0003f : 0.031f, 9);
-    const ir::Type long_x = CodesType(from, {70, 301}, from == DType::kI16 ? 0.0003f : 0.07f, -3);
+    const ir::Type x = QuantType(from, {3, 5, 37}, from == DType::kI16 ? 0.0003f : 0.031f, 9);
+    const ir::Type long_x = QuantType(from, {70, 301}, from == DType::kI16 ? 0.0003f : 0.07f, -3);
     const auto y = [&, dtype = to](const ir::Type& like, float scale) {
-      return CodesType(dtype, like.shape, scale, 3);
+      return QuantType(dtype, like.shape, scale, 3);
     };
     for (const int64_t axis : {-1, 1}) {
       ExpectAsDefinition({Op("", "Softmax"), {{x}}, {{"axis", axis}}, {y(x, 0.0039f)}});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels in the numerics modes beside `onnx`: each mode's own ties, the same bits for all numbers
+// Kernels in the numerics modes except `onnx`: each mode's own ties, the same bits for all numbers
 // of threads, and refusal of what a mode does not define.
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ Result<std::vector<Tensor>> RunIn(const KernelCase& test, std::string_view mode,
   return plan.Run(inputs, pool);
 }
 
-std::vector<int64_t> Codes(const KernelCase& test, std::string_view mode,
-                           const std::vector<Tensor>& inputs) {
+std::vector<int64_t> Stored(const KernelCase& test, std::string_view mode,
+                            const std::vector<Tensor>& inputs) {
   const auto alone = RunIn(test, mode, inputs, 1);
   if (!alone) throw std::runtime_error(alone.error().message);
   EXPECT_EQ(*RunIn(test, mode, inputs, 3), *alone) << mode;
@@ -33,25 +33,25 @@ const ir::Type kReal{DType::kF32, {6}, {}, {}};
 
 TEST(ModeKernels, QuantizeTiesAsTheModeSays) {
   const KernelCase test(*ops::FindOp("Quantize", "octavo"), {{kReal}}, {},
-                        {CodesType(DType::kI8, {6}, 0.5f, 1)});
+                        {QuantType(DType::kI8, {6}, 0.5f, 1)});
   const Tensor x = Tensor::Of<float>({6}, {-0.75f, -0.25f, 0.25f, 0.75f, 1e9f, -1e9f});
   using Ints = std::vector<int64_t>;
-  EXPECT_EQ(Codes(test, "onnx", {x}), (Ints{-1, 1, 1, 3, 127, -128}));
-  EXPECT_EQ(Codes(test, "tflite", {x}), (Ints{-1, 0, 2, 3, 127, -128}));
-  EXPECT_EQ(Codes(test, "glow-interpreter", {x}), (Ints{0, 0, 2, 2, 127, -128}));
+  EXPECT_EQ(Stored(test, "onnx", {x}), (Ints{-1, 1, 1, 3, 127, -128}));
+  EXPECT_EQ(Stored(test, "tflite", {x}), (Ints{-1, 0, 2, 3, 127, -128}));
+  EXPECT_EQ(Stored(test, "glow-interpreter", {x}), (Ints{0, 0, 2, 2, 127, -128}));
 }
 
 TEST(ModeKernels, RescaleTiesAsTheModeSays) {
-  const KernelCase test(*ops::FindOp("Rescale", "octavo"), {{CodesType(DType::kI8, {6}, 0.25f, 0)}},
-                        {}, {CodesType(DType::kI8, {6}, 0.5f, 0)});
+  const KernelCase test(*ops::FindOp("Rescale", "octavo"), {{QuantType(DType::kI8, {6}, 0.25f, 0)}},
+                        {}, {QuantType(DType::kI8, {6}, 0.5f, 0)});
   const Tensor x = Tensor::Of<int8_t>({6}, {-3, -1, 1, 3, 127, -128});
   using Ints = std::vector<int64_t>;
-  EXPECT_EQ(Codes(test, "onnx", {x}), (Ints{-2, 0, 0, 2, 64, -64}));
-  EXPECT_EQ(Codes(test, "tflite", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
-  EXPECT_EQ(Codes(test, "tflite-single", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
-  EXPECT_EQ(Codes(test, "glow-interpreter", {x}), (Ints{-2, 0, 0, 2, 64, -64}));
-  EXPECT_EQ(Codes(test, "glow-cpu", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
-  EXPECT_EQ(Codes(test, "pow2", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
+  EXPECT_EQ(Stored(test, "onnx", {x}), (Ints{-2, 0, 0, 2, 64, -64}));
+  EXPECT_EQ(Stored(test, "tflite", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
+  EXPECT_EQ(Stored(test, "tflite-single", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
+  EXPECT_EQ(Stored(test, "glow-interpreter", {x}), (Ints{-2, 0, 0, 2, 64, -64}));
+  EXPECT_EQ(Stored(test, "glow-cpu", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
+  EXPECT_EQ(Stored(test, "pow2", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
 }
 
 // Each channel as a value of its own would be, on either side of the Rescale and along any axis.
@@ -61,17 +61,17 @@ void CheckChannels(const ir::Type& from, const ir::Type& to, int axis) {
   const int64_t channels = from.shape[axis], stride = ir::StridesOf(from.shape)[axis];
   for (const std::string_view mode :
        {"onnx", "tflite", "tflite-single", "glow-interpreter", "glow-cpu", "pow2"}) {
-    const std::vector<int64_t> codes = Codes(whole, mode, {whole.tensors[0]});
+    const std::vector<int64_t> results = Stored(whole, mode, {whole.tensors[0]});
     for (int64_t c = 0; c < channels; ++c) {
       const auto alone = [&](const ir::Type& type) {
-        return CodesType(type.dtype, {1}, type.quant->scale(c), type.quant->zero_point(c));
+        return QuantType(type.dtype, {1}, type.quant->scale(c), type.quant->zero_point(c));
       };
       const KernelCase one(rescale, {{alone(from)}}, {}, {alone(to)});
       for (int64_t i = 0; i < whole.tensors[0].size(); ++i) {
         if (i / stride % channels != c) continue;
         const auto x = static_cast<int8_t>(whole.tensors[0].IntAt(i));
-        EXPECT_EQ(codes[i], Codes(one, mode, {Tensor::Of<int8_t>({1}, {x})})[0])
-            << mode << ", channel " << c << ", code " << int{x};
+        EXPECT_EQ(results[i], Stored(one, mode, {Tensor::Of<int8_t>({1}, {x})})[0])
+            << mode << ", channel " << c << ", quantized value " << int{x};
       }
     }
   }
@@ -83,7 +83,7 @@ TEST(ModeKernels, ARescalePerChannelIsOneOfEachChannel) {
     return ir::Type{
         DType::kI8, shape, ir::Quant::PerAxis(axis, std::move(scales), std::move(zeros)), {}};
   };
-  const ir::Type plain = CodesType(DType::kI8, shape, 0.5f, 1);
+  const ir::Type plain = QuantType(DType::kI8, shape, 0.5f, 1);
   const ir::Type first = along(0, {0.25f, 0.5f, 1}, {0, -7, 3});
   const ir::Type middle = along(1, {0.25f, 0.125f, 1, 2}, {0, 5, 0, -128});
   CheckChannels(first, plain, 0);
@@ -95,14 +95,14 @@ TEST(ModeKernels, ARescalePerChannelIsOneOfEachChannel) {
 TEST(ModeKernels, ARescalePerChannelTiesAsTheModeSays) {
   const ir::Type from{DType::kI8, {2, 3}, ir::Quant::PerAxis(0, {0.25f, 0.75f}, {0, 1}), {}};
   const KernelCase test(*ops::FindOp("Rescale", "octavo"), {{from}}, {},
-                        {CodesType(DType::kI8, {2, 3}, 0.5f, 0)});
+                        {QuantType(DType::kI8, {2, 3}, 0.5f, 0)});
   const Tensor x = Tensor::Of<int8_t>({2, 3}, {-3, -1, 3, 0, 2, 4});  // ratios 1/2 and 3/2
   using Ints = std::vector<int64_t>;
-  EXPECT_EQ(Codes(test, "onnx", {x}), (Ints{-2, 0, 2, -2, 2, 4}));
-  EXPECT_EQ(Codes(test, "tflite", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
-  EXPECT_EQ(Codes(test, "tflite-single", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
-  EXPECT_EQ(Codes(test, "glow-interpreter", {x}), (Ints{-2, 0, 2, -2, 2, 4}));
-  EXPECT_EQ(Codes(test, "glow-cpu", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
+  EXPECT_EQ(Stored(test, "onnx", {x}), (Ints{-2, 0, 2, -2, 2, 4}));
+  EXPECT_EQ(Stored(test, "tflite", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
+  EXPECT_EQ(Stored(test, "tflite-single", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
+  EXPECT_EQ(Stored(test, "glow-interpreter", {x}), (Ints{-2, 0, 2, -2, 2, 4}));
+  EXPECT_EQ(Stored(test, "glow-cpu", {x}), (Ints{-1, 0, 2, -1, 2, 5}));
   ThreadPool pool(1);
   const auto refused = Plan::Create(test.graph, {.numerics = &numerics::kPow2}, pool);
   ASSERT_FALSE(refused);
@@ -112,9 +112,9 @@ TEST(ModeKernels, ARescalePerChannelTiesAsTheModeSays) {
 KernelCase Product(std::string_view op, float scale) {
   return {
       *ops::FindOp(op),
-      {{CodesType(DType::kI8, {3, 8}, scale, 0)}, {CodesType(DType::kI8, {8, 5}, 0.5f, 0), true}},
+      {{QuantType(DType::kI8, {3, 8}, scale, 0)}, {QuantType(DType::kI8, {8, 5}, 0.5f, 0), true}},
       {},
-      {CodesType(DType::kI8, {3, 5}, 64.0f, 7)}};
+      {QuantType(DType::kI8, {3, 5}, 64.0f, 7)}};
 }
 
 TEST(ModeKernels, AProductIsTheSumThroughTheModesFormula) {
@@ -135,9 +135,9 @@ TEST(ModeKernels, AProductIsTheSumThroughTheModesFormula) {
       after.push_back(clamp(std::round(real) + 7));
     }
     for (const std::string_view mode : {"tflite-single", "glow-cpu", "pow2"}) {
-      EXPECT_EQ(Codes(test, mode, {a}), upwards) << op << " " << mode;
+      EXPECT_EQ(Stored(test, mode, {a}), upwards) << op << " " << mode;
     }
-    EXPECT_EQ(Codes(test, "glow-interpreter", {a}), op == "Gemm" ? after : away);
+    EXPECT_EQ(Stored(test, "glow-interpreter", {a}), op == "Gemm" ? after : away);
   }
 }
 
@@ -146,8 +146,8 @@ TEST(ModeKernels, WhatAModeDoesNotDefineIsRefusedByName) {
   ASSERT_FALSE(pow2);
   EXPECT_EQ(pow2.error().code, Code::kUnimplemented);
   EXPECT_NE(pow2.error().message.find("numerics mode 'pow2'"), std::string::npos);
-  const ir::Type codes = CodesType(DType::kI8, {6}, 0.5f, 1);
-  const KernelCase softmax(*ops::FindOp("Softmax"), {{codes}}, {}, {codes});
+  const ir::Type type = QuantType(DType::kI8, {6}, 0.5f, 1);
+  const KernelCase softmax(*ops::FindOp("Softmax"), {{type}}, {}, {type});
   const auto refused = RunIn(softmax, "tflite", {}, 1);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kUnimplemented);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of two and one operand in the numerics modes beside `onnx`, over all codes, against the
-// formulas written out here from the published definitions.
+// Operators of two and one operand in the numerics modes except `onnx`, over all 8-bit values,
+// against the formulas written out here from the published definitions.
 #include <gemmlowp/fixedpoint/fixedpoint.h>
 #include <gtest/gtest.h>
 
@@ -31,23 +31,23 @@ Result<Tensor> RunIn(const KernelCase& test, std::string_view mode,
   return outputs[0];
 }
 
-Tensor AllCodes(ir::Shape shape) {
-  Tensor codes(DType::kI8, std::move(shape));
-  for (int i = 0; i < 256; ++i) codes.mutable_values<int8_t>()[i] = static_cast<int8_t>(i - 128);
-  return codes;
+Tensor AllInt8(ir::Shape shape) {
+  Tensor values(DType::kI8, std::move(shape));
+  for (int i = 0; i < 256; ++i) values.mutable_values<int8_t>()[i] = static_cast<int8_t>(i - 128);
+  return values;
 }
 
-int64_t Clamp(int64_t code) { return std::clamp<int64_t>(code, -128, 127); }
+int64_t Clamp(int64_t q) { return std::clamp<int64_t>(q, -128, 127); }
 
-// Every pair of codes through the op, against `expected(a - za, b - zb)` before the clamp.
+// Every pair of 8-bit values through the op, against `expected(a - za, b - zb)` before the clamp.
 template <class F>
 void ComparePairs(std::string_view op, std::string_view mode, Params a, Params b, Params y,
                   F&& expected) {
   const KernelCase test(*ops::FindOp(op),
-                        {{CodesType(DType::kI8, {256, 1}, a.scale, a.zero)},
-                         {CodesType(DType::kI8, {1, 256}, b.scale, b.zero)}},
-                        {}, {CodesType(DType::kI8, {256, 256}, y.scale, y.zero)});
-  const std::vector<Tensor> inputs = {AllCodes({256, 1}), AllCodes({1, 256})};
+                        {{QuantType(DType::kI8, {256, 1}, a.scale, a.zero)},
+                         {QuantType(DType::kI8, {1, 256}, b.scale, b.zero)}},
+                        {}, {QuantType(DType::kI8, {256, 256}, y.scale, y.zero)});
+  const std::vector<Tensor> inputs = {AllInt8({256, 1}), AllInt8({1, 256})};
   const auto got = RunIn(test, mode, inputs);
   ASSERT_TRUE(got) << got.error().message;
   ASSERT_EQ(*RunIn(test, mode, inputs, 2), *got);
@@ -188,9 +188,9 @@ TEST(ModeOperators, PowersOfTwoAlignToTheFinerScaleAndShiftOnce) {
 }
 
 TEST(ModeOperators, WideSumsAndProductsAreTflitesWithAShiftOf15) {
-  const ir::Type a = CodesType(DType::kI16, {64}, 0.001f, 0);
-  const ir::Type b = CodesType(DType::kI16, {64}, 0.0003f, 0);
-  const ir::Type y = CodesType(DType::kI16, {64}, 0.0011f, 0);
+  const ir::Type a = QuantType(DType::kI16, {64}, 0.001f, 0);
+  const ir::Type b = QuantType(DType::kI16, {64}, 0.0003f, 0);
+  const ir::Type y = QuantType(DType::kI16, {64}, 0.0011f, 0);
   const KernelCase test(*ops::FindOp("Add"), {{a}, {b}}, {}, {y});
   const auto got = RunIn(test, "tflite", test.tensors);
   ASSERT_TRUE(got) << got.error().message;
@@ -207,7 +207,7 @@ TEST(ModeOperators, WideSumsAndProductsAreTflitesWithAShiftOf15) {
 }
 
 TEST(ModeOperators, WhatTfliteHasNoFormForIsRefused) {
-  const ir::Type x = CodesType(DType::kI8, {4}, 0.5f, 0), y = CodesType(DType::kI8, {4}, 0.25f, 0);
+  const ir::Type x = QuantType(DType::kI8, {4}, 0.5f, 0), y = QuantType(DType::kI8, {4}, 0.25f, 0);
   for (const std::string_view op : {"Max", "Min"}) {
     EXPECT_FALSE(RunIn(KernelCase(*ops::FindOp(op), {{x}, {x}}, {}, {y}), "tflite", {}));
   }

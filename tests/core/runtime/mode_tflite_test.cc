@@ -26,24 +26,24 @@ Result<Ints> RunIn(const KernelCase& test, std::string_view mode,
   return outputs[0].ToInts();
 }
 
-// All codes from the least, in i8 or u8.
-Tensor AllCodes(DType dtype) {
-  Tensor codes(dtype, {256});
+// Every i8 or u8 value, from the lowest up.
+Tensor AllValues(DType dtype) {
+  Tensor values(dtype, {256});
   for (int i = 0; i < 256; ++i) {
-    codes.mutable_raw()[i] = static_cast<std::byte>(dtype == DType::kI8 ? i - 128 : i);
+    values.mutable_raw()[i] = static_cast<std::byte>(dtype == DType::kI8 ? i - 128 : i);
   }
-  return codes;
+  return values;
 }
 
-// The vectors are of i8; u8 has the same codes 128 further up.
+// The vectors are for i8; those for u8 are 128 higher.
 template <class Expected>
 void CheckBoth(std::string_view op, std::string_view mode, const ir::AttrMap& attributes,
                const auto& parameters, const Expected& expected) {
   for (const auto& [dtype, up] : {std::pair(DType::kI8, 0), std::pair(DType::kU8, 128)}) {
-    const ir::Type x = CodesType(dtype, {256}, parameters.scale, parameters.zero + up);
-    const ir::Type y = CodesType(dtype, {256}, parameters.to, parameters.to_zero + up);
+    const ir::Type x = QuantType(dtype, {256}, parameters.scale, parameters.zero + up);
+    const ir::Type y = QuantType(dtype, {256}, parameters.to, parameters.to_zero + up);
     const KernelCase test(*ops::FindOp(op), {{x}}, attributes, {y});
-    const auto got = RunIn(test, mode, {AllCodes(dtype)});
+    const auto got = RunIn(test, mode, {AllValues(dtype)});
     ASSERT_TRUE(got) << got.error().message;
     for (int i = 0; i < 256; ++i) {
       ASSERT_EQ((*got)[i] - up, expected[i]) << op << " " << mode << " of " << i - 128;
@@ -61,8 +61,8 @@ TEST(ModeTflite, LeakyReluIsTheReferenceOperator) {
 
 TEST(ModeTflite, HardSwishIsTheReferenceOperator) {
   for (const tflite_vectors::Swish& swish : tflite_vectors::kHardSwish) {
-    CheckBoth("HardSwish", "tflite", {}, swish, swish.codes);
-    CheckBoth("HardSwish", "tflite-single", {}, swish, swish.codes);
+    CheckBoth("HardSwish", "tflite", {}, swish, swish.results);
+    CheckBoth("HardSwish", "tflite-single", {}, swish, swish.results);
   }
 }
 
@@ -73,11 +73,11 @@ TEST(ModeTflite, WhatTheReferenceOperatorsDoNotDefineIsRefused) {
     const auto got = RunIn(test, "tflite", test.tensors);
     return !got && got.error().code == Code::kUnimplemented;
   };
-  const ir::Type i8 = CodesType(DType::kI8, {4}, 0.5f, 0), u8 = CodesType(DType::kU8, {4}, 0.5f, 0);
+  const ir::Type i8 = QuantType(DType::kI8, {4}, 0.5f, 0), u8 = QuantType(DType::kU8, {4}, 0.5f, 0);
   EXPECT_TRUE(refused("LeakyRelu", i8, u8));
   EXPECT_TRUE(refused("LeakyRelu", i8, i8, {{"alpha", -0.5f}}));
   EXPECT_TRUE(refused("HardSwish", i8, u8));
-  EXPECT_TRUE(refused("HardSwish", i8, CodesType(DType::kI8, {4}, 0.001f, 0)));
+  EXPECT_TRUE(refused("HardSwish", i8, QuantType(DType::kI8, {4}, 0.001f, 0)));
   EXPECT_TRUE(refused("LogSoftmax", i8, i8));
 }
 
@@ -91,9 +91,9 @@ TEST(ModeTflite, A64BitSumIsMultipliedBy16Bits) {
 // Sums of i16 by i8, each channel through its own multiplier.
 TEST(ModeTflite, AProductOf16BitActivationsIsSummedIn64Bits) {
   const std::vector<float> scales = {0.01f, 0.02f, 0.003f};
-  const ir::Type x = CodesType(DType::kI16, {2, 40}, 0.001f, 0);
+  const ir::Type x = QuantType(DType::kI16, {2, 40}, 0.001f, 0);
   const ir::Type w{DType::kI8, {40, 3}, ir::Quant::PerAxis(1, scales, {0, 0, 0}), {}};
-  const ir::Type y = CodesType(DType::kI16, {2, 3}, 0.0005f, 0);
+  const ir::Type y = QuantType(DType::kI16, {2, 3}, 0.0005f, 0);
   std::vector<float> bias_scales;
   for (const float scale : scales) bias_scales.push_back(0.001f * scale);
   const ir::Type b{DType::kI32, {3}, ir::Quant::PerAxis(0, bias_scales, {0, 0, 0}), {}};
@@ -123,13 +123,13 @@ TEST(ModeTflite, A16BitProductTakesWhatTfliteHasAFormFor) {
     const KernelCase test(*ops::FindOp("MatMul"), {{x}, {w}}, {}, {y});
     return RunIn(test, "tflite", test.tensors).has_value();
   };
-  const ir::Type i16 = CodesType(DType::kI16, {3, 3}, 0.001f, 0);
+  const ir::Type i16 = QuantType(DType::kI16, {3, 3}, 0.001f, 0);
   EXPECT_TRUE(runs(i16, i16, i16));
-  EXPECT_TRUE(runs(i16, CodesType(DType::kI8, {3, 3}, 0.01f, 0), i16));
-  EXPECT_FALSE(runs(i16, CodesType(DType::kI8, {3, 3}, 0.01f, 5), i16));
-  EXPECT_FALSE(runs(CodesType(DType::kI16, {3, 3}, 0.001f, 7), i16, i16));
-  EXPECT_FALSE(runs(CodesType(DType::kU16, {3, 3}, 0.001f, 0), i16, i16));
-  EXPECT_FALSE(runs(i16, i16, CodesType(DType::kI8, {3, 3}, 0.01f, 0)));
+  EXPECT_TRUE(runs(i16, QuantType(DType::kI8, {3, 3}, 0.01f, 0), i16));
+  EXPECT_FALSE(runs(i16, QuantType(DType::kI8, {3, 3}, 0.01f, 5), i16));
+  EXPECT_FALSE(runs(QuantType(DType::kI16, {3, 3}, 0.001f, 7), i16, i16));
+  EXPECT_FALSE(runs(QuantType(DType::kU16, {3, 3}, 0.001f, 0), i16, i16));
+  EXPECT_FALSE(runs(i16, i16, QuantType(DType::kI8, {3, 3}, 0.01f, 0)));
 }
 
 }  // namespace

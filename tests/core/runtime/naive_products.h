@@ -11,7 +11,7 @@ namespace octavo::runtime {
 
 using Ints = std::vector<int64_t>;
 
-inline int32_t CodeOfSum(const NodeView& view, int64_t sum, float multiplier) {
+inline int32_t RequantizedSum(const NodeView& view, int64_t sum, float multiplier) {
   return Requantize(sum, multiplier, view.out().quant->zero_point(),
                     ir::IntegerRangeOf(view.out().dtype));
 }
@@ -62,7 +62,7 @@ inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g,
   const Geometry front = rank < 5 ? Geometry{} : g, row = rank < 4 ? Geometry{} : g;
   const int64_t batch = view.in(0).shape[0];
   const int64_t ins = x.channels / g.groups, outs = y.channels / g.groups;
-  std::vector<int32_t> codes;
+  std::vector<int32_t> results;
   for (int64_t at = 0; at < batch * y.channels * y.places(); ++at) {
     const int64_t n = at / (y.channels * y.places()), o = at / y.places() % y.channels;
     const int64_t place = at % y.places();
@@ -82,9 +82,9 @@ inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g,
       }
     }
     const float product = view.in(0).quant->scale() * view.in(1).quant->scale(scale);
-    codes.push_back(CodeOfSum(view, sum, product / view.out().quant->scale()));
+    results.push_back(RequantizedSum(view, sum, product / view.out().quant->scale()));
   }
-  return codes;
+  return results;
 }
 
 // y[m, n] = sum over k; `a` and `b` give the offsets of elements (m, k) and (k, n) of an item.
@@ -92,7 +92,7 @@ template <class A, class B>
 std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, int64_t k, A&& a,
                                   B&& b) {
   const NodeView view = test.View();
-  std::vector<int32_t> codes;
+  std::vector<int32_t> results;
   for (int64_t i = 0; i < view.out().elements(); ++i) {
     const int64_t row = i / n, column = i % n;
     int64_t sum = view.Has(2) ? test.tensors[2].IntAt(column) : 0;
@@ -101,9 +101,9 @@ std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, 
              CenteredAt(test, 1, b(row / m, j, column), column);
     }
     const float product = view.in(0).quant->scale() * view.in(1).quant->scale(column);
-    codes.push_back(CodeOfSum(view, sum, product / view.out().quant->scale()));
+    results.push_back(RequantizedSum(view, sum, product / view.out().quant->scale()));
   }
-  return codes;
+  return results;
 }
 
 }  // namespace octavo::runtime

@@ -37,31 +37,35 @@ class Network {
   Network() {
     const Type real{DType::kF32, {1, 3, 8, 8}, {}, {}};
     const ValueId x = graph_.AddInput("x", real);
-    const ValueId q = Node(kQuantize, {x}, {}, "x.q", Codes({1, 3, 8, 8}));
+    const ValueId q = Node(kQuantize, {x}, {}, "x.q", U8Type({1, 3, 8, 8}));
     const ValueId w1 = Constant("w1", ChannelType(DType::kI8, {16, 3, 3, 3}, 0, 0.003f));
-    const ValueId a = Node(kConv, {q, w1}, Pads(), "a", Codes({1, 16, 8, 8}));
+    const ValueId a = Node(kConv, {q, w1}, Pads(), "a", U8Type({1, 16, 8, 8}));
     const Type w2{DType::kF32, {16, 16, 3, 3}, {}, {}};
     const ValueId pending = Constant("w2.float", w2);
     const ValueId weights = Node(kQuantize, {pending}, {}, "w2",
                                  {DType::kI8, w2.shape, ir::Quant::PerTensor(0.1f, 0), {}});
-    const ValueId b = Node(kConv, {a, weights}, Pads(), "b", Codes({1, 16, 8, 8}));
-    const ValueId sum = Node(kAdd, {a, b}, {}, "sum", Codes({1, 16, 8, 8}));
+    const ValueId b = Node(kConv, {a, weights}, Pads(), "b", U8Type({1, 16, 8, 8}));
+    const ValueId sum = Node(kAdd, {a, b}, {}, "sum", U8Type({1, 16, 8, 8}));
     const ValueId pool =
         Node(kMaxPool, {sum}, {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}}, "pool",
-             Codes({1, 16, 4, 4}));
-    const ValueId mean = Node(kGlobalAveragePool, {pool}, {}, "mean", Codes({1, 16, 1, 1}));
+             U8Type({1, 16, 4, 4}));
+    const ValueId mean = Node(kGlobalAveragePool, {pool}, {}, "mean", U8Type({1, 16, 1, 1}));
     graph_.AddOutput(Node(kDequantize, {mean}, {}, "y", {DType::kF32, {1, 16, 1, 1}, {}, {}}));
     graph_.AddOutput(sum);
   }
 
   const ir::Graph& graph() const { return graph_; }
-  Tensor Input(uint32_t seed) const { return RandomCodes(graph_.type(graph_.inputs()[0]), seed); }
+  Tensor Input(uint32_t seed) const {
+    return RandomElements(graph_.type(graph_.inputs()[0]), seed);
+  }
 
  private:
-  static Type Codes(ir::Shape shape) { return CodesType(DType::kU8, std::move(shape), 0.08f, 120); }
+  static Type U8Type(ir::Shape shape) {
+    return QuantType(DType::kU8, std::move(shape), 0.08f, 120);
+  }
   static ir::AttrMap Pads() { return {{"pads", Ints{1, 1, 1, 1}}}; }
   ValueId Constant(const std::string& name, const Type& type) {
-    return graph_.AddConstant(name, ir::MakePayload(RandomCodes(type, 7)), type);
+    return graph_.AddConstant(name, ir::MakePayload(RandomElements(type, 7)), type);
   }
   ValueId Node(const ir::OpDef& op, std::vector<ValueId> inputs, ir::AttrMap attributes,
                const std::string& name, const Type& type) {
@@ -117,30 +121,30 @@ TEST(Plan, AnAddFusedIntoAMatMulHasTheSameBits) {
   constexpr ir::OpDef kMatMul{.name = "MatMul", .since = ir::kNotInOnnx};
   for (const auto& [dtype, zero] : {std::pair(DType::kU8, 131), {DType::kI8, -9}}) {
     ir::Graph graph;
-    const auto codes = [&, type = dtype, at = zero](Shape shape, float scale) {
-      return CodesType(type, std::move(shape), scale, at);
+    const auto quantized = [&, type = dtype, at = zero](Shape shape, float scale) {
+      return QuantType(type, std::move(shape), scale, at);
     };
     const auto constant = [&](const std::string& name, const Type& type) {
-      return graph.AddConstant(name, ir::MakePayload(RandomCodes(type, 5)), type);
+      return graph.AddConstant(name, ir::MakePayload(RandomElements(type, 5)), type);
     };
     const auto node = [&](const ir::OpDef& op, ValueId a, ValueId b, const std::string& name,
                           const Type& type) {
       const ir::NodeId id = graph.AddNode({.op = &op, .inputs = {a, b}, .results = {{name, type}}});
       return graph.node(id).result();
     };
-    const ValueId x = graph.AddInput("x", codes({3, 5, 37}, 0.03f));
-    const ValueId w1 = constant("w1", CodesType(DType::kI8, {37, 70}, 0.004f, 0));
-    const ValueId a = node(kMatMul, x, w1, "a", codes({3, 5, 70}, 0.02f));
-    const ValueId row = constant("row", CodesType(DType::kI8, {1, 70}, 0.011f, 3));
-    const ValueId sum = node(kAdd, row, a, "sum", codes({3, 5, 70}, 0.025f));
-    const ValueId w2 = constant("w2", CodesType(DType::kU8, {70, 70}, 0.004f, 120));
+    const ValueId x = graph.AddInput("x", quantized({3, 5, 37}, 0.03f));
+    const ValueId w1 = constant("w1", QuantType(DType::kI8, {37, 70}, 0.004f, 0));
+    const ValueId a = node(kMatMul, x, w1, "a", quantized({3, 5, 70}, 0.02f));
+    const ValueId row = constant("row", QuantType(DType::kI8, {1, 70}, 0.011f, 3));
+    const ValueId sum = node(kAdd, row, a, "sum", quantized({3, 5, 70}, 0.025f));
+    const ValueId w2 = constant("w2", QuantType(DType::kU8, {70, 70}, 0.004f, 120));
     const ir::NodeId gelu = graph.AddNode({.op = ops::FindOp("Gelu"),
                                            .inputs = {sum},
-                                           .results = {{"bent", codes({3, 5, 70}, 0.02f)}}});
+                                           .results = {{"bent", quantized({3, 5, 70}, 0.02f)}}});
     const ValueId bent = graph.node(gelu).result();
-    const ValueId b = node(kMatMul, bent, w2, "b", codes({3, 5, 70}, 0.05f));
-    graph.AddOutput(node(kAdd, b, bent, "y", CodesType(DType::kU8, {3, 5, 70}, 0.06f, 100)));
-    const Tensor input = RandomCodes(graph.type(x), 2);
+    const ValueId b = node(kMatMul, bent, w2, "b", quantized({3, 5, 70}, 0.05f));
+    graph.AddOutput(node(kAdd, b, bent, "y", QuantType(DType::kU8, {3, 5, 70}, 0.06f, 100)));
+    const Tensor input = RandomElements(graph.type(x), 2);
     for (const Isa isa : MachineIsas()) {
       const ScopedIsaLimit limit(isa);
       for (const int threads : {1, 3}) {
@@ -195,9 +199,9 @@ TEST(Plan, ImagesChangeLayoutOnlyAtBorders) {
   std::vector<std::string> kernels;
   for (const StepProfile& step : profile) kernels.push_back(step.kernel);
   EXPECT_EQ(kernels,
-            (std::vector<std::string>{"rows-quantize", "to-channels-last", "int8-conv", "int8-conv",
-                                      "rows-max-pool", "rows-global-average-pool",
-                                      "rows-dequantize", "to-plain"}));
+            (std::vector<std::string>{"simd-quantize", "to-channels-last", "int8-conv", "int8-conv",
+                                      "simd-max-pool", "simd-global-average-pool",
+                                      "simd-dequantize", "to-plain"}));
   EXPECT_EQ(profile[3].op, "Conv+Add");
   EXPECT_EQ(profile[3].operations, 2.0 * 16 * 64 * 16 * 9);
   EXPECT_EQ(profile[3].isa, CurrentIsaName());

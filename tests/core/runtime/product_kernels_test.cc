@@ -79,10 +79,10 @@ TEST(ProductKernels, ConvolutionsAgree) {
         const Shape bias = {test.w[0]};
         const KernelCase kernel_case(
             kConv,
-            {{CodesType(x, test.x, 0.02f, zero)},
+            {{QuantType(x, test.x, 0.02f, zero)},
              {ChannelType(w, test.w, 0, 0.003f, w == DType::kU8 ? 128 : 0), true},
              {ChannelType(DType::kI32, bias, 0, 0.00006f), true, 20000}},
-            test.attributes, {CodesType(x, test.y, 0.08f, zero)});
+            test.attributes, {QuantType(x, test.y, 0.08f, zero)});
         EXPECT_EQ(CheckRows(kernel_case), 2u) << ir::ToString(test.x);
       }
     }
@@ -91,9 +91,9 @@ TEST(ProductKernels, ConvolutionsAgree) {
 
 TEST(ProductKernels, SixteenBitOperandsSumIn64Bits) {
   const KernelCase test(kConv,
-                        {{CodesType(DType::kI16, {1, 40, 3, 3}, 0.0001f, 0)},
-                         {CodesType(DType::kI16, {2, 40, 3, 3}, 0.0001f, 0), true}},
-                        {}, {CodesType(DType::kI16, {1, 2, 1, 1}, 0.01f, 0)});
+                        {{QuantType(DType::kI16, {1, 40, 3, 3}, 0.0001f, 0)},
+                         {QuantType(DType::kI16, {2, 40, 3, 3}, 0.0001f, 0), true}},
+                        {}, {QuantType(DType::kI16, {1, 2, 1, 1}, 0.01f, 0)});
   EXPECT_EQ(CheckRows(test), 1u);
   ThreadPool pool(1);
   int64_t sum = 0;
@@ -109,33 +109,33 @@ TEST(ProductKernels, GemmAgrees) {
   for (const bool trans_b : {false, true}) {
     const Shape w = trans_b ? Shape{33, 20} : Shape{20, 33};
     const KernelCase test(kGemm,
-                          {{CodesType(DType::kU8, {5, 20}, 0.02f, 100)},
+                          {{QuantType(DType::kU8, {5, 20}, 0.02f, 100)},
                            {ChannelType(DType::kI8, w, trans_b ? 0 : 1, 0.003f), true},
                            {ChannelType(DType::kI32, {33}, 0, 0.00006f), true, 20000}},
                           {{"transB", int64_t{trans_b}}},
-                          {CodesType(DType::kU8, {5, 33}, 0.05f, 128)});
+                          {QuantType(DType::kU8, {5, 33}, 0.05f, 128)});
     EXPECT_EQ(CheckRows(test), 2u);
   }
 }
 
 TEST(ProductKernels, MatMulAgrees) {
   const KernelCase weights(kMatMul,
-                           {{CodesType(DType::kI8, {2, 3, 20}, 0.02f, 3)},
+                           {{QuantType(DType::kI8, {2, 3, 20}, 0.02f, 3)},
                             {ChannelType(DType::kI8, {20, 17}, 1, 0.003f), true}},
-                           {}, {CodesType(DType::kI8, {2, 3, 17}, 0.05f, -1)});
+                           {}, {QuantType(DType::kI8, {2, 3, 17}, 0.05f, -1)});
   EXPECT_EQ(CheckRows(weights), 2u);
   const KernelCase pair(kMatMul,
-                        {{CodesType(DType::kU8, {2, 1, 5, 20}, 0.02f, 3)},
-                         {CodesType(DType::kI8, {3, 20, 17}, 0.02f, 9)}},
-                        {}, {CodesType(DType::kU8, {2, 3, 5, 17}, 0.25f, 128)});
+                        {{QuantType(DType::kU8, {2, 1, 5, 20}, 0.02f, 3)},
+                         {QuantType(DType::kI8, {3, 20, 17}, 0.02f, 9)}},
+                        {}, {QuantType(DType::kU8, {2, 3, 5, 17}, 0.25f, 128)});
   EXPECT_EQ(CheckRows(pair), 2u);
 }
 
 TEST(ProductKernels, MeansAgree) {
   for (const DType dtype : {DType::kU8, DType::kI8}) {
-    const ir::Type x = CodesType(dtype, {2, 19, 7, 6}, 0.02f, 5);
+    const ir::Type x = QuantType(dtype, {2, 19, 7, 6}, 0.02f, 5);
     const KernelCase global(kGlobalAveragePool, {{x}}, {},
-                            {CodesType(dtype, {2, 19, 1, 1}, 0.013f, -0)});
+                            {QuantType(dtype, {2, 19, 1, 1}, 0.013f, -0)});
     EXPECT_EQ(CheckRows(global), 2u);
     for (const int64_t include : {0, 1}) {
       const KernelCase pool(kAveragePool, {{x}},
@@ -143,7 +143,7 @@ TEST(ProductKernels, MeansAgree) {
                              {"pads", Ints{1, 0, 1, 1}},
                              {"strides", Ints{2, 1}},
                              {"count_include_pad", include}},
-                            {CodesType(dtype, {2, 19, 4, 6}, 0.013f, 7)});
+                            {QuantType(dtype, {2, 19, 4, 6}, 0.013f, 7)});
       EXPECT_EQ(CheckRows(pool), 2u);
     }
   }

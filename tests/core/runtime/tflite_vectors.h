@@ -107,7 +107,7 @@ struct Swish {
   int32_t zero;
   float to;
   int32_t to_zero;
-  std::array<int64_t, 256> codes;
+  std::array<int64_t, 256> results;
 };
 inline constexpr Swish kHardSwish[] = {
 {0.05f, -20, 0.04f, -118,

@@ -95,7 +95,7 @@ def list_of(values, width=96):
   return '\n'.join([*lines, line.rstrip(', ')])
 
 
-CODES = range(-128, 128)
+INT8 = range(-128, 128)
 LEAKY = [(0.05, 3, 0.05, 3, 0.01), (0.1, -17, 0.03, 5, 0.3), (0.02, 0, 0.0625, -128, 0.5)]
 SWISH = [(0.05, -20, 0.04, -118), (0.0078125, 0, 0.0078125, 0), (0.9, 10, 0.6, -127),
          (0.0234375, 7, 0.3, 0)]
@@ -111,15 +111,15 @@ def main():
   for case in LEAKY:
     scale, zero, to, to_zero, alpha = case
     print(f'{{{scale}f, {zero}, {to}f, {to_zero}, {alpha}f,')
-    both = [[leaky_relu(q, *case, way) for q in CODES] for way in (double_rounding, single_rounding)]
-    print(',\n'.join('{' + list_of(codes) + '}' for codes in both) + '},')
+    both = [[leaky_relu(q, *case, way) for q in INT8] for way in (double_rounding, single_rounding)]
+    print(',\n'.join('{' + list_of(results) + '}' for results in both) + '},')
   print('};\n\nstruct Swish {\n  float scale;\n  int32_t zero;\n  float to;\n  int32_t to_zero;\n'
-        '  std::array<int64_t, 256> codes;\n};')
+        '  std::array<int64_t, 256> results;\n};')
   print('inline constexpr Swish kHardSwish[] = {')
   for case in SWISH:
     scale, zero, to, to_zero = case
     print(f'{{{scale}f, {zero}, {to}f, {to_zero},')
-    print('{' + list_of([hard_swish(q, *case) for q in CODES]) + '}},')
+    print('{' + list_of([hard_swish(q, *case) for q in INT8]) + '}},')
   print('};\n\nstruct Wide {\n  int64_t x;\n  int32_t multiplier;\n  int shift;\n  int32_t y;\n};')
   print('inline constexpr Wide kWide[] = {')
   rows = []

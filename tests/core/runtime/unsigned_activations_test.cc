@@ -21,7 +21,7 @@ using ir::ValueId;
 using Ints = std::vector<int64_t>;
 
 Type Image(int64_t channels, int64_t side, float scale, int32_t zero) {
-  return CodesType(DType::kI8, {1, channels, side, side}, scale, zero);
+  return QuantType(DType::kI8, {1, channels, side, side}, scale, zero);
 }
 
 struct Network {
@@ -38,7 +38,7 @@ struct Network {
     return graph.node(id).result();
   }
   ValueId Constant(const std::string& name, const Type& type) {
-    return graph.AddConstant(name, ir::MakePayload(RandomCodes(type, 7)), type);
+    return graph.AddConstant(name, ir::MakePayload(RandomElements(type, 7)), type);
   }
   std::vector<std::string> Raised() const {
     std::vector<std::string> names;
@@ -61,7 +61,7 @@ Network MixedNetwork() {
   const ValueId joined =
       net.Node("Concat", {a, moved}, "joined", Image(10, 6, 0.05f, 11), {{"axis", int64_t{1}}});
   const ValueId relu = net.Node("Relu", {joined}, "relu", Image(10, 6, 0.03f, -128));
-  const ValueId row = net.Constant("row", CodesType(DType::kI8, {10, 1, 1}, 0.02f, -3));
+  const ValueId row = net.Constant("row", QuantType(DType::kI8, {10, 1, 1}, 0.02f, -3));
   const ValueId more = net.Node("Add", {relu, row}, "more", Image(10, 6, 0.04f, -9));
   const ValueId sum = net.Node("Add", {joined, more}, "sum", Image(10, 6, 0.07f, 127));
   const ValueId soft = net.Node("Softmax", {sum}, "soft", Image(10, 6, 1.0f / 256, -128));
@@ -87,17 +87,18 @@ TEST(UnsignedActivations, InputsConstantsAndPlainIntegersStaySigned) {
   Network net;
   const ValueId x = net.graph.AddInput("x", Image(2, 4, 0.1f, 0));
   const ValueId plain = net.graph.AddInput("plain", {DType::kI8, {1, 2, 4, 4}, {}, {}});
-  const ValueId real = net.graph.AddConstant("w.float", RandomCodes({DType::kF32, {2}, {}, {}}, 1));
-  net.Node("Flatten", {x}, "flat", CodesType(DType::kI8, {1, 32}, 0.1f, 0));
-  net.Node("Reinterpret", {plain}, "codes", Image(2, 4, 0.1f, 0));
-  net.Node("Quantize", {real}, "w", CodesType(DType::kI8, {2}, 0.1f, 0));
+  const ValueId real =
+      net.graph.AddConstant("w.float", RandomElements({DType::kF32, {2}, {}, {}}, 1));
+  net.Node("Flatten", {x}, "flat", QuantType(DType::kI8, {1, 32}, 0.1f, 0));
+  net.Node("Reinterpret", {plain}, "stored", Image(2, 4, 0.1f, 0));
+  net.Node("Quantize", {real}, "w", QuantType(DType::kI8, {2}, 0.1f, 0));
   net.Node("Relu", {x}, "relu", Image(2, 4, 0.1f, 0));
   EXPECT_EQ(net.Raised(), (std::vector<std::string>{"relu"}));
 }
 
 TEST(UnsignedActivations, ResultsHaveTheSameBits) {
   const Network net = MixedNetwork();
-  const Tensor input = RandomCodes(net.graph.type(net.graph.inputs()[0]), 3);
+  const Tensor input = RandomElements(net.graph.type(net.graph.inputs()[0]), 3);
   for (const Isa isa : MachineIsas()) {
     const ScopedIsaLimit limit(isa);
     ThreadPool pool(2);

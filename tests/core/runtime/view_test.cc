@@ -63,16 +63,16 @@ class Network {
     const auto fused = Plan::Create(graph_, {}, pool);
     const auto apart = Plan::Create(graph_, {.keep_all_values = true}, pool);
     EXPECT_TRUE(fused && apart);
-    const Tensor input = RandomCodes(graph_.type(x_), 3);
+    const Tensor input = RandomElements(graph_.type(x_), 3);
     std::vector<StepProfile> profile;
     EXPECT_EQ(*fused->Run({input}, pool, {}, {}, &profile), *apart->Run({input}, pool));
     return static_cast<int>(std::ranges::count_if(profile, [](const StepProfile& step) {
-      return step.kernel == "moved-codes" || step.op == "Layout";
+      return step.kernel == "copy-view" || step.op == "Layout";
     }));
   }
 
  private:
-  static Type TypeOf(Shape shape) { return CodesType(DType::kU8, std::move(shape), 0.1f, 7); }
+  static Type TypeOf(Shape shape) { return QuantType(DType::kU8, std::move(shape), 0.1f, 7); }
   std::string NewName() { return fmt::format("v{}", names_++); }
 
   ir::Graph graph_;

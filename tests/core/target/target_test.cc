@@ -109,7 +109,7 @@ TEST(Target, WhatIsWrongIsNamed) {
       {R"({"name": "x", "activations": []})", "'activations' must be a list"},
       {R"({"name": "x", "results": {"Tanh": {"scale": 0}}})", "'results.Tanh.scale' must be a"},
       {R"({"name": "x", "results": {"Tanh": {"scale": 1, "zero_point": 256}}})",
-       "'results.Tanh.zero_point' must be a code of u8"},
+       "'results.Tanh.zero_point' must be in the range of u8"},
       {R"({"name": "x", "scales": "pow2", "results": {"Tanh": {"scale": 0.3}}})",
        "'results.Tanh.scale' must be a power of two"},
       {R"({"name": "x", "keep": ["Gemm"], "lower": ["Gemm"]})", "'lower' must be without Gemm"},

@@ -112,7 +112,7 @@ constexpr Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(Text, TextError, ::testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
-TEST(TextError, CodesTellAWrongTextFromAnUnknownOp) {
+TEST(TextError, TheErrorCodeTellsAWrongTextFromAnUnknownOp) {
   EXPECT_EQ(ErrorOf("graph(").code, Code::kInvalidArgument);
   EXPECT_EQ(ErrorOf("graph() -> () { %y = Rellu() : tensor<1xf32> }").code, Code::kUnimplemented);
 }

@@ -7,9 +7,9 @@
 namespace octavo::runtime {
 
 // Whether inputs and results have identical quantization parameters.
-bool MovesCodes(const NodeView& view);
+bool KeepsQuantization(const NodeView& view);
 // The value with which a Pad fills, quantized to the result's type; the operand, if any, is
 // constant.
-ir::Tensor PadCode(const NodeView& view);
+ir::Tensor QuantizedPadValue(const NodeView& view);
 
 }  // namespace octavo::runtime

@@ -42,13 +42,13 @@ struct PoolMean {
 
 // Prepares the node; requantize(PoolSum) is the stored result of a window.
 template <class F>
-Prepared RunPoolMean(const NodeView& view, F code_of) {
+Prepared RunPoolMean(const NodeView& view, F requantize) {
   return Prepared{.run = [mean = PoolMean::Of(view), zero = view.in(0).quant->zero_point(),
-                          code_of](const StepContext& context) -> Status {
+                          requantize](const StepContext& context) -> Status {
     const ir::Tensor& x = context.in(0);
     context.pool->For(context.out().size(), 4096, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        StoreCode(context.out(), i, code_of(mean.SumAt(x, zero, i)));
+        StoreInteger(context.out(), i, requantize(mean.SumAt(x, zero, i)));
       }
     });
     return {};

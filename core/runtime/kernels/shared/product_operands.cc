@@ -28,16 +28,16 @@ bool IsInt8Product(const NodeView& view, int weight_axis, size_t bias) {
          view.constant(1) != nullptr && (!view.Has(bias) || view.constant(bias) != nullptr);
 }
 
-void Center(const ir::Tensor& codes, const ir::Quant& quant, int32_t* centered) {
+void Center(const ir::Tensor& x, const ir::Quant& quant, int32_t* centered) {
   int64_t stride = 1, channels = 1;
   if (quant.axis) {
-    stride = ir::StridesOf(codes.shape())[*quant.axis];
-    channels = codes.shape()[*quant.axis];
+    stride = ir::StridesOf(x.shape())[*quant.axis];
+    channels = x.shape()[*quant.axis];
   }
-  ops::VisitDType(codes.dtype(), [&]<class T>(T) {
-    const T* from = codes.values<T>().data();
-    for (int64_t begin = 0; begin < codes.size(); begin += quant.axis ? stride : codes.size()) {
-      const int64_t end = quant.axis ? begin + stride : codes.size();
+  ops::VisitDType(x.dtype(), [&]<class T>(T) {
+    const T* from = x.values<T>().data();
+    for (int64_t begin = 0; begin < x.size(); begin += quant.axis ? stride : x.size()) {
+      const int64_t end = quant.axis ? begin + stride : x.size();
       const int32_t zero = quant.zero_point(begin / stride % channels);
       for (int64_t i = begin; i < end; ++i) centered[i] = static_cast<int32_t>(from[i]) - zero;
     }
@@ -62,24 +62,24 @@ int8::Activation ActivationOf(const ir::Type& type) {
           type.quant->zero_point()};
 }
 
-int8::Weights WeightsOf(const ir::Type& type, const ir::Tensor& codes) {
-  return {codes.raw(), type.dtype == ir::DType::kU8 ? int8::Storage::kU8 : int8::Storage::kS8,
+int8::Weights WeightsOf(const ir::Type& type, const ir::Tensor& weights) {
+  return {weights.raw(), type.dtype == ir::DType::kU8 ? int8::Storage::kU8 : int8::Storage::kS8,
           type.quant->zero_points};
 }
 
 int8::Requantization RequantizationOf(const ir::Type& type, std::span<const float> multipliers) {
-  const ir::IntegerRange codes = ir::IntegerRangeOf(type.dtype);
+  const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
   return {.output = type.dtype == ir::DType::kU8 ? int8::Output::kU8 : int8::Output::kS8,
           .multipliers = multipliers,
           .zero_point = type.quant->zero_point(),
-          .lowest = static_cast<int32_t>(codes.min),
-          .highest = static_cast<int32_t>(codes.max)};
+          .lowest = static_cast<int32_t>(range.min),
+          .highest = static_cast<int32_t>(range.max)};
 }
 
-void StoreCode(ir::Tensor& tensor, int64_t i, int32_t code) {
+void StoreInteger(ir::Tensor& tensor, int64_t i, int32_t value) {
   const int size = ir::SizeOf(tensor.dtype());
   // Little-endian: the low bytes of the int32 are the stored integer.
-  std::memcpy(tensor.mutable_raw() + i * size, &code, size);
+  std::memcpy(tensor.mutable_raw() + i * size, &value, size);
 }
 
 }  // namespace octavo::runtime

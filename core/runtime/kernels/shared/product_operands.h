@@ -15,7 +15,7 @@ bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias = 2);
 bool IsInt8Product(const NodeView& view, int weight_axis, size_t bias = 2);
 
 // q - z as int32, with the zero point of each element's channel.
-void Center(const ir::Tensor& codes, const ir::Quant& quant, int32_t* centered);
+void Center(const ir::Tensor& x, const ir::Quant& quant, int32_t* centered);
 
 // The bias as int64 of `channels` elements; 0 where there is none.
 std::vector<int64_t> BiasOf(const ir::Tensor* bias, int64_t channels);
@@ -24,11 +24,11 @@ std::span<const int32_t> ConstantBias(const NodeView& view, size_t input = 2);
 
 int8::Activation ActivationOf(const ir::Type& type);
 // `zero_points` must outlive the result.
-int8::Weights WeightsOf(const ir::Type& type, const ir::Tensor& codes);
+int8::Weights WeightsOf(const ir::Type& type, const ir::Tensor& weights);
 // To the type of the node's result.
 int8::Requantization RequantizationOf(const ir::Type& type, std::span<const float> multipliers);
 
 // Stores element i of a tensor of integers of up to 32 bits.
-void StoreCode(ir::Tensor& tensor, int64_t i, int32_t code);
+void StoreInteger(ir::Tensor& tensor, int64_t i, int32_t value);
 
 }  // namespace octavo::runtime

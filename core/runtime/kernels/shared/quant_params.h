@@ -9,8 +9,8 @@
 
 namespace octavo::runtime {
 
-// For a per-tensor 8-bit type.
-inline simd::Quant RowCodes(const ir::Type& type) {
+// The quantization parameters of a per-tensor 8-bit type.
+inline simd::Quant SimdQuant(const ir::Type& type) {
   const bool is_signed = type.dtype == ir::DType::kI8;
   return {.scale = type.quant->scale(),
           .zero_point = type.quant->zero_point() + (is_signed ? 128 : 0),
@@ -18,16 +18,16 @@ inline simd::Quant RowCodes(const ir::Type& type) {
 }
 
 // The real value of each stored byte.
-using Reals = std::array<double, 256>;
+using RealTable = std::array<double, 256>;
 
-inline Reals RealsOf(const ir::Type& type) {
-  const simd::Quant codes = RowCodes(type);
-  Reals reals = {};
+inline RealTable RealTableOf(const ir::Type& type) {
+  const simd::Quant quant = SimdQuant(type);
+  RealTable real = {};
   for (int i = 0; i < 256; ++i) {
-    const int32_t steps = (i ^ codes.flip) - codes.zero_point;
-    reals[i] = double{static_cast<float>(steps) * codes.scale};
+    const int32_t steps = (i ^ quant.flip) - quant.zero_point;
+    real[i] = double{static_cast<float>(steps) * quant.scale};
   }
-  return reals;
+  return real;
 }
 
 // From this length on it is cheaper to divide all 256 values and look up a row's elements than to

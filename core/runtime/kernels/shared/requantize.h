@@ -17,6 +17,6 @@ float MeanMultiplier(const ir::Quant& x, const ir::Quant& y, int64_t count);
 
 // clamp(rne(float(sum) * multiplier) + zero_point); the clamp is made in float, before the
 // conversion.
-int32_t Requantize(int64_t sum, float multiplier, int32_t zero_point, ir::IntegerRange codes);
+int32_t Requantize(int64_t sum, float multiplier, int32_t zero_point, ir::IntegerRange range);
 
 }  // namespace octavo::runtime

@@ -8,7 +8,7 @@
 
 namespace octavo::runtime {
 
-bool IsNarrowCodes(const ir::Type& type) {
+bool IsNarrowPerTensor(const ir::Type& type) {
   return type.quantized() && type.quant->per_tensor() && ir::SizeOf(type.dtype) <= 2;
 }
 
@@ -18,14 +18,14 @@ Prepared LookUp(const NodeView& view, const std::vector<int32_t>& results) {
                              const StepContext& context) -> Status {
     const ir::Tensor& x = context.in(0);
     ir::Tensor& y = context.out();
-    const int32_t* codes = table->data();
+    const int32_t* values = table->data();
     ops::VisitDType(x.dtype(), [&]<class From>(From) {
       ops::VisitDType(y.dtype(), [&]<class To>(To) {
         const From* from = x.values<From>().data();
         To* to = y.mutable_values<To>().data();
         context.pool->For(y.size(), kRowGrain, [&](int64_t begin, int64_t end) {
           for (int64_t i = begin; i < end; ++i) {
-            to[i] = static_cast<To>(codes[static_cast<int64_t>(from[i]) - least]);
+            to[i] = static_cast<To>(values[static_cast<int64_t>(from[i]) - least]);
           }
         });
       });

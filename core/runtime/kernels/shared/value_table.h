@@ -9,16 +9,16 @@
 namespace octavo::runtime {
 
 // 8-bit or 16-bit, quantized per tensor.
-bool IsNarrowCodes(const ir::Type& type);
+bool IsNarrowPerTensor(const ir::Type& type);
 
-// f of all stored integers of such a type, from the minimum.
+// f(q) of every stored integer q of such a type, from the lowest up.
 template <class F>
-std::vector<int32_t> OfAllCodes(const ir::Type& type, F&& code_of) {
-  const ir::IntegerRange codes = ir::IntegerRangeOf(type.dtype);
+std::vector<int32_t> Tabulate(const ir::Type& type, F&& f) {
+  const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
   std::vector<int32_t> results;
-  results.reserve(codes.max - codes.min + 1);
-  for (int64_t code = codes.min; code <= codes.max; ++code) {
-    results.push_back(code_of(static_cast<int32_t>(code)));
+  results.reserve(range.max - range.min + 1);
+  for (int64_t q = range.min; q <= range.max; ++q) {
+    results.push_back(f(static_cast<int32_t>(q)));
   }
   return results;
 }

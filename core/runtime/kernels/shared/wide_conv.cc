@@ -100,9 +100,9 @@ struct Definition {
   int64_t outs() const { return sizes.out_channels / sizes.groups; }
 
   // q - z of all channels, padded.
-  std::vector<int32_t> Fields(const ir::Tensor& codes, ThreadPool& pool) const {
-    std::vector<int32_t> centered(codes.size());
-    Center(codes, x, centered.data());
+  std::vector<int32_t> Fields(const ir::Tensor& input, ThreadPool& pool) const {
+    std::vector<int32_t> centered(input.size());
+    Center(input, x, centered.data());
     const int64_t channels = sizes.batch * sizes.in_channels;
     const int64_t depth = sizes.axes[0].in, height = sizes.axes[1].in, width = sizes.axes[2].in;
     std::vector<int32_t> fields(channels * field.size() + simd::kRowSlack, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products of centered codes for any storage up to 16 bits: rows of outputs whose operand
-// rows are adjacent, with the loops of simd/.
+// Sums of products of centered values (q - z) for any storage up to 16 bits: rows of outputs whose
+// operand rows are adjacent, with the loops of simd/.
 #pragma once
 
 #include <vector>
@@ -40,7 +40,7 @@ struct WideFinish {
   // Stores sums[i] + bias to out[at], out[at + step], ...  With one bias all sums are of `channel`;
   // with as many as sums, of `channel`, `channel` + 1, ...
   void Store(std::span<const int64_t> sums, std::span<const int64_t> bias, int64_t channel,
-             std::byte* codes, int64_t at, int64_t step) const;
+             std::byte* out, int64_t at, int64_t step) const;
 };
 
 }  // namespace octavo::runtime

@@ -27,7 +27,7 @@ Request Integers(std::vector<NamedBlob> samples) {
   return request;
 }
 
-TEST(NoReals, IntegersAreFoldedAndTheReportSaysThatNothingIsQuantized) {
+TEST(IntegerModel, IntegersAreFoldedAndTheReportSaysThatNothingIsQuantized) {
   const std::vector<NamedBlob> none, random = {{"random:1:3", Blob(std::string())}};
   for (const auto& samples : {none, random}) {
     const auto outcome = job::Run(Integers(samples), {}, {});
@@ -44,7 +44,7 @@ TEST(NoReals, IntegersAreFoldedAndTheReportSaysThatNothingIsQuantized) {
   }
 }
 
-TEST(NoReals, AProfileOfNoneOfItsValuesIsOfAnotherModel) {
+TEST(IntegerModel, AProfileOfNoneOfItsValuesIsOfAnotherModel) {
   Request request = Integers({});
   request.profile = NamedBlob{
       "p.json",
