@@ -12,7 +12,7 @@ constexpr uint64_t kMostReserved = 64u << 20;
 
 template <class... Args>
 Failure BadAnswer(fmt::format_string<Args...> format, Args&&... args) {
-  return Fail(Code::kInternal, "the service's answer is broken: {}",
+  return Fail(Code::kInternal, "invalid response of the service: {}",
               fmt::format(format, std::forward<Args>(args)...))
       .Reason("BAD_ANSWER");
 }
@@ -33,7 +33,7 @@ Status Download::Add(const v1::Chunk& chunk) {
   Item& item = items_[chunk.blob()];
   if (chunk.offset() != item.bytes.size() ||
       chunk.data().size() > item.info.size_bytes() - item.bytes.size()) {
-    return BadAnswer("'{}': a chunk of {} bytes at offset {} where {} of {} are there",
+    return BadAnswer("'{}': a chunk of {} bytes at offset {}, but {} of {} bytes have arrived",
                      item.info.name(), chunk.data().size(), chunk.offset(), item.bytes.size(),
                      item.info.size_bytes());
   }
@@ -52,7 +52,7 @@ Result<job::Outcome> Download::Finish(const v1::Finished& finished) {
                        item.info.size_bytes());
     }
     if (item.hash.Finish() != item.info.sha256()) {
-      return BadAnswer("'{}' does not have its digest", item.info.name());
+      return BadAnswer("'{}' does not match its digest", item.info.name());
     }
     if (item.info.role() == v1::BlobInfo::ROLE_REPORT) {
       outcome.report_json = std::move(item.bytes);
@@ -71,10 +71,10 @@ Result<job::Outcome> Download::Finish(const v1::Finished& finished) {
         outcome.snapshots.push_back(std::move(blob));
         break;
       default:
-        return BadAnswer("'{}' has a role that is no result", blob.name);
+        return BadAnswer("'{}' does not have the role of a result", blob.name);
     }
   }
-  if (!has_model) return BadAnswer("no model came");
+  if (!has_model) return BadAnswer("the model is missing");
   return outcome;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 using namespace octavo;
 
-// What SIGINT reaches; a relaxed store is all that the handler does.
+// The token that SIGINT sets: the handler makes one relaxed store.
 const StopToken& Stop() {
   static const StopToken stop;
   return stop;

@@ -118,7 +118,7 @@ Attempt RunOnce(v1::Optimizer::Stub& stub, const RemoteOptions& options,
   v1::OptimizeRequest first;
   *first.mutable_spec() = submission.spec;
   v1::OptimizeEvent accepted;
-  // Nothing is uploaded before the service has admitted the job.
+  // The upload starts when the service has admitted the job.
   const bool started = stream->Write(first) && stream->Read(&accepted) && accepted.has_accepted();
   if (started) SendBlobs(*stream, submission, observer);
   auto outcome = ReceiveEvents(*stream, observer);
@@ -129,7 +129,7 @@ Attempt RunOnce(v1::Optimizer::Stub& stub, const RemoteOptions& options,
   if (!status.ok()) return tl::unexpected(FailureFrom(status));
   if (!outcome->has_value()) {
     return tl::unexpected(
-        Failed(Fail(Code::kUnavailable, "the service's answer was cut off").error()));
+        Failed(Fail(Code::kUnavailable, "the service's response ended early").error()));
   }
   return std::move(**outcome);
 }

@@ -26,7 +26,7 @@ struct RemoteOptions {
 Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request& request,
                                const StopToken& stop, const job::Observer& observer);
 
-// OK if the service at the address answers that it serves.
+// OK if the service at the address reports SERVING.
 Status CheckHealth(const std::string& address, std::chrono::milliseconds timeout);
 
 }  // namespace octavo::client

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests and errors as messages of the wire.
+// Converts requests and errors to and from messages.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -21,7 +21,7 @@ struct Submission {
 };
 Submission Pack(const job::Request& request);
 
-// A failed call, and the pause that the service asks for before a retry.
+// A failed call, and the pause before a retry that the service requested.
 struct CallFailure {
   Error error = {};
   std::optional<std::chrono::milliseconds> retry_after = {};

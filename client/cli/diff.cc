@@ -49,7 +49,7 @@ Result<job::ByRule> ReadByRule(const Invocation& invocation, const Arguments& ar
   return by_rule;
 }
 
-// Settings that the command line does not give are those of the job whose report was named.
+// Settings that are not on the command line are those of the job in --options-from.
 Status TakeOptions(const job::ByRule& by_rule, const Arguments& arguments,
                    job::ModelInput& baseline, job::ModelInput& input) {
   if (by_rule.options_from) {

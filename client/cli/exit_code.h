@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program's exit code says.
+// The meanings of the program's exit codes.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavo health: asks a service for its health.
+// octavo health: checks whether a service accepts jobs.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/remote.h"

@@ -30,7 +30,7 @@ void Print(const Invocation& invocation, const std::string& table) {
   }
 }
 
-// Each pass with what holds after it, then its rules.
+// Prints each pass with its postcondition, then its rules.
 void PrintPasses(const Invocation& invocation, const std::string& table) {
   if (invocation.json) {
     invocation.host.out << table;

@@ -23,7 +23,7 @@ enum class Data { kOptional, kRequired };
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data);
 // Reads the files that the arguments name.
 Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArguments& arguments);
-// The common flags, and a --server that is a usage error: the command runs in this process only.
+// Adds the common flags and a --server that is a usage error: the command runs locally only.
 void AddLocalFlags(CLI::App& command, Invocation& invocation);
 
 ProgressPrinter::Style ProgressStyle(const Invocation& invocation);

@@ -29,7 +29,7 @@ struct Arguments {
   double timeout = 0;  // seconds; 0: none
 };
 
-// What the extension of OUT asks for, where --emit does not tell.
+// The form that the extension of OUT selects if there is no --emit.
 Result<EmitForm> FormOf(const std::string& out) {
   if (out.ends_with(".onnx")) return EmitForm::kQdq;
   if (out.ends_with(".octavo")) return EmitForm::kNative;
@@ -179,8 +179,9 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
   command.add_option("--snapshots", arguments.snapshots, "write the graph as text after each pass")
       ->type_name("DIR");
   command
-      .add_option("--depfile", arguments.depfile,
-                  "write the files that were read, in make's syntax; implies --deterministic")
+      .add_option(
+          "--depfile", arguments.depfile,
+          "write the files that were read as a make dependency file; implies --deterministic")
       ->type_name("FILE");
   command.add_option("--timeout", arguments.timeout, "with --server: maximum time of the job")
       ->type_name("SECONDS")

@@ -17,13 +17,13 @@ namespace octavo::cli {
 // move.
 class OptionFlags {
  public:
-  // Adds the flags of one option; of all that have any.
+  // Adds the flags of one option, or of all options that have flags.
   void Add(CLI::App& command, std::string_view option);
   void AddAll(CLI::App& command);
 
   // Whether the command line has a flag of the option.
   bool Given(std::string_view option) const;
-  // The options with what was given; kUsage with the flag as the field.
+  // The options as set on the command line; kUsage with the flag as the field.
   Result<Options> Read() const;
 
  private:
@@ -32,8 +32,8 @@ class OptionFlags {
   std::map<std::string_view, std::vector<std::string>> given_;  // arguments by option
 };
 
-// The argument of a flag that takes what an option takes, under another name: `against` takes a
-// numerics mode.
+// Parses the argument of a flag with the same values as an option of another name: --against takes
+// a numerics mode.
 Result<Options> ReadAs(std::string_view flag, std::string_view text, std::string_view option);
 
 }  // namespace octavo::cli

@@ -14,10 +14,10 @@ namespace octavo::cli {
 // service.
 Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const std::string& path);
 
-// Each blob into the folder, which is made.
+// Creates the folder and writes each blob to it.
 Status WriteInto(const std::string& folder, const std::vector<job::NamedBlob>& blobs);
 
-// In make's syntax: `target: inputs`.
+// Writes the rule `target: inputs` in make's syntax.
 Status WriteDepfile(const std::string& path, const std::string& target,
                     const std::vector<std::string>& inputs);
 

@@ -31,8 +31,8 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 void AddRun(CLI::App& program, Invocation& invocation) {
   CLI::App& command = *program.add_subcommand(
       "run",
-      "run a float or quantized model on samples and write its outputs; all samples must agree in "
-      "an input that determines a shape");
+      "run a float or quantized model on samples and write its outputs; an input that determines a "
+      "shape must have the same value in all samples");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kRequired);

@@ -9,7 +9,7 @@
 
 namespace octavo {
 
-// In ascending order: a machine that has one has all before it.
+// In ascending order: a machine that supports one supports all before it.
 enum class Isa { kPortable, kSse4, kAvx2, kAvx512, kAvx512Vnni };
 
 // "portable", "sse4", "avx2", "avx512", "avx512vnni".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// File-backed memory, whose pages can be released to the system and are read again on access. Large
-// weights are stored so, and a job has only those in memory that it is working on.
+// File-backed memory, whose pages can be released to the system and are read again on access.
+// Large weights are stored this way, so that a job holds in memory only those it is working on.
 #pragma once
 
 #include <cstddef>

@@ -118,7 +118,7 @@ inline void Sigmoid(Pack<V>& x) {
   });
 }
 
-// Where kErfSeries <= |x| <= kErfMost.
+// erf(x) for kErfSeries <= |x| <= kErfMost.
 template <class V>
 inline void ErfByFraction(Pack<V>& x) {
   Pack<V> power, fraction;
@@ -155,7 +155,7 @@ inline void AddErfTerms(const Pack<V>& x, const Pack<V>& square, double least, i
   }
 }
 
-// Where |x| < kErfSeries or |x| > kErfMost.
+// erf(x) for |x| < kErfSeries or |x| > kErfMost.
 template <class V>
 inline void ErfBySeries(Pack<V>& x) {
   Pack<V> square, power, sum;

@@ -28,8 +28,8 @@ inline constexpr InverseFactorial kInverseFactorial = [] {
   return table;
 }();
 
-// erf is a series of so many terms below kErfSmall, kErfMiddle and kErfSeries; up to kErfMost a
-// continued fraction of kErfFractions; above it is 1.
+// erf(x) is a series of kErfTerms.. terms up to kErfSmall, kErfMiddle and kErfSeries, a continued
+// fraction of kErfFractions steps up to kErfMost, and 1 above.
 inline constexpr double kErfSmall = 0.5, kErfMiddle = 1.25, kErfSeries = 2.5, kErfMost = 6;
 inline constexpr int kErfTermsSmall = 14, kErfTermsMiddle = 26, kErfTerms = 50;
 inline constexpr int kErfFractions = 60;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vocabulary of failure.  A fallible function returns Status or Result<T>; both are
-// [[nodiscard]], and an Error says whose fault it is, what the thing is and what it must be.
+// Error handling.  A fallible function returns Status or Result<T>; both are [[nodiscard]].  The
+// message of an Error names the offending thing and what it must be; its code tells who must act.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,9 +20,9 @@ enum class Code {
   kTooLarge,           // can never fit the limits
   kUnavailable,        // the service cannot be reached, or its answer was cut off
   kDeadlineExceeded,   // time ran out
-  kCancelled,          // somebody asked to stop
+  kCancelled,          // the caller or the client cancelled it
   kAborted,            // the job's worker died
-  kInternal,           // our bug
+  kInternal,           // a bug in Octavo
 };
 
 // `reason` is one upper-case word that a program can match (ErrorInfo.reason on the wire);
@@ -37,7 +37,7 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-// The reason that stands for a code when nothing more exact is known.
+// The reason of an error with this code that sets no more specific one.
 std::string_view DefaultReason(Code code);
 
 template <class T>
@@ -47,7 +47,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 };
 using Status = Result<void>;
 
-// What Fail returns: converts to any Result, and takes the details in a chain:
+// What Fail returns: converts to any Result; details are added by chained calls:
 //   return Fail(Code::kInvalidArgument, "Conv '{}': ...", name).Node(name).Field("strides");
 class [[nodiscard]] Failure {
  public:
@@ -87,7 +87,7 @@ Failure Fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
                        .reason = std::string(DefaultReason(code))});
 }
 
-// Hands an error that came from a callee to the caller.
+// Returns the error of a callee to the caller.
 inline Failure Forward(Error error) { return Failure(std::move(error)); }
 
 }  // namespace octavo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which Octavo this is.  The version is part of every action digest; the revision and the build
-// type are not, since they do not change results.
+// The version of this build.  It is part of every action digest; the revision and the build type
+// are not, since they do not change results.
 #pragma once
 
 #include <string>

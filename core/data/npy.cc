@@ -40,8 +40,8 @@ struct Header {
   std::optional<ir::Shape> shape = {};
 };
 
-// Reads the Python dictionary of the header, which is a small language of its own:
-// {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
+// Parses the header, a Python dictionary literal: {'descr': '<f4', 'fortran_order': False, 'shape':
+// (2, 3), }
 class HeaderParser {
  public:
   HeaderParser(std::string_view what, std::string_view text) : what_(what), text_(text) {}
@@ -60,7 +60,7 @@ class HeaderParser {
   }
 
  private:
-  Failure Bad() const { return Wrong(what_, "the header is not one of a .npy file"); }
+  Failure Bad() const { return Wrong(what_, "the header is not that of a .npy file"); }
 
   void SkipBlanks() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
@@ -163,16 +163,16 @@ struct Parts {
 
 Result<Parts> Split(std::string_view what, std::string_view text) {
   if (text.substr(0, kMagic.size()) != kMagic) return Wrong(what, "not a .npy file");
-  if (text.size() < 10) return Wrong(what, "the header is cut off");
+  if (text.size() < 10) return Wrong(what, "the header is truncated");
   const auto byte = [&](size_t i) { return static_cast<size_t>(static_cast<uint8_t>(text[i])); };
   const size_t version = byte(6);
-  if (version < 1 || version > 3) return Wrong(what, "version {} of the format", version);
+  if (version < 1 || version > 3) return Wrong(what, "unknown format version {}", version);
   const size_t start = version == 1 ? 10 : 12;
-  if (text.size() < start) return Wrong(what, "the header is cut off");
+  if (text.size() < start) return Wrong(what, "the header is truncated");
   size_t length = byte(8) | byte(9) << 8;
   if (version > 1) length |= byte(10) << 16 | byte(11) << 24;
-  if (length > kMaxHeader) return Wrong(what, "a header of {} bytes", length);
-  if (length > text.size() - start) return Wrong(what, "the header is cut off");
+  if (length > kMaxHeader) return Wrong(what, "its header of {} bytes is too long", length);
+  if (length > text.size() - start) return Wrong(what, "the header is truncated");
   OCTAVO_TRY(Header header, HeaderParser(what, text.substr(start, length)).Run());
   return Parts{std::move(header), start + length};
 }
@@ -218,7 +218,7 @@ Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes) {
 std::string WriteNpy(const ir::Tensor& tensor) {
   const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                   [&](const TypeWord& row) { return row.dtype == tensor.dtype(); });
-  // numpy has no bfloat16: its bits are what can be kept.
+  // numpy has no bfloat16, so its bits are written as u2.
   const std::string_view word = type == std::end(kTypes) ? "u2" : type->word;
   const std::string_view order = ir::SizeOf(tensor.dtype()) == 1 ? "|" : "<";
   std::string extents = fmt::format("{}", fmt::join(tensor.shape(), ", "));

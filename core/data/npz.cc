@@ -56,7 +56,7 @@ class Reader {
     if ((at == kIn64 || count == 0xffff) && end >= 20 && Number(end - 20, 4) == kEndLocator64) {
       const uint64_t end64 = Number(end - 12, 8);
       if (!Holds(end64, 56) || Number(end64, 4) != kEndRecord64) {
-        return Wrong(what_, "the archive's end is damaged");
+        return Wrong(what_, "the archive's end record is damaged");
       }
       count = Number(end64 + 32, 8);
       at = Number(end64 + 48, 8);
@@ -84,12 +84,12 @@ class Reader {
     }
     const uint64_t at =
         member.offset + 30 + Number(member.offset + 26, 2) + Number(member.offset + 28, 2);
-    if (!Holds(at, member.packed)) return Wrong(what_, "member '{}' is cut off", member.name);
+    if (!Holds(at, member.packed)) return Wrong(what_, "member '{}' is truncated", member.name);
     return bytes_.Slice(at, member.packed);
   }
 
  private:
-  // The end record stands before a comment of at most 65,535 bytes.
+  // The end record precedes a comment of at most 65,535 bytes.
   Result<uint64_t> EndRecord() const {
     if (bytes_.size() < 22) return Wrong(what_, "not a zip archive");
     const uint64_t last = bytes_.size() - 22;
@@ -98,12 +98,12 @@ class Reader {
         return last - back;
       }
     }
-    return Wrong(what_, "not a zip archive, or cut off");
+    return Wrong(what_, "not a zip archive, or truncated");
   }
 
   Result<Member> Entry(uint64_t at) const {
     const uint64_t name = Number(at + 28, 2), extra = Number(at + 30, 2);
-    if (!Holds(at + 46, name + extra)) return Wrong(what_, "the archive's directory is cut off");
+    if (!Holds(at + 46, name + extra)) return Wrong(what_, "the archive's directory is truncated");
     Member member{.name = std::string(bytes_.text().substr(at + 46, name)),
                   .method = static_cast<uint16_t>(Number(at + 10, 2)),
                   .flags = static_cast<uint16_t>(Number(at + 8, 2)),
@@ -148,7 +148,7 @@ Result<Blob> Inflate(std::string_view what, const Member& member, const Blob& pa
       stream.avail_in = static_cast<uInt>(std::min<uint64_t>(left, 1 << 30));
       left -= stream.avail_in;
     }
-    // Grows with what really comes out.
+    // The buffer grows with the bytes inflated, not with the size that the archive claims.
     const size_t before = out.size();
     out.resize(before + std::clamp<size_t>(before, 1 << 16, 64 << 20));
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
@@ -209,10 +209,10 @@ Result<std::map<std::string, ir::Tensor>> ReadNpz(std::string_view what, const B
     std::string name = member.name.substr(0, member.name.size() - 4);
     OCTAVO_TRY(ir::Tensor tensor, ReadNpy(name, npy));
     if (!arrays.emplace(name, std::move(tensor)).second) {
-      return Wrong(what, "member '{}' is there twice", member.name);
+      return Wrong(what, "member '{}' is listed twice", member.name);
     }
   }
-  if (arrays.empty()) return Wrong(what, "there is no array in it");
+  if (arrays.empty()) return Wrong(what, "it contains no array");
   return arrays;
 }
 
@@ -222,8 +222,8 @@ void Put(std::string& out, uint64_t value, int width) {
   for (int i = 0; i < width; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-// The fields that a member's local header and its directory entry have in common.  Sizes stand in
-// a 64-bit extra field, so that there is one form for all.
+// The fields that a member's local header and its directory entry have in common.  Sizes are always
+// in a 64-bit extra field, so that all members have one form.
 void PutCommon(std::string& out, const Member& member, size_t extra) {
   Put(out, 45, 2);       // version needed: 64-bit sizes
   Put(out, 1 << 11, 2);  // names are UTF-8

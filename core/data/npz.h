@@ -14,7 +14,7 @@ namespace octavo::data {
 
 struct NpzLimits {
   size_t members = 4096;
-  // Of all members when inflated; the archive's own claims are not believed.
+  // Limit for all inflated members together; sizes claimed by the archive are not trusted.
   int64_t bytes = int64_t{4} << 30;
 };
 

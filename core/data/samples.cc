@@ -64,13 +64,13 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Floats in [-1, 1); integers in [0, 2), which are indices of every table and mask.
+// Floats in [-1, 1); integers in [0, 2), which are valid indices into any table or mask.
 Result<ir::Tensor> RandomTensor(const SampleInput& input, uint64_t seed) {
   if (!ir::IsInteger(input.type.dtype) && input.type.dtype != ir::DType::kF32 &&
       input.type.dtype != ir::DType::kBool) {
     return Fail(Code::kUnimplemented,
-                "samples: input '{}' is {}; random samples of it are not made", input.name,
-                ir::Name(input.type.dtype))
+                "samples: input '{}' is {}; random samples of that type cannot be generated",
+                input.name, ir::Name(input.type.dtype))
         .Field(input.name);
   }
   ir::Tensor tensor(input.type.dtype, input.type.shape);
@@ -105,7 +105,7 @@ ir::Tensor Rows(const ir::Tensor& array, int64_t first, ir::Shape shape) {
 Result<SampleSource> SampleSource::Open(const std::vector<NamedBlob>& blobs,
                                         const TensorParser& parse) {
   SampleSource source;
-  if (blobs.empty()) return Wrong("data", "there are none");
+  if (blobs.empty()) return Wrong("data", "no samples are given");
   const std::string& name = blobs.front().name;
   source.origin_ = name;
   if (blobs.size() == 1 && name.starts_with("random:")) {
@@ -139,11 +139,12 @@ Result<SampleSource> SampleSource::Open(const std::vector<NamedBlob>& blobs,
       return Forward(std::move(error));
     }
     if (!samples[parts->sample].emplace(parts->input, std::move(*tensor)).second) {
-      return Wrong(blob.name, "'{}' is there twice, as .pb and as .npy", blob.name);
+      return Wrong(blob.name, "'{}' is given twice, as .pb and as .npy", blob.name);
     }
   }
   if (samples.empty()) {
-    return Wrong("data", "'{}' is no .npz, .npy, or file of a numbered folder such as 0/input_0.pb",
+    return Wrong("data",
+                 "'{}' is not a .npz, a .npy or a file in a numbered folder such as 0/input_0.pb",
                  name);
   }
   for (auto& [number, inputs] : samples) {
@@ -226,7 +227,8 @@ class SampleCutter {
     std::vector<ir::Tensor> arrays;
     if (source_.single_) {
       if (inputs_.size() != 1) {
-        return Wrong("data", "one .npy for a model with {} inputs; give an .npz", inputs_.size());
+        return Wrong("data", "a .npy holds one input, but the model has {}; use a .npz",
+                     inputs_.size());
       }
       return std::vector<ir::Tensor>{*source_.single_};
     }
@@ -247,7 +249,7 @@ class SampleCutter {
 
   Status CheckType(const SampleInput& input, const ir::Tensor& array) const {
     if (array.dtype() == input.type.dtype) return {};
-    // numpy has no bfloat16; arrays of it come as their bits.
+    // numpy has no bfloat16; such arrays are stored as the bits, in u2.
     if (array.dtype() == ir::DType::kU16 && input.type.dtype == ir::DType::kBF16) return {};
     return Wrong(input.name, "input '{}' takes {}, but its array is {}", input.name,
                  ir::NumpyName(input.type.dtype), ir::NumpyName(array.dtype()));
@@ -269,9 +271,8 @@ class SampleCutter {
     }
     // An input without a batch axis: one more dimension in front counts samples.
     if (!have.empty() && have[0] > 0 && fits(0)) return have[0];
-    return Wrong(input.name,
-                 "input '{}' has shape [{}], which an array of shape [{}] does not fill",
-                 input.name, fmt::join(want, ","), fmt::join(have, ","));
+    return Wrong(input.name, "input '{}' has shape [{}], but its array has shape [{}]", input.name,
+                 fmt::join(want, ","), fmt::join(have, ","));
   }
 
   // Adds the batches of one array per input.
@@ -325,7 +326,8 @@ Result<std::optional<ir::Tensor>> CommonValue(const SampleSource& source,
   for (const std::vector<ir::Tensor>& batch : samples.batches) {
     if (batch.front() == first) continue;
     return Fail(Code::kUnimplemented,
-                "input '{}' decides a shape, so all samples must agree in it, but they differ",
+                "input '{}' determines a shape, so all samples must have the same value for it, "
+                "but they differ",
                 input.name)
         .Field(input.name);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples as `--data` gives them, cut into the batches that a model takes.
+// The samples of `--data`, cut into batches of the model's batch size.
 //
 //   one .npz              an array per input; the leading dimension counts samples
 //   one .npy              for a model with a single input
@@ -23,15 +23,15 @@ struct NamedBlob {
   Blob bytes = {};
 };
 
-// Reads a TensorProto; handed in, since only core/onnx knows that format.
+// Reads a TensorProto.  The caller supplies it, because only core/onnx knows that format.
 using TensorParser = std::function<Result<ir::Tensor>(const Blob&)>;
 
-// The arrays as they came, before they meet a model.
+// The arrays as read, before they are matched with the inputs of a model.
 class SampleSource {
  public:
   static Result<SampleSource> Open(const std::vector<NamedBlob>& blobs, const TensorParser& parse);
 
-  // The same samples with the arrays of the inputs `kept` alone, of all the model's `inputs`.
+  // The same samples with only the arrays of the inputs `kept`; `inputs` are all of the model's.
   SampleSource Only(const std::vector<std::string>& inputs,
                     const std::vector<std::string>& kept) const;
 
@@ -54,7 +54,7 @@ class SampleSource {
   std::optional<Random> random_;
 };
 
-// What a model takes: its inputs in order, with bound shapes.
+// An input of the model, with its bound shape.
 struct SampleInput {
   std::string name = {};
   ir::Type type = {};
@@ -70,8 +70,8 @@ struct Samples {
 // or does not cut into whole batches.
 Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs);
 
-// What the samples hold for the only input of `source`; kUnimplemented where they differ in it, as
-// they may not where it decides a shape.  None for random samples.
+// The value that all samples have for the only input of `source`, which determines a shape;
+// kUnimplemented if they differ.  None for random samples.
 Result<std::optional<ir::Tensor>> CommonValue(const SampleSource& source, const SampleInput& input);
 
 }  // namespace octavo::data

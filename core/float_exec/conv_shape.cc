@@ -8,7 +8,7 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Padding by ONNX's auto_pad, of which a Conv's result has ceil(in / stride) places.
+// Padding by ONNX's auto_pad, with which a Conv's result has ceil(in / stride) elements.
 void ResolvePadding(const std::string& auto_pad, int64_t total, ConvAxis& axis) {
   if (auto_pad == "VALID") axis.before = axis.after = 0;
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return;
@@ -34,7 +34,7 @@ ConvAxis AxisOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w, si
           .extra = At(attributes.Ints("output_padding"), i, 0)};
 }
 
-// Of one or two axes; a missing first one has extent 1.
+// The sizes in two axes; a one-dimensional convolution gets a first axis of extent 1.
 std::optional<ConvShape> InPlane(const std::optional<ConvAxes>& sizes) {
   if (!sizes || sizes->axes.size() > 2) return std::nullopt;
   const ConvAxis height = sizes->axes.size() == 2 ? sizes->axes[0] : ConvAxis{};

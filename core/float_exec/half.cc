@@ -24,7 +24,7 @@ uint16_t Round(double value) {
   if (std::isinf(magnitude)) return sign | kInfinity;
   if (magnitude == 0) return sign;
   int exponent = std::max(std::ilogb(magnitude), 1 - kBias);
-  // In units of the last place; the current rounding mode is to nearest, ties to even.
+  // `code` counts units of the last place; the current rounding mode is to nearest, ties to even.
   const auto code = static_cast<int64_t>(std::nearbyint(std::ldexp(magnitude, kBits - exponent)));
   // The carry of the fraction goes into the exponent by itself.
   const int64_t bits = (static_cast<int64_t>(exponent + kBias - 1) << kBits) + code;

@@ -20,7 +20,7 @@ constexpr IntegerRange Limits() {
   return {std::numeric_limits<T>::min(), std::numeric_limits<T>::max()};
 }
 
-// In the order of the enumerators.
+// One row per enumerator, in their order.
 constexpr std::array<Row, 13> kRows = {{
     {DType::kF32, "f32", "float32", 4, true, false, true, {}},
     {DType::kF64, "f64", "float64", 8, true, false, true, {}},

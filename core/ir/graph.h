@@ -85,9 +85,9 @@ class Graph {
   // The readers in topological order, each node once.
   std::vector<NodeId> Readers(ValueId id) const;
 
-  // By the value's own name.
+  // Finds a value by its own name.
   ValueId Find(std::string_view name) const;
-  // By its own name or an alias: the value that now carries an original name.
+  // Finds a value by its own name or an alias: the value that now represents an original name.
   ValueId Resolve(std::string_view name) const;
   // Names that rewrites forwarded, with the value that each led to then; Resolve follows them.
   const std::map<std::string, ValueId, std::less<>>& aliases() const { return aliases_; }

@@ -26,14 +26,14 @@ class NameIndex {
     }
   }
 
-  // Lets the name of entries[position] lead there, unless it leads somewhere already.
+  // Adds the name of entries[position], unless the index has that name already.
   template <class Entry>
   void Add(int32_t position, const std::vector<Entry>& entries) {
     const std::string_view name = entries[position].name;
     if (Find(name, entries) < 0) Insert({HashOf(name), position});
   }
 
-  // The name leads nowhere any more.
+  // Removes the name.
   template <class Entry>
   void Remove(std::string_view name, const std::vector<Entry>& entries) {
     const int32_t position = Find(name, entries);

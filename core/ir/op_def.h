@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rest of Octavo may know of an operator: one constexpr row per op, in core/ops or in a
-// target description.  Passes, runtime and exporters read these rows; none of them keeps a list of
-// op names.
+// Everything that the rest of Octavo knows about an operator: one constexpr row per op, in core/ops
+// or in a target description.  Passes, runtime and exporters read these rows; none of them keeps a
+// list of op names.
 #pragma once
 
 #include <array>
@@ -39,7 +39,7 @@ struct Arity {
 };
 inline constexpr int kManyInputs = 1 << 20;
 
-// What an input is for.
+// How the op uses an input.
 enum class Role {
   kData,       // real values that flow through; quantized when the op runs in integers
   kWeight,     // real values, usually constant; quantized by the target's weight rule
@@ -123,7 +123,7 @@ struct OpDef {
   std::array<Role, 7> roles = {};
 
   QuantRule quant = {};
-  // Where the rule depends on the node (Resize: nearest is a same-scale op, linear is not).
+  // Set if the rule depends on the node (Resize: nearest is a same-scale op, linear is not).
   QuantRule (*quant_of)(const Graph& graph, const Node& node) = nullptr;
   RescaleRule rescale = {};
   // For same-scale ops: the quantization that the result has when data input `input` has `from`
@@ -158,8 +158,8 @@ struct OpDef {
   // The index of the data input that result 0 equals wherever their shapes and expressed dtypes
   // agree, or -1.  Null: none.
   int (*identity_of)(const Graph& graph, const Node& node) = nullptr;
-  // Of two operands, the second one that leaves every first one unchanged bit for bit, its sign
-  // included: x * 1, x + -0, Max(x, -inf).
+  // The second operand that leaves every first operand unchanged bit for bit, its sign included: 1
+  // in x * 1, -0 in x + -0, -inf in Max(x, -inf).
   std::optional<float> neutral = {};
 
   QuantRule QuantOf(const Graph& graph, const Node& node) const {
@@ -182,7 +182,7 @@ constexpr std::array<Role, 7> Roles(Role first, Rest... rest) {
 
 // ---------------------------------------------------------------- contexts
 
-// What `infer` sees of a node.  Types are expressed (a quantized operand is f32).
+// The arguments of `infer`.  Types are expressed (a quantized operand is f32).
 class InferContext {
  public:
   InferContext(const Node& node, std::span<const Type> inputs, std::span<const Tensor* const> known,
@@ -191,7 +191,7 @@ class InferContext {
   const Node& node() const { return node_; }
   size_t input_count() const { return inputs_.size(); }
   bool Has(size_t input) const;
-  // Only where Has(input).
+  // Requires Has(input).
   const Type& type(size_t input) const { return inputs_[input]; }
   const Shape& shape(size_t input) const { return inputs_[input].shape; }
   DType dtype(size_t input) const { return inputs_[input].dtype; }
@@ -226,8 +226,8 @@ class InferContext {
   std::vector<Type> results_;
 };
 
-// What `definition` computes on.  inputs[i] is null for an absent input; results are allocated
-// with the inferred types and zeroed.  Thread count never changes a bit.
+// The arguments of `definition`.  inputs[i] is null for an absent input; results are allocated with
+// the inferred types and zeroed.  Thread count never changes a bit.
 struct EvalContext {
   const Node& node;
   std::span<const Tensor* const> inputs = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notes in a graph's metadata by which import tells the pass fold-qdq about the model, and that
-// pass a later one.  The passes remove them.
+// Metadata entries of a graph by which the importer informs the pass fold-qdq about the model, and
+// that pass a later one.  The passes remove them.
 #pragma once
 
 #include <string>

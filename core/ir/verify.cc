@@ -186,7 +186,7 @@ Status CheckBias(const Graph& graph, const Node& node) {
   return {};
 }
 
-// Each name must lead to the value or node that has it.
+// Looking up each name must find the value or node that has it.
 Status CheckNames(const Graph& graph) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ValueId id{static_cast<int32_t>(i)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The invariants of a graph, by number.  The pass runner checks them after every pass, the
-// importer and the text parser before they hand a graph out.
+// importer and the text parser before they return a graph.
 //
 //   (G1)  links agree: every use is listed at its value, every result at its producer
 //   (G2)  nodes are in topological order

@@ -32,8 +32,8 @@ Status CheckMatches(const JobContext& job, const ProfileFigures& figures) {
     return Mismatch("profile",
                     figures.unmatched_entries.empty()
                         ? "the profile has no entries"
-                        : fmt::format("no entry of the profile names a value of the model (the "
-                                      "first is '{}')",
+                        : fmt::format("no entry of the profile names a value of the model; the "
+                                      "first entry is '{}'",
                                       figures.unmatched_entries.front()));
   }
   if (job.options().strict_profile && !figures.unmatched_entries.empty()) {
@@ -44,8 +44,8 @@ Status CheckMatches(const JobContext& job, const ProfileFigures& figures) {
   return {};
 }
 
-// The request's profile, its names being those of the model; `unmatched` gets those that mean no
-// value.
+// The request's profile with the model's names; entries that match no value are added to
+// `unmatched`.
 Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
                                      std::vector<std::string>& unmatched) {
   OCTAVO_TRY(profile::Profile profile, profile::Parse(job.request.profile->bytes.text()));
@@ -56,8 +56,8 @@ Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
   return std::move(matched.profile);
 }
 
-// Float values that Compare would compute again, as many as two fifths of the constants' bytes
-// hold: the float executor of Compare then packs fewer weights.
+// Float values that Compare would compute again, up to two fifths of the constants' bytes in total:
+// the float executor of Compare then packs fewer weights.
 std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
   const ir::Graph& graph = prepared.rewriting.graph;
   const auto batches = static_cast<int64_t>(prepared.samples.batches.size());
@@ -88,8 +88,8 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
   const bool quantizes = may_quantize && HasFloatValues(graph);
   if (may_quantize && !quantizes) {
     Warn(prepared, "nothing_to_quantize",
-         "no value of the model is float32, which is what is quantized: only rules that hold for "
-         "its types were applied");
+         "the model has no float32 values, so nothing is quantized; only rewrite rules for its "
+         "types were applied");
   }
   std::vector<std::string> unmatched;
   if (job.request.profile) {

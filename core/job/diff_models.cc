@@ -39,7 +39,7 @@ Status CheckInputs(const ir::Graph& real, const ir::Graph& quantized) {
   return {};
 }
 
-// The samples, quantized for the inputs that are.
+// The samples, quantized for the quantized inputs.
 std::vector<std::vector<ir::Tensor>> QuantizedFor(const ir::Graph& graph,
                                                   std::vector<std::vector<ir::Tensor>> batches,
                                                   ThreadPool& pool) {

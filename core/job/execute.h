@@ -24,8 +24,8 @@ struct ModelInput {
   const numerics::Mode* numerics = &numerics::kOnnx;  // how integers round
 };
 
-// What `diff --by-rule` measures as one: each application of a rule, or a sequence of applications
-// of one rule with one effect or of exact rules.
+// What `diff --by-rule` measures at a time: each application of a rule, or a sequence of
+// applications of one rule with one effect or of exact rules.
 enum class Granularity { kRule, kApplication };
 
 // The profile as JSON: ranges and histograms of all values over the samples, after the same
@@ -88,7 +88,7 @@ struct BenchResult {
   // JSON: {model, threads, runs, median_ms, p10_ms, p90_ms, gops, isa}, and with `profile_ops`
   // `ops`, the median time of each node in the order of execution, its kernel and its speed.
   std::string figures = {};
-  // With `trace`, a few runs in Chrome's trace event format (chrome://tracing, ui.perfetto.dev).
+  // If requested: a few runs in Chrome's trace event format (chrome://tracing, ui.perfetto.dev).
   std::string trace = {};
 };
 Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& options,

@@ -89,7 +89,7 @@ Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   for (const NamedBlob& blob : exported.external) {
     exported.bytes += static_cast<int64_t>(blob.bytes.size());
   }
-  // The model holds the name only as that of its external data.
+  // The name occurs in the model only as that of its external data.
   const bool onnx =
       exported.options.emit == EmitForm::kQdq || exported.options.emit == EmitForm::kQlinear;
   if (!onnx || exported.external.empty()) exported.options.output_name.clear();

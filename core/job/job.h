@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call from a model to its optimized form: a pure function of its request.  Equal requests
-// give equal bytes (with `deterministic`; else all but the report's seconds), whatever the thread
-// count or the instruction set.  Thread-safe: any number of calls may run at once.
+// Optimizes a model: a pure function of its request.  Equal requests give equal bytes (with
+// `deterministic`; else all but the report's seconds), whatever the thread count or the instruction
+// set.  Thread-safe: any number of calls may run at once.
 #pragma once
 
 #include <functional>
@@ -82,7 +82,7 @@ struct Outcome {
   std::vector<NamedBlob> snapshots = {};  // graph text after each pass, named "03-lower.graph"
   std::string report_json = {};
   bool gate_failed = false;  // a require_* was not met; everything is written all the same
-  std::string message = {};  // which gate, with the figure
+  std::string message = {};  // which gate failed, with the figure
   Facts facts = {};
 };
 

@@ -24,7 +24,7 @@ onnx::OpFinder FinderFor(const target::Target* target) {
   };
 }
 
-// What the importer tells of an ONNX model, for a graph whose shapes are known.
+// What the importer reports about an ONNX model, for a graph whose shapes are known.
 Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   onnx::Imported imported;
   imported.graph = std::move(graph);
@@ -81,7 +81,7 @@ Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
   for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
   for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
   if (!source) return onnx::ImportModel(request.model.bytes, options);
-  // The names of the arrays tell which inputs they belong to.
+  // Arrays are matched with inputs by name.
   OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
   options.sample_shapes = source->Shapes(inputs);
   if (request.deciders == LoadRequest::Deciders::kFromSamples) {
@@ -102,8 +102,8 @@ Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
   return data::SampleSource::Open(named, &onnx::ParseTensor);
 }
 
-// The reason why samples cannot be read: the model's, if it has inputs that no sample can be
-// (sequences, strings).
+// The error to report if samples cannot be read: the model's own, if it has inputs that samples
+// cannot provide (sequences, strings).
 Failure SamplesOrModel(const LoadRequest& request, Error error) {
   if (FormOf(request.model) == ModelForm::kOnnx) {
     std::optional<data::SampleSource> none;

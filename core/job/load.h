@@ -24,8 +24,8 @@ struct LoadRequest {
   int64_t batch = 0;
   const target::Target* target = nullptr;  // whose custom ops may occur
   ModelLimits limits = {};
-  // An input that determines a shape (the shape of a Reshape, the starts of a Slice): refused, or
-  // with kFromSamples a constant in which all samples must agree.
+  // How an input that determines a shape (the shape of a Reshape, the starts of a Slice) is
+  // treated: as an error, or with kFromSamples as a constant that all samples must share.
   enum class Deciders { kRefused, kFromSamples };
   Deciders deciders = Deciders::kRefused;
   // Whether the samples are cut into this model's inputs, or only bind its dynamic dimensions.
@@ -34,7 +34,7 @@ struct LoadRequest {
 };
 
 struct Loaded {
-  onnx::Imported model = {};  // of a text or native graph: the fields that apply
+  onnx::Imported model = {};  // for a text or native graph only the fields that apply
   data::Samples samples = {};
   std::optional<data::SampleSource> source = {};  // of the samples, before they are cut
   // SHA-256 of the model's bytes, computed by another thread.
@@ -49,10 +49,10 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input);
 // steps one by one, since its report has the pass.
 Result<Loaded> Load(const LoadRequest& request);
 
-// The model as its file has it, without samples.
+// Reads the model without its samples.
 Result<Loaded> ReadModel(const LoadRequest& request);
-// Cuts the samples of `loaded` for the inputs of `graph`, the model's after fold-qdq.  kTooLarge
-// for a value over the limits.
+// Cuts the samples of `loaded` for the inputs of `graph`, the model after fold-qdq.  kTooLarge for
+// a value over the limits.
 Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& loaded);
 
 }  // namespace octavo::job

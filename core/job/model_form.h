@@ -8,8 +8,8 @@ namespace octavo::job {
 
 enum class ModelForm { kOnnx, kText, kNative };
 
-// By content.  Content that begins neither as text nor as a native graph is what the extension
-// (.graph, .octavo) tells, else ONNX.
+// Decided by content.  If it begins neither as text nor as a native graph, the extension (.graph,
+// .octavo) decides; otherwise it is ONNX.
 ModelForm FormOf(const NamedBlob& model);
 
 }  // namespace octavo::job

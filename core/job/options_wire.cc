@@ -14,8 +14,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// The table and the message have the same names; tests/core/job/options_wire_test.cc holds them
-// against each other.
+// The table and the message have the same names, which tests/core/job/options_wire_test.cc checks.
 const FieldDescriptor& FieldOf(std::string_view name) {
   return *v1::Options::descriptor()->FindFieldByName(std::string(name));
 }

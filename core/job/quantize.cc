@@ -27,7 +27,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   const size_t prepare_passes = rewriting.records.size();
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));
   const auto lowering = std::span(rewriting.records).subspan(prepare_passes);
-  // A graph that was lowered computes its values in another way.
+  // Lowering changes how values are computed, so kept float values are no longer valid.
   if (std::ranges::any_of(lowering, &passes::PassRecord::changed)) result.kept = {};
   result.float_graph = rewriting.graph;
 

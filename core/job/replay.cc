@@ -17,12 +17,12 @@ using ir::Graph;
 using passes::Effect;
 using passes::LedgerEntry;
 
-// Passes of this phase are applied to every graph that is handed out.
+// Passes of this phase run on every graph that is passed to the visitor.
 bool EndsEveryGraph(std::string_view pass) {
   return passes::FindPass(pass)->phase == passes::Phase::kFinish;
 }
 
-// Collects applications into runs and hands out each run with the graph after it.
+// Collects applications into runs and passes each run to the visitor with the graph after it.
 class RunCollector {
  public:
   using Finish = std::function<Status(const RuleRun& run, const Graph& graph)>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the passes of a job again and hands out the graph after each application of a rewrite rule:
-// what `diff --by-rule` measures.
+// Runs the passes of a job again and calls a visitor with the graph after each application of a
+// rewrite rule, for `diff --by-rule`.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ namespace octavo::job {
 // graph is not valid between them.
 struct RuleRun {
   std::vector<passes::LedgerEntry> entries = {};  // none: before the first rule
-  // False for the passes of Phase::kFinish: they were applied to every graph that is handed out.
+  // False for the passes of Phase::kFinish: they were applied to every graph that is measured.
   bool measured = true;
 
   passes::Effect effect() const;  // the strongest
@@ -33,7 +33,7 @@ using ReplayVisitor =
     std::function<Status(const Replayed& replayed, const RuleRun& run, const ir::Graph& graph)>;
 
 struct ReplayRequest {
-  // The job's model; without a profile its samples calibrate, as in the job.
+  // The job's model.  Without a profile, its samples are used for calibration, as in the job.
   const ModelInput& model;
   const Options& options;
   const std::optional<NamedBlob>& profile;

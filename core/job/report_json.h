@@ -45,7 +45,7 @@ struct Findings {
   std::string samples_source = {};
 };
 
-// Without `count`, which only the ledger's own entries have.
+// Leaves `count` unset, which only entries of the ledger itself have.
 v1::LedgerEntry ToMessage(const passes::LedgerEntry& entry);
 
 // The text of report.json.

@@ -25,7 +25,7 @@ class RuleEffects {
   Status Begin(const ir::Graph& baseline, const ir::Graph& graph, const numerics::Mode* numerics);
 
   // `graph` is the graph after the run; it is ignored if the run is not measured.  A bit changed by
-  // an exact run is no error here: the row and `violation` tell of it.
+  // an exact run is no error here: it is recorded in the row and in `violation`.
   Status Add(const RuleRun& run, const ir::Graph& graph, Granularity granularity);
 
   // kInvalidArgument if `given` has other outputs than the graph of the last run.
@@ -33,7 +33,7 @@ class RuleEffects {
 
   // One row for each run.
   const std::vector<v1::RuleRun>& rows() const { return rows_; }
-  // What the first exact run that changed a bit did; empty if none did.
+  // Describes the first exact run that changed a bit; empty if none did.
   const std::string& violation() const { return violation_; }
 
  private:

@@ -9,7 +9,7 @@
 namespace octavo::job {
 namespace {
 
-// What the report tells of all stages.
+// The findings of all stages, for the report.
 Findings FindingsOf(Quantized quantized, const Exported& exported, Compared compared) {
   Rewriting& rewriting = quantized.rewriting;
   Findings findings{.action_digest = exported.action_digest,

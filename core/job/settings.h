@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the options of a job to the settings of its passes.
+// Makes the settings of the passes from the options of a job.
 #pragma once
 
 #include "core/job/job.h"
@@ -7,7 +7,7 @@
 
 namespace octavo::job {
 
-// Changes the target as the options ask.  kUsage where the target does not allow it.
+// Applies the options to the target.  kUsage if the target does not allow one of them.
 Status ApplyToTarget(const Options& options, target::Target& target);
 
 // The target with the options' changes, the limit, and the options with the target's choices filled

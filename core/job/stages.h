@@ -39,7 +39,7 @@
 
 namespace octavo::job {
 
-// What all stages of one job share.
+// Data that all stages of one job share.
 struct JobContext {
   const Request& request;
   const passes::Settings& settings;  // with `pool` and `stop`; its options are resolved
@@ -80,7 +80,7 @@ struct Prepared {
   ModelFigures model = {};       // as imported
   RescaleFigures rescales = {};  // as imported
   bool quantized_model = false;  // it had quantized values when it was imported
-  // As imported: names of a Glow profile may refer to values that passes removed.  None without a
+  // The names at import: a Glow profile may name values that passes removed since.  None without a
   // profile.
   std::optional<profile::NameIndex> names = {};
 };

@@ -14,7 +14,7 @@ std::vector<passes::FloatNode> FloatNodes(const ir::Graph& graph, const passes::
 const ir::Node* WithoutMeaning(const ir::Graph& graph);
 // Each remaining Rescale with the last reason that a pass gave.
 std::vector<passes::Kept> KeptRescales(const ir::Graph& graph, const passes::Findings& findings);
-// Warns of Rescales that ONNX Runtime rewrites by default.
+// Warns about Rescales that ONNX Runtime rewrites by default.
 void WarnOfDoubleQdq(const ir::Graph& graph, std::vector<passes::Warning>& warnings);
 // Matches the entries of a profile with the names of the graph, constants and fused values
 // included.

@@ -16,7 +16,7 @@ class Generator {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // In [0, 1), a multiple of 2^-53.
+  // Uniform in [0, 1), a multiple of 2^-53.
   double Unit() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:

@@ -27,7 +27,7 @@ std::vector<std::pair<std::string, std::string>> Rewrites() {
   for (const passes::Pass* pass : passes::AllPasses()) {
     for (const passes::Rule& rule : pass->rules) {
       rewrites.emplace(rule.id, passes::Name(rule.effect));
-      // A rounding that goes may take a clamp with it, where the limit allows that.
+      // A rule that removes a rounding may also remove a clamp, if the limit allows it.
       if (rule.effect == passes::Effect::kFewerRoundings) {
         rewrites.emplace(rule.id, passes::Name(passes::Effect::kFewerClamps));
       }

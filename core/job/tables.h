@@ -9,7 +9,7 @@
 namespace octavo::job {
 
 std::vector<std::string> NumericsModes();
-// In pipeline order.
+// The names of all passes, in pipeline order.
 std::vector<std::string> PassNames();
 // Rule and effect, each pair once.
 std::vector<std::pair<std::string, std::string>> Rewrites();

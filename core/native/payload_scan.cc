@@ -62,7 +62,7 @@ class Walk {
       case WireFormatLite::WIRETYPE_END_GROUP:
         break;
     }
-    return Malformed("a field of no known kind");
+    return Malformed("a field of an unknown kind");
   }
 
  private:
@@ -72,7 +72,7 @@ class Walk {
         .Reason("TRUNCATED");
   }
   Failure Malformed(std::string_view what) const {
-    return Fail(Code::kInvalidArgument, "no Octavo graph: {} at byte {}", what, at_)
+    return Fail(Code::kInvalidArgument, "not an Octavo graph: {} at byte {}", what, at_)
         .Reason("MALFORMED");
   }
 

@@ -30,7 +30,7 @@ class Reader {
     graph_.metadata.insert(wire_.metadata().begin(), wire_.metadata().end());
     OCTAVO_CHECK(Values());
     for (int i = 0; i < wire_.nodes_size(); ++i) OCTAVO_CHECK(Node(wire_.nodes(i), i));
-    if (wire_.outputs().empty()) return Wrong("outputs", "a graph has at least one");
+    if (wire_.outputs().empty()) return Wrong("outputs", "a graph must have at least one");
     for (const std::string& name : wire_.outputs()) {
       OCTAVO_TRY(const ir::ValueId id, Known(name, "outputs"));
       graph_.AddOutput(id);
@@ -68,7 +68,7 @@ class Reader {
     }
     for (const std::string& name : wire_.inputs()) {
       const auto at = types_.find(name);
-      if (at == types_.end()) return Wrong("inputs", "'{}' is no value", name);
+      if (at == types_.end()) return Wrong("inputs", "'{}' is not a value", name);
       if (graph_.Find(name)) return Wrong("inputs", "'{}' is defined twice", name);
       graph_.AddInput(name, at->second);
     }
@@ -77,10 +77,10 @@ class Reader {
 
   static Result<ir::Type> TypeFrom(const v1::Type& wire, const std::string& field) {
     const std::optional<ir::DType> dtype = FromWire(wire.dtype());
-    if (!dtype) return Wrong(field, "has no element type that is known");
+    if (!dtype) return Wrong(field, "has no known element type");
     ir::Type type{*dtype, {}, {}, {}};
     for (const int64_t extent : wire.shape().dims()) {
-      if (extent < 0) return Wrong(field, "has the extent {}; it must not be negative", extent);
+      if (extent < 0) return Wrong(field, "has extent {}, but must not be negative", extent);
       type.shape.push_back(extent);
     }
     if (!wire.has_quant()) return type;
@@ -138,7 +138,7 @@ class Reader {
     if (wire.outputs().empty()) return Wrong(field, "has no outputs");
     for (const std::string& name : wire.outputs()) {
       const auto at = types_.find(name);
-      if (at == types_.end()) return Wrong(field, "output '{}' is no value", name);
+      if (at == types_.end()) return Wrong(field, "output '{}' is not a value", name);
       if (graph_.Find(name)) return Wrong(field, "'{}' is defined twice", name);
       definition.results.emplace_back(name, at->second);
       // A result that is listed twice is found as soon as the node is there.
@@ -221,7 +221,7 @@ Result<ir::Graph> Read(const Blob& bytes, const OpLookup& find_op) {
   OCTAVO_TRY(const Split split, SplitPayloads(bytes));
   v1::Graph wire;
   if (!wire.ParseFromString(split.skeleton)) {
-    return Fail(Code::kInvalidArgument, "no Octavo graph: its bytes are no octavo.v1.Graph")
+    return Fail(Code::kInvalidArgument, "not an Octavo graph: its bytes are not an octavo.v1.Graph")
         .Reason("MALFORMED");
   }
   if (wire.octavo_graph() != 1) {

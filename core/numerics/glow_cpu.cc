@@ -21,7 +21,7 @@ RequantizeFormula Requantize(const ProductQuant& quant) {
           offset = quant.zero_point](int64_t sum) { return int64_t{Transform(sum, m)} + offset; };
 }
 
-// Each operand by a transform of its own, then the sum.
+// Transforms each operand separately, then adds them.
 template <int kSign>
 BinaryFormula AddOrSubtract(const BinaryTypes& types) {
   const float out = types.y.quant->scale();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A numerics mode: one row that fixes every rounding of integer arithmetic, in the runtime, in
-// constant folding, in rewrite rules and in reports.  Each mode is one file of this folder; whoever
-// computes or proves something about quantized values asks the row and never the mode's name.
+// constant folding, in rewrite rules and in reports.  Each mode is one file of this folder.  Code
+// that computes or proves something about quantized values reads the row, never the mode's name.
 //
 // A member that is null, and a formula that is empty, mean that the mode does not define the
 // operator (for these quantization parameters): the job then fails or leaves the operator in float.
@@ -33,16 +33,16 @@ using QuantizeFunction = double (*)(float x, ChannelQuant to);
 
 // Formulas are prepared for quantization parameters and then called for every element.
 
-// From a stored value of one type to the stored value of another, before the clamp.  Monotone, and
-// maps zero point to zero point.
+// Maps a stored value of one type to that of another, before the clamp.  Monotone; maps zero point
+// to zero point.
 using RescaleFormula = std::function<int64_t(int64_t value)>;
-// From the sum of products of centered operands to the stored result, before the clamp.  A centered
+// Maps the sum of products of centered operands to the stored result, before the clamp.  A centered
 // value is a stored value minus its zero point.
 using RequantizeFormula = std::function<int64_t(int64_t sum)>;
-// From one stored value, or two centered ones, to the stored result.
+// Maps one stored value, or two centered ones, to the stored result.
 using UnaryFormula = std::function<int32_t(int32_t value)>;
 using BinaryFormula = std::function<int32_t(int32_t a, int32_t b)>;
-// From a row of stored values to the row of stored results, of the same length.
+// Maps a row of stored values to the row of stored results, of the same length.
 using RowFormula = std::function<void(std::span<const int32_t> x, std::span<int32_t> y)>;
 
 // One window of an AveragePool.
@@ -101,10 +101,10 @@ struct FunctionTables {
 struct Mode {
   std::string_view name = {};
 
-  // Both always defined.
+  // Both are always defined.
   QuantizeFunction quantize = nullptr;
   RescaleFormula (*rescale)(ChannelQuant from, ChannelQuant to) = nullptr;
-  // The scales that the mode knows; null: all.
+  // Whether the mode defines a scale; null: it defines all.
   bool (*defines_scale)(float scale) = nullptr;
 
   // Products whose int32 sums are requantized: Conv, ConvTranspose, Gemm, MatMul, for 8-bit values.
@@ -130,13 +130,13 @@ struct Mode {
   bool rounds_beyond_half = false;
   // Clip clamps in the type of its operand, so that a Rescale of the operand changes the bounds.
   bool clips_in_operand_type = false;
-  // A MaxPool window in padding alone yields the zero point; otherwise the least stored value.
+  // A MaxPool window in padding only yields the zero point; otherwise the lowest stored value.
   bool empty_pool_window_is_zero = false;
   // Asymmetric zero points are chosen by Glow's rule.
   bool glow_zero_points = false;
 };
 
-// What jobs use unless they name another mode; mode_table.h has all.
+// The default mode; mode_table.h lists all.
 extern const Mode kOnnx;
 
 // ------------------------------------------------------------ asking a row
@@ -153,7 +153,7 @@ UnaryFormula MakeUnary(const Mode& mode, std::string_view op, const ir::Type& x,
 // Whether the mode's integer arithmetic applies to values of this type: 8 bits in every mode, 16
 // bits signed with zero point 0 where the mode has formulas for them.
 bool DefinesStorage(const Mode& mode, const ir::Type& type);
-// Whether the mode knows all scales of the type.
+// Whether the mode defines all scales of the type.
 bool DefinesScales(const Mode& mode, const ir::Quant& quant);
 
 }  // namespace octavo::numerics

@@ -143,7 +143,7 @@ void SoftmaxOfRow(const Exponentials& exponentials, ir::IntegerRange range,
 
 }  // namespace
 
-// Either side of zero by a multiplier of its own, computed in float32.
+// Values on either side of zero have a multiplier of their own, computed in float32.
 UnaryFormula TfliteLeakyRelu(const TfliteRounding& rounding, const ir::Type& x, const ir::Type& y,
                              const ir::AttrMap& attributes) {
   const float alpha = attributes.Float("alpha", 0.01f);

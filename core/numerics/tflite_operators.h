@@ -7,7 +7,7 @@
 
 namespace octavo::numerics {
 
-// What a build of TFLite fixes.
+// The rounding that a build of TFLite fixes.
 struct TfliteRounding {
   int32_t (*multiply)(int64_t x, FixedPoint m);
   double greatest_input_multiplier;  // of Sigmoid, Tanh and Softmax
@@ -18,7 +18,7 @@ double TfliteQuantize(float x, ChannelQuant to);
 
 RescaleFormula TfliteRescale(const TfliteRounding& rounding, ChannelQuant from, ChannelQuant to);
 RequantizeFormula TfliteRequantize(const TfliteRounding& rounding, const ProductQuant& quant);
-// Of 64-bit sums; the multiplier is cut to 16 bits, whose shift must be within [-31, 7].
+// Requantizes 64-bit sums; the multiplier is cut to 16 bits, and its shift must be within [-31, 7].
 RequantizeFormula TfliteRequantizeInt16(const ProductQuant& quant);
 
 // Add (sign 1) and Sub (sign -1); 16-bit types must have zero points 0.

@@ -76,14 +76,14 @@ Status Mod(const ir::EvalContext& context) {
   return NumericBinary(context, [=](auto a, auto b) { return Remainder(a, b, sign_of_a); });
 }
 
-// What a row of two operands may say besides its name and its function.
+// Optional members of a row of two operands.
 struct BinaryTraits {
   float neutral = 0;
   bool commutative = false;
   bool sums = false;
 };
 
-// A row of a generic lambda of two operands.
+// Makes a row from a generic lambda of two operands.
 template <class Function>
 constexpr OpDef Binary(std::string_view name, Function, const BinaryTraits& traits) {
   return {.name = name,
@@ -125,7 +125,7 @@ extern constexpr OpDef kMod{
     .since = Since(10),
     .inputs = {2, 2},
     .attributes = kModAttributes,
-    .quant = {.why = "a remainder is not continuous"},
+    .quant = {.why = "its result is not continuous, so a rounding may change it by any amount"},
     .infer = &InferMod,
     .definition = &Mod,
 };

@@ -69,7 +69,7 @@ Status BitShift(const ir::EvalContext& context) {
   });
 }
 
-// A row of a generic lambda of two operands.
+// Makes a row from a generic lambda of two operands.
 template <class Function>
 constexpr OpDef Bitwise(std::string_view name, Function) {
   return {.name = name,

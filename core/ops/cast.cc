@@ -53,7 +53,7 @@ Status Definition(const ir::EvalContext& context) {
 
 ir::QuantRule QuantOf(const ir::Graph&, const ir::Node& node) {
   const auto dtype = DTypeOfNumber(node.attributes.Int("to", 0));
-  if (dtype && ir::IsFloat(*dtype)) return {.why = "it converts to a float type on purpose"};
+  if (dtype && ir::IsFloat(*dtype)) return {.why = "the model asks for a float type"};
   return kNotReal;
 }
 

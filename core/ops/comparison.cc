@@ -92,7 +92,7 @@ Status IsInf(const ir::EvalContext& context) {
 constexpr ir::AttrSpec kIsInfAttributes[] = {{"detect_negative", ir::AttrKind::kInt},
                                              {"detect_positive", ir::AttrKind::kInt}};
 
-// A row of a generic lambda of two operands.
+// Makes a row from a generic lambda of two operands.
 template <class Function>
 constexpr OpDef Comparison(std::string_view name, Since since, Function) {
   return {

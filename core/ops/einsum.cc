@@ -70,7 +70,7 @@ std::string Parse(std::string text, std::span<const ir::Shape> shapes, Equation&
     for (size_t d = 0; d < labels.size(); ++d) {
       int64_t& extent = equation.extents.try_emplace(labels[d], 1).first->second;
       if (extent != 1 && shape[d] != 1 && extent != shape[d])
-        return "gives one letter to different extents";
+        return "uses one letter for different extents";
       if (extent == 1) extent = shape[d];
       dots = std::max<int64_t>(dots, -labels[d]);
     }
@@ -87,7 +87,7 @@ std::string Parse(std::string text, std::span<const ir::Shape> shapes, Equation&
     return wrong;
   }
   for (const int label : equation.result) {
-    if (!equation.extents.count(label)) return "has a letter that only the result has";
+    if (!equation.extents.count(label)) return "has a letter that only the result uses";
   }
   return {};
 }

@@ -77,7 +77,7 @@ Status InferDFT(ir::InferContext& context) {
   }
   OCTAVO_TRY(const int along, CheckedAxis(context, axis[0], static_cast<int>(shape.size())));
   if (along + 1 == static_cast<int>(shape.size())) {
-    return context.Invalid("axis {} is that of the parts", along);
+    return context.Invalid("axis {} holds the real and imaginary parts", along);
   }
   if (context.Has(1)) {
     OCTAVO_TRY(const std::vector<int64_t> length, context.KnownInts(1, "length"));
@@ -135,12 +135,12 @@ Status InferSTFT(ir::InferContext& context) {
     if (given.size() == 1 && (length == 0 || length == given[0])) {
       length = given[0];
     } else {
-      return context.Invalid("frame_length and the window differ");
+      return context.Invalid("frame_length is not the length of the window");
     }
   }
   if (x.size() != 3 || x[2] < 1 || x[2] > 2 || step.size() != 1 || step[0] < 1 || length < 1 ||
       length > x[1]) {
-    return context.Invalid("frames of {} places do not fit x of shape {}", length, ir::ToString(x));
+    return context.Invalid("frames of length {} do not fit x of shape {}", length, ir::ToString(x));
   }
   const bool onesided = context.node().attributes.Int("onesided", 1) != 0;
   context.SetResult(0, context.dtype(0),

@@ -12,7 +12,7 @@ Status Infer(ir::InferContext& context) {
   ir::Shape moments = context.shape(0);
   std::fill(moments.begin() + axis, moments.end(), 1);
   for (size_t i = 1; i < context.result_count(); ++i) {
-    // stash_type says that moments of half-width floats are f32.
+    // By stash_type, the moments of half-width floats are f32.
     const bool wide = context.dtype(0) == ir::DType::kF64;
     context.SetResult(i, wide ? ir::DType::kF64 : ir::DType::kF32, moments);
   }

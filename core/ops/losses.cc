@@ -39,7 +39,7 @@ Status Infer(ir::InferContext& context) {
 }
 
 // Writes result 0: the weighted negative logarithm of the probability of each place's class,
-// reduced as the attribute says.  `log_probability(n, c, place)` is that of class c.
+// reduced by the attribute `reduction`.  `log_probability(n, c, place)` is that of class c.
 Status ClassLoss(
     const ir::EvalContext& context,
     const std::function<double(int64_t n, int64_t c, int64_t place)>& log_probability) {
@@ -121,7 +121,7 @@ extern constexpr ir::OpDef kNegativeLogLikelihoodLoss{
     .inputs = {2, 3},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.why = "a loss is a measurement and stays float"},
+    .quant = {.why = "it computes a loss, which stays float"},
     .infer = &Infer,
     .definition = &NegativeLogLikelihood,
 };
@@ -132,7 +132,7 @@ extern constexpr ir::OpDef kSoftmaxCrossEntropyLoss{
     .results = {1, 2},
     .attributes = kAttributes,
     .roles = ir::Roles(ir::Role::kData, ir::Role::kParameter),
-    .quant = {.why = "a loss is a measurement and stays float"},
+    .quant = {.why = "it computes a loss, which stays float"},
     .infer = &Infer,
     .definition = &SoftmaxCrossEntropy,
 };

@@ -55,7 +55,7 @@ extern constexpr ir::OpDef kLSTM{
     .results = {1, 3},
     .attributes = kRecurrentAttributes,
     .roles = kRecurrentRoles,
-    .quant = {.why = "rounding its state at every step would add up"},
+    .quant = {.why = "the rounding errors of its state would add up over the steps"},
     .weight_axis = &RecurrentWeightAxis,
     .infer = &Infer,
     .definition = &Definition,

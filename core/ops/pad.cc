@@ -155,7 +155,7 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// The constant's real value; nullopt where only a run knows it.
+// The constant's real value; nullopt if it is known only in a run.
 std::optional<float> ConstantOf(const ir::Graph& graph, const ir::Node& node) {
   if (!node.input(2)) return 0.0f;
   if (!graph.IsConstant(node.input(2))) return std::nullopt;
@@ -199,7 +199,7 @@ std::string WhyNot(const ir::Graph& graph, const ir::Node& node, const ir::Type&
                          zp) == *value;
   };
   if (exact(from) && exact(to)) return {};
-  return fmt::format("not both types represent the value {} that it pads with exactly", *value);
+  return fmt::format("its pad value {} is not exact in both types", *value);
 }
 
 int FirstIfNothingPadded(const ir::Graph& graph, const ir::Node& node) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Octavo's own ops between real and quantized values.  In expressed types, which have f32 for a
-// quantized value, they pass their operand on; the types of operand and result say the rounding.
+// quantized value, they copy their operand; the types of operand and result define the rounding.
 #include <algorithm>
 
 #include "core/ops/shared/data_op.h"

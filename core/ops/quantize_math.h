@@ -16,8 +16,8 @@ inline float DequantizeOne(int32_t value, float scale, int32_t zero_point) {
   return static_cast<float>(static_cast<int64_t>(value) - zero_point) * scale;
 }
 
-// Whole tensors; `type` gives dtype and quantization (per-tensor, per-axis), shapes agree.  Without
-// a pool only the calling thread works.
+// Whole tensors, to the dtype and quantization of `type` (per-tensor or per-axis); shapes agree.
+// Without a pool, only the calling thread works.
 ir::Tensor QuantizeTensor(const ir::Tensor& real, const ir::Type& type, ThreadPool* pool = nullptr);
 ir::Tensor DequantizeTensor(const ir::Tensor& quantized, const ir::Quant& quant,
                             ThreadPool* pool = nullptr);

@@ -62,7 +62,7 @@ Status Infer(ir::InferContext& context) {
     return context.Unsupported("extrapolation of {} is not supported", Name(context.dtype(0)));
   }
   for (size_t i = 1; i < 4; ++i) {
-    // A roi is read only when cropping.
+    // The roi is read only by tf_crop_and_resize.
     if (context.Has(i) && context.known(i) == nullptr && (i != 1 || mode.crops())) {
       constexpr std::string_view kWhat[] = {"x", "roi", "scales", "sizes"};
       return DependsOnData(context, i, kWhat[i]);
@@ -188,7 +188,7 @@ std::string WhyNot(const ir::Graph&, const ir::Node& node, const ir::Type&, cons
   return "interpolation rounds, so it does not commute with a Rescale";
 }
 
-// Only where the channel axis is not resized.
+// Defined if the channel axis is not resized.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;

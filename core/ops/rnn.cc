@@ -30,7 +30,7 @@ extern constexpr ir::OpDef kRNN{
     .results = {1, 2},
     .attributes = kRecurrentAttributes,
     .roles = kRecurrentRoles,
-    .quant = {.why = "rounding its state at every step would add up"},
+    .quant = {.why = "the rounding errors of its state would add up over the steps"},
     .weight_axis = &RecurrentWeightAxis,
     .infer = &Infer,
     .definition = &Definition,

@@ -13,7 +13,7 @@ extern constexpr OpDef kCeil =
     PointwiseInType("Ceil", Since(1), [](auto x) { return std::ceil(x); });
 extern constexpr OpDef kFloor =
     PointwiseInType("Floor", Since(1), [](auto x) { return std::floor(x); });
-// Ties to even.
+// Rounds ties to even.
 extern constexpr OpDef kRound =
     PointwiseInType("Round", Since(11), [](auto x) { return std::nearbyint(x); });
 

@@ -30,7 +30,7 @@ Taken Take(int64_t extent, int64_t start, int64_t end, int64_t step) {
   return {start, step, extent > 0 && start > end ? (start - end - 1) / -step + 1 : 0};
 }
 
-// Of all axes of a shape; "" or what is wrong.
+// Computes the indices along all axes of a shape; "" or what is wrong.
 std::string TakeAll(const ir::Shape& shape, const Ints& starts, const Ints& ends, const Ints* axes,
                     const Ints* steps, std::vector<Taken>& taken) {
   const int rank = static_cast<int>(shape.size());

@@ -58,7 +58,7 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// Of all results, one after the other (ir::MapQuant).
+// The quantization of all results, one after the other (ir::MapQuant).
 std::optional<ir::Quant> MapQuant(const ir::Graph&, const ir::Node&, int, const ir::Quant& from) {
   return from;
 }

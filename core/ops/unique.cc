@@ -63,7 +63,7 @@ Found Find(const ir::Tensor& x, const ir::Node& node) {
   return found;
 }
 
-// In the order of first places instead of values.
+// Reorders by first occurrence instead of by value.
 Found InOrderOfPlaces(const Found& found) {
   std::vector<int64_t> order(found.first.size()), rank(found.first.size());
   std::iota(order.begin(), order.end(), 0);

@@ -62,7 +62,7 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
   return OnAxis(from, axis);
 }
 
-// The operand that a condition selects which is the same everywhere.
+// The operand that a condition with equal elements selects.
 int SelectedInput(const ir::Graph& graph, const ir::Node& node) {
   const ir::ValueId condition = node.input(0);
   if (!condition || !graph.IsConstant(condition)) return -1;

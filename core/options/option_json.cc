@@ -32,7 +32,7 @@ Result<OptionValue> FromJson(const OptionRow& row, const json& value) {
         return OptionValue(value.get<ShapeMap>());
     }
   } catch (const json::exception&) {
-    // Named below, by the option.
+    // The error is reported below, with the option's name.
   }
   return WrongOption(row, value.dump(), fmt::format("a {}", Name(row.type)));
 }
@@ -91,7 +91,7 @@ ordered_json OptionsJson(const Options& options) {
   for (const OptionRow& row : OptionTable()) {
     if (!row.changes_result) continue;
     const OptionValue value = row.get(options);
-    // A text that was cleared: no byte of this result depends on it.
+    // Omits a cleared text: no byte of this result depends on it.
     if (row.type == OptionType::kText && !IsSet(row, options) && IsSet(row, defaults)) continue;
     object[std::string(row.name)] = JsonOf(value);
   }

@@ -200,7 +200,7 @@ void AddNames(const OptionRow& row, std::vector<std::string>& names, std::string
   }
 }
 
-// What the text of an argument means, given what earlier arguments of the same flag set.
+// The value of an argument's text; a list is appended to `before`, the value of earlier arguments.
 Result<OptionValue> ValueOf(const OptionRow& row, OptionValue before, std::string_view text) {
   switch (row.type) {
     case OptionType::kFlag:

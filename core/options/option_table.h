@@ -54,7 +54,7 @@ struct OptionRow {
   OptionFlag flag = OptionFlag::kByName;
   bool changes_result = true;  // part of the report's `options` and of the action digest
   std::vector<OptionChoice> (*choices)() = nullptr;
-  // What a text must be, if it is not that.
+  // Checks a text: empty, or what the text must be.
   std::string_view (*check)(const std::string& text) = nullptr;
   std::string_view help = {};
 
@@ -64,7 +64,7 @@ struct OptionRow {
   Status (*set)(const OptionRow& row, Options& options, const OptionValue& value) = nullptr;
 
   std::string FlagName() const;            // "--numerics-limit"
-  std::vector<std::string> Flags() const;  // as `flag` tells: none, one or one per choice
+  std::vector<std::string> Flags() const;  // by `flag`: none, one or one per choice
 };
 
 std::span<const OptionRow> OptionTable();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of the enums among the options: of each enumerator its name and what it means.
+// The names and meanings of the enumerators of options.
 #pragma once
 
 #include <algorithm>

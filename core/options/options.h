@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a job is asked to do: one field per row of options.def, with its default.
+// The options of a job: one field per row of options.def, with its default.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace octavo {
 
-// Readers of ONNX refuse a message of 2 GiB, and a model holds more than its weights.
+// ONNX readers reject messages of 2 GiB, and a model holds more than its weights.
 inline constexpr int64_t kMaxInlineWeights = 1'800'000'000;
 
 enum class EmitForm { kQdq, kQlinear, kNative, kText };

@@ -36,7 +36,7 @@ bool SameOperand(const Graph& graph, ValueId a, ValueId b) {
   return right != nullptr && *left == *right;
 }
 
-// What two nodes must share to be equal, apart from attributes and types.
+// Whether two nodes may be equal: op, number of results and operands agree.
 bool SameForm(const Graph& graph, const Node& a, const Node& b) {
   if (a.op->name != b.op->name || a.op->domain != b.op->domain) return false;
   return a.results.size() == b.results.size() &&
@@ -45,7 +45,7 @@ bool SameForm(const Graph& graph, const Node& a, const Node& b) {
          });
 }
 
-// Nodes by a number that is the same for all of one form.
+// A hash table of nodes; equal nodes have equal hashes.
 class Forms {
  public:
   explicit Forms(const Graph& graph)
@@ -79,7 +79,7 @@ class Forms {
     return at;
   }
 
-  // Elements of constants are looked at where nothing else tells nodes apart.
+  // Elements of constants are compared only if nothing else distinguishes two nodes.
   uint64_t NumberOf(const Node& node) const {
     uint64_t number = Mix(std::hash<std::string_view>()(node.op->name), node.results.size());
     const bool constant = std::ranges::all_of(

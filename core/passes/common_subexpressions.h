@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common subexpression elimination: of two nodes that compute the same, one stays.
+// Common subexpression elimination: of two nodes that compute the same value, one is removed.
 #pragma once
 
 #include "core/passes/pass.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was rewritten and what that did to the numbers.
+// The ledger: the applications of rewrite rules, with their numeric effects.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace octavo::passes {
 
-// Numeric effects, weakest claim last; `--numerics-limit` is the highest that a job allows.
+// Numeric effects, strongest guarantee first; `--numerics-limit` is the last one that a job allows.
 // real-exact is for float rewrites (equal in real numbers, float rounding may differ); only the
 // limit `exact` forbids it.  new-arithmetic occurs once, where quantized ops are formed.
 enum class Effect {
@@ -21,8 +21,8 @@ enum class Effect {
 };
 std::string_view Name(Effect effect);
 
-// One rewrite rule: `pattern` becomes `replacement` where `condition` holds; `effect` is the
-// weakest claim unless the condition names a weaker one.
+// One rewrite rule: `pattern` becomes `replacement` where `condition` holds; `effect` holds unless
+// the condition names another one.
 struct Rule {
   std::string_view id = {};  // "pass/rule", unique; the pass is the one that defines the rule
   std::string_view pattern = {};

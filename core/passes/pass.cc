@@ -10,7 +10,7 @@
 namespace octavo::passes {
 namespace {
 
-// The job itself: without them the result would not be a quantized model.
+// Passes that cannot be skipped: without them the result would not be a quantized model.
 constexpr std::array<std::string_view, 2> kNeverSkipped = {"quantize", "merge-constants"};
 
 Status CheckName(std::string_view field, std::string_view name) {

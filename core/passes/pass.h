@@ -34,7 +34,7 @@ struct Warning {
 struct Settings {
   target::Target target = {};
   Effect limit = Effect::kFewerRoundings;  // the highest that a rule may have
-  // As the user set them; what they change of the target has been applied to `target`.
+  // The options as given; their changes to the target are already applied to `target`.
   Options options = {};
   const profile::Profile* profile = nullptr;
   ThreadPool* pool = nullptr;  // never null
@@ -57,14 +57,14 @@ struct PlacementFigures {
   RescaleTotal before = {}, after = {}, greedy = {};
 };
 
-// What the passes report, in addition to the graph.
+// The results of passes in addition to the graph.
 struct Findings {
   std::vector<LedgerEntry> ledger = {};
   std::vector<Kept> kept = {};
   // Why a node (by name) stays float; the report lists those that are float at the end.
   std::map<std::string, std::string, std::less<>> float_reasons = {};
   std::vector<Warning> warnings = {};
-  // Ranges of values that lowering made, which no profile can know.
+  // Ranges of values that lowering added, which no profile has.
   std::map<std::string, ir::Range, std::less<>> derived_ranges = {};
   std::vector<std::string> missing_values = {};
   PlacementFigures placement = {};
@@ -72,7 +72,7 @@ struct Findings {
   int64_t folded_bytes = 0;  // growth of constants so far, against the fold budget
 };
 
-// What a pass gets: the settings, and the functions to report what it does.
+// The argument of a pass: the settings, and functions to report what it does.
 class Context {
  public:
   Context(const Settings& settings, Findings& findings, std::string_view pass)
@@ -105,7 +105,7 @@ class Context {
   int64_t applications_ = 0;
 };
 
-// The parts of the pipeline, in order.  A job does something between any two of them.
+// The parts of the pipeline, in order.  A job does other work between them.
 enum class Phase {
   kImport,    // part of reading a model: always runs, cannot be skipped
   kPrepare,   // float graph, no target: what `octavo profile` runs as well
@@ -126,7 +126,7 @@ struct Pass {
 
 // All passes in pipeline order.
 std::span<const Pass* const> AllPasses();
-// Those of the phases, in pipeline order.
+// The passes of the phases, in pipeline order.
 std::vector<const Pass*> PassesOf(std::initializer_list<Phase> phases);
 const Pass* FindPass(std::string_view name);
 

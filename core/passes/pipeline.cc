@@ -33,9 +33,9 @@ constexpr std::array kPipeline = {
     &kPlaceRescalesPass,
     // Needs the types that placement has settled.
     &kFuseActivationsPass,
-    // What the rules above have made redundant.
+    // Removes nodes that the passes above have made redundant.
     &kRemoveNoopsPass,
-    // At the final s_x * s_w: nothing below changes a scale.
+    // Rounds biases at the final s_x * s_w: no pass below changes a scale.
     &kSpecializeBiasPass,
     // Rounds constants once, and last.
     &kMergeConstantsPass,

@@ -53,7 +53,7 @@ ValueId AddendOf(const Graph& graph, ValueId sum, double addend) {
   return {};
 }
 
-// Of two factors, the one that `inner_of` gives an x for which the other factor is x.
+// Of two factors f and x, the x for which inner_of(f, x) holds.
 template <class InnerOf>
 ValueId OperandOf(const std::vector<ValueId>& factors, InnerOf inner_of) {
   if (factors.size() != 2) return {};

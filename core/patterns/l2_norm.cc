@@ -18,7 +18,7 @@ using ir::ValueId;
 
 struct Epsilon {
   float value = 0;
-  bool added = false;  // else it is the least that the operand may be
+  bool added = false;  // else it is a lower bound of the operand
   ValueId operand = {};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking what a node is, and reading constants: what matchers and rewrites share.
+// Queries of nodes and constants, for matchers and rewrites.
 #pragma once
 
 #include <optional>
@@ -27,7 +27,7 @@ std::optional<float> ScalarOf(const ir::Graph& graph, ir::ValueId value);
 // Whether the value is a one-element constant within one part in a million of `expected`.
 bool IsScalar(const ir::Graph& graph, ir::ValueId value, double expected);
 
-// What a value is 1 divided by; none where it is not that.
+// x of a value 1 / x; none for any other value.
 ir::ValueId ReciprocalOf(const ir::Graph& graph, ir::ValueId value);
 
 // `axis` counted from the front.

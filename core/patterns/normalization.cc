@@ -34,7 +34,7 @@ std::optional<ir::Tensor> NormShaped(const Graph& graph, ValueId value, const ir
   return tensor->Reshaped(axes);
 }
 
-// A constant of that value: the one that there is if its shape is right.
+// A constant with these elements: `given` if its shape is right, else a new one.
 ValueId ConstantFor(Graph& graph, ValueId given, ir::Tensor tensor) {
   if (given && graph.type(given).shape == tensor.shape()) return given;
   return AddConstant(graph, graph.name(given) + ".norm", std::move(tensor));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that a model writes out in small ones.  Each matcher looks at the node that computes the
-// result; it changes nothing but for adding constants, and that only where it matches.
+// Patterns of ops that a model decomposes into small ones.  Each matcher starts at the node that
+// computes the result; it changes nothing, except that it adds constants if it matches.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace octavo::patterns {
 
-// The operands and attributes of the op that says the same.
+// The operands and attributes of the equivalent op.
 struct Form {
   std::vector<ir::ValueId> inputs = {};
   ir::AttrMap attributes = {};
@@ -34,14 +34,14 @@ struct Pattern {
   std::optional<Form> (*match)(ir::Graph& graph, ir::NodeId last) = nullptr;
 };
 
-// All of them; one that another contains stands behind it.
+// All patterns; one that is contained in another comes after it.
 std::span<const Pattern> AllPatterns();
 
 // The nodes of the form: the last one, and those between it and its first operand.
 std::vector<ir::NodeId> NodesOf(const ir::Graph& graph, ir::NodeId last, ir::ValueId x);
 
-// Makes the last node of a form the op that says the same, with the origins of all its nodes.
-// What only the form read is dead then and still there.
+// Replaces the last node of a form by the equivalent op, with the origins of all its nodes.  The
+// other nodes lose their consumers but are not erased.
 void Apply(ir::Graph& graph, ir::NodeId last, const Pattern& pattern, Form form);
 
 }  // namespace octavo::patterns

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along axes as models write them: kept or put back by a Reshape, repeated by an Expand.
+// Reductions along axes as models write them: axes kept, restored by Reshape, repeated by Expand.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace octavo::patterns {
 // The axes that a Reduce* node reduces, from the front and in order.
 std::optional<std::vector<int64_t>> AxesOf(const ir::Graph& graph, const ir::Node& reduce);
 
-// A value seen through what only puts reduced axes back: Reshape, Unsqueeze, Expand, and a Max with
-// -infinity.  Notes what an Expand repeats, for LinesUp.
+// Skips ops that only restore reduced axes: Reshape, Unsqueeze, Expand, and a Max with -infinity.
+// Records what an Expand repeats, for LinesUp.
 class Trail {
  public:
   explicit Trail(const ir::Graph& graph, ir::ValueId value) : graph_(graph), used_(value) {}

@@ -19,7 +19,7 @@ double CenterOf(const Histogram& histogram, size_t bin) {
   return std::clamp(center, double{histogram.min()}, double{histogram.max()});
 }
 
-// Half of what P leaves out goes on either side, in whole bins.
+// Cuts half of the excluded values at either end, in whole bins.
 CalibratedRange Percentile(const Histogram& histogram, double percentile) {
   const double allowed = static_cast<double>(histogram.total()) * (100 - percentile) / 200;
   const std::vector<int64_t>& counts = histogram.counts();
@@ -101,7 +101,7 @@ double Divergence(const Histogram& histogram, const Params& params, ir::IntegerR
     last = std::max(last, k);
   }
   if (first == bins) return INFINITY;
-  // What is clipped counts at the outermost bins that stay.
+  // Clipped values count in the outermost bins that stay.
   for (size_t k = 0; k < bins; ++k) {
     clipped[std::clamp(k, first, last)] += static_cast<double>(histogram.counts()[k]);
   }
@@ -117,7 +117,8 @@ double Divergence(const Histogram& histogram, const Params& params, ir::IntegerR
   double divergence = 0;
   for (size_t k = first; k <= last; ++k) {
     if (clipped[k] == 0) continue;
-    // A bin that holds clipped values only is not foreseen by any code: a floor instead of zero.
+    // No quantized value covers a bin that holds only clipped values: a floor replaces its zero
+    // mass.
     const double spread = mass[integer_of[k]] / occupied[integer_of[k]];
     const double q = std::max(spread, 1e-4) / total;
     const double p = clipped[k] / total;

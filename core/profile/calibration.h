@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a calibration range follows from the observed values of an activation.
+// How a range is computed from the observed values of an activation.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ Params Finish(double scale, int32_t zero_point) {
   return params;
 }
 
-// Glow reckons the zero point from both ends and takes the one whose sum of magnitudes is less.
+// Glow computes the zero point from both ends and uses the one whose sum of magnitudes is less.
 Params FromTheNearerEnd(double min, double max, double low, double high) {
   const double scale = (max - min) / (high - low);
   const double from_min = low - min / scale, from_max = high - max / scale;
@@ -35,7 +35,7 @@ Params Asymmetric(double min, double max, const Scheme& scheme) {
   const auto high = static_cast<double>(integers.max);
   if (scheme.glow_zero) return FromTheNearerEnd(min, max, low, high);
   const double scale = (max - min) / (high - low);
-  // [-a, a] is a tie for every a; the ends decide it once for all.
+  // [-a, a] is a tie for every a, so it is decided in one way for all a.
   const double zero =
       min == -max ? std::nearbyint((low + high) / 2) : std::nearbyint(low - min / scale);
   return Finish(scale, static_cast<int32_t>(std::clamp(zero, low, high)));

@@ -22,7 +22,7 @@ struct Scheme {
   target::SchemeKind kind = target::SchemeKind::kAsymmetric;
   ir::DType dtype = ir::DType::kU8;
   bool narrow_range = false;  // signed storage without its least integer
-  bool glow_zero = false;     // the zero point follows from the end that is nearer to it, as Glow's
+  bool glow_zero = false;     // the zero point is computed from the nearer end, as in Glow
 };
 
 // How a target's activations are quantized.
@@ -39,8 +39,8 @@ ir::IntegerRange IntegersOf(const Scheme& scheme);
 // `min` <= `max`, both finite.
 Params ChooseParams(float min, float max, const Scheme& scheme);
 
-// The range that a calibration method makes of an entry.  All but min/max need a histogram; where
-// the entry has none they fall back to its min and max and set `used_min_max`.
+// The range that a calibration method chooses for an entry.  All but min/max need a histogram;
+// where the entry has none they fall back to its min and max and set `used_min_max`.
 struct CalibratedRange {
   float min = 0;
   float max = 0;

@@ -10,7 +10,7 @@ namespace {
 // Adding and subtracting it rounds |x| < 2^51 to an integer.
 constexpr double kRounder = 0x1.8p52;
 
-// Without the library's templates, whose code other files would share.
+// Avoids the library's templates, whose code would be shared with files for other instruction sets.
 Extent ExtentOfPart(const float* values, int64_t count) {
   constexpr float kInfinity = __builtin_inff();
   constexpr int kLanes = 16;
@@ -41,7 +41,7 @@ Extent ExtentOfPart(const float* values, int64_t count) {
   return extent;
 }
 
-// Where values of a block are counted; `none` for those that are not finite.
+// Finds the bins of a block's values; `none` for values that are not finite.
 void FindBins(const BinCall& call) {
   const double scale = call.scale, first = call.first;
   const double most = __FLT_MAX__, nowhere = call.none;

@@ -7,7 +7,7 @@
 
 namespace octavo::profile {
 
-// Of the finite values.
+// The extent of the finite values.
 struct Extent {
   float min = 0, max = 0;
   int64_t finite = 0;

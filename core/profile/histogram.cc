@@ -11,7 +11,7 @@
 namespace octavo::profile {
 namespace {
 
-// Finer bins than these tell nothing: every float is a multiple of 2^-149, and 40 bits below the
+// Finer bins than these are useless: every float is a multiple of 2^-149, and 40 bits below the
 // largest magnitude an index still fits an int64 with room.
 constexpr int kLeastExponent = -149;
 constexpr int kIndexBits = 40;
@@ -85,7 +85,7 @@ void Histogram::Add(std::span<const float> values, ThreadPool* pool) {
   const Extent extent = ExtentOf(values, pool);
   non_finite_ += static_cast<int64_t>(values.size()) - extent.finite;
   if (extent.finite == 0) return;
-  // -0 and 0 are one number; which of them comes first must not be seen.
+  // -0 and 0 are one number, and the result must not depend on which of them comes first.
   Cover(extent.min + 0.0f, extent.max + 0.0f);
   CountInto(values, {.exponent = exponent_, .first = first_}, pool, counts_);
   total_ += extent.finite;
@@ -127,7 +127,7 @@ Result<Histogram> Histogram::FromCounts(double low, double high, std::vector<int
   histogram.counts_ = std::move(counts);
   if (histogram.low() != low || histogram.high() != high) {
     return wrong(
-        fmt::format("bins must be the {} of width 2^{} from {} to {} that min and max give",
+        fmt::format("bins must be the {} of width 2^{} from {} to {} that follow from min and max",
                     BinOf(max, histogram.exponent_) - histogram.first_ + 1, histogram.exponent_,
                     std::ldexp(double(histogram.first_), histogram.exponent_),
                     std::ldexp(double(BinOf(max, histogram.exponent_) + 1), histogram.exponent_)));

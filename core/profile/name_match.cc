@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Glow's names, as its loader and its profiler make them.
+// Glow's names, as its loader and its profiler generate them.
 #include "core/profile/name_match.h"
 
 #include <algorithm>
@@ -86,7 +86,7 @@ NameIndex::Matched NameIndex::Match(const Profile& profile) const {
   matched.profile.glow_names = false;
   struct Claim {
     int rule = 0;
-    std::vector<std::string> names = {};  // that mean the value by the surest rule
+    std::vector<std::string> names = {};  // that match the value by the most certain rule
   };
   std::map<std::string, Claim> claims;
   for (const auto& [name, entry] : profile.values) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the values that Glow's names of node outputs mean.  Glow replaces what is no letter, digit
-// or '_' by '_', may add "__N", and appends the result's number.
+// Matches Glow's names of node outputs with values.  Glow replaces characters other than letters,
+// digits and '_' by '_', may add "__N", and appends the result's number.
 #pragma once
 
 #include <set>
@@ -10,13 +10,13 @@
 
 namespace octavo::profile {
 
-// The names of a model as imported, before rewrites take nodes away.
+// The names of a model at import, before rewrites remove nodes.
 class NameIndex {
  public:
   explicit NameIndex(const ir::Graph& graph);
 
-  // The entries by the model's own value names.  An entry that means no value, or two, or the value
-  // that another one means as well, is listed.
+  // The entries by the model's own value names.  An entry that matches no value, two values, or the
+  // value of another entry is listed.
   struct Matched {
     Profile profile = {};
     std::vector<std::string> unmatched = {};
@@ -28,7 +28,7 @@ class NameIndex {
   Names values_, outputs_, legal_values_;  // to value names
 
   struct Found {
-    int rule = 0;  // the lower, the surer
+    int rule = 0;  // the lower, the more certain
     std::string value = {};
   };
   std::optional<Found> Find(std::string_view name) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles as JSON, and how those of shards join.
+// Reads and writes profiles as JSON, and merges those of shards.
 #include "core/profile/profile.h"
 
 #include <cmath>
@@ -67,7 +67,7 @@ Status ReadValue(const json& object, Profile& profile) {
     entry.histogram = std::move(*histogram);
   }
   if (!profile.values.emplace(name, std::move(entry)).second) {
-    return Wrong("'{}' stands twice", name).Field(name);
+    return Wrong("'{}' is listed twice", name).Field(name);
   }
   return {};
 }
@@ -102,8 +102,10 @@ Result<Profile> ParseOwn(const json& object) {
   const auto preparation = object.find("preparation");
   if (preparation != object.end()) {
     if (!preparation->is_number_integer() || preparation->get<int64_t>() != kPreparation) {
-      return Wrong("made after preparation {}, but this version prepares as {}; profile again",
-                   preparation->dump(), kPreparation)
+      return Wrong(
+                 "made by preparation {}, but this version uses preparation {}; profile the model "
+                 "again",
+                 preparation->dump(), kPreparation)
           .Field("preparation");
     }
   }
@@ -167,7 +169,7 @@ Result<Profile> Merge(const std::vector<Profile>& profiles) {
       into.min = std::min(into.min, entry.min);
       into.max = std::max(into.max, entry.max);
       into.non_finite += entry.non_finite;
-      // A histogram of only a part of the data would say something else than it seems to.
+      // A histogram of only a part of the data would be misleading, so it is dropped.
       if (into.histogram && entry.histogram) {
         into.histogram->Merge(*entry.histogram);
       } else {

@@ -35,7 +35,7 @@ class Histogram {
   float min() const { return min_; }
   float max() const { return max_; }
 
-  // From a file's figures; kInvalidArgument if they are not of this form.
+  // Makes a histogram from a file's figures; kInvalidArgument if they are not of this form.
   static Result<Histogram> FromCounts(double low, double high, std::vector<int64_t> counts,
                                       float min, float max, int64_t non_finite);
   bool operator==(const Histogram&) const = default;
@@ -71,8 +71,8 @@ struct Profile {
   bool operator==(const Profile&) const = default;
 };
 
-// JSON, or by the text's own form Glow's YAML, ONNX Runtime's calibration JSON, TensorRT's cache.
-// kInvalidArgument names the entry that is wrong.
+// Parses JSON, Glow's YAML, ONNX Runtime's calibration JSON or TensorRT's cache, by the text's
+// form. kInvalidArgument names the entry that is wrong.
 Result<Profile> Parse(std::string_view text);
 std::string ToJson(const Profile& profile);
 std::string ToGlowYaml(const Profile& profile);

@@ -30,7 +30,7 @@ struct DiffResult {
   std::vector<runtime::StepProfile> steps = {};  // of the integer runs, summed per node
 };
 
-// Each batch has one tensor per graph input.  The inputs of the two graphs are equal but for
+// Each batch has one tensor per graph input.  The inputs of the two graphs differ only in
 // quantization: the samples of an integer input are quantized.
 Result<DiffResult> Diff(const ir::Graph& float_graph, const ir::Graph& quantized,
                         const std::vector<std::vector<ir::Tensor>>& batches,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one quantized graph in two numerics modes on the same samples and counts the differences of
-// every value: where the results of two targets differ, and which node starts it.
+// every value: where the results of two targets differ, and which node differs first.
 #pragma once
 
 #include <vector>

@@ -32,8 +32,8 @@ class Execution {
   // The values that the next step will compute: none if it only converts a layout.
   std::vector<ir::ValueId> next() const;
   Status Step(const StopToken& stop);
-  // A value that the last step computed, in the graph's layout, as stored integers where it is
-  // quantized.  Valid until the next call.
+  // A value that the last step computed, in the graph's layout; a quantized one as stored integers.
+  // Valid until the next call.
   const ir::Tensor& Value(ir::ValueId value);
   // Replaces a value that the last step computed by these elements, in the graph's layout, for all
   // later steps.  Has no effect on a constant.  Only for a plan that keeps all values.

@@ -68,7 +68,7 @@ enum class LayoutRule {
 enum class Modes {
   kQLinear,       // those whose arithmetic is that of ONNX's QLinear operators
   kWithFormulas,  // all others, by the formulas of the mode
-  kAll,           // all: it moves or compares stored values, or asks the mode itself
+  kAll,           // all: it moves or compares stored values, or reads the mode itself
 };
 
 struct Epilogue;
@@ -84,13 +84,13 @@ struct Kernel {
   // Whether it can compute this node of one of its ops.
   bool (*match)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare)(const NodeView& view, ThreadPool& pool) = nullptr;
-  // Null, or prepares the node and what is fused into it as one step: see plan/epilogue.h.  Every
+  // Prepares the node and the ops fused into it as one step (see plan/epilogue.h), or null.  Every
   // such kernel can end in a lookup table.
   Result<Prepared> (*prepare_fused)(const NodeView& view, const Epilogue& epilogue) = nullptr;
   // What else its epilogue may hold: an Add of a tensor of the result's shape, an Add of one row
   // that is broadcast to all others, a store to a slice of an in-place Concat.
   bool fuses_add = false, fuses_row_add = false, writes_slices = false;
-  // Null, or whether it supports these for this node.
+  // Whether it supports these for this node; null: always.
   bool (*can_fuse)(const NodeView& view) = nullptr;
   // The instruction set that it uses on this machine; null: that of the whole build.
   std::string_view (*isa)() = nullptr;

@@ -10,7 +10,7 @@
 
 namespace octavo::runtime {
 
-// Of one run: its bytes, and a tensor over them for each slot of the program.
+// The memory of one run: its bytes, and a tensor over them for each slot of the program.
 struct Workspace {
   std::shared_ptr<std::byte> memory = {};
   std::vector<ir::Tensor> slots = {};

@@ -133,7 +133,7 @@ Status ReadResults(const json& object, Target& target) {
   return {};
 }
 
-// What keys ask for together must be possible.
+// Checks that keys do not contradict each other.
 Status CheckTogether(const Target& target) {
   for (const auto& [op, fixed] : target.results) {
     int exponent = 0;
@@ -192,7 +192,7 @@ Status ReadRescale(const json& object, ir::RescaleRule& rule) {
   return reader.RefuseUnknown();
 }
 
-// {"value": "float"}: what attributes the op may have, and of which kind.
+// {"value": "float"}: the attributes that the op may have, with their kinds.
 Status ReadAttributes(const json& object, std::vector<std::string>& names,
                       std::vector<ir::AttrSpec>& specs) {
   constexpr std::string_view must = "an object of int, float, string, ints, floats or strings";
@@ -309,7 +309,7 @@ std::string Target::WhyFloat(std::string_view op, ir::QuantRule::Kind kind) cons
   const bool computes = kind != ir::QuantRule::Kind::kSameScale;
   const bool own = std::ranges::any_of(ops, [&](const CustomOp& each) { return each.name == op; });
   if (!computes || own || integer_ops.empty() || Lists(integer_ops, op)) return {};
-  return fmt::format("target {} has no {} in integers", name, op);
+  return fmt::format("target {} has no integer form of {}", name, op);
 }
 
 ir::QuantRule Target::QuantOf(const ir::Graph& graph, const ir::Node& node) const {
@@ -328,9 +328,9 @@ ir::QuantRule Target::QuantOf(const ir::Graph& graph, const ir::Node& node) cons
 }
 
 std::string Target::WhyTypeStays(std::string_view op) const {
-  if (ResultOf(op)) return fmt::format("target {} fixes the type that {} gives", name, op);
+  if (ResultOf(op)) return fmt::format("target {} fixes the result type of {}", name, op);
   if (!WantsOneType(op)) return {};
-  return fmt::format("target {} wants one type before and after {}", name, op);
+  return fmt::format("target {} requires the same type before and after {}", name, op);
 }
 
 bool Target::Lowers(std::string_view op) const { return Lists(lower, op); }

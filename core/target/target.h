@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a device can run, as data: a JSON description (built-ins are files of this folder), or a
-// base of that kind with changes.  Passes ask the target, never a device name.
+// A target: what a device can run, as a JSON description (the built-in ones are files of this
+// folder) or a base with changes.  Passes query the target, never a device name.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace octavo::target {
 using ir::Name;
 using numerics::Mode;
 
-// How parameters follow from a range.
+// How quantization parameters are chosen for a range.
 enum class SchemeKind { kAsymmetric, kSymmetric, kSymmetricUint8, kPow2 };
 std::string_view Name(SchemeKind kind);
 std::optional<SchemeKind> ParseSchemeKind(std::string_view name);
@@ -29,7 +29,7 @@ struct WeightRule {
   bool per_channel = true;
   bool symmetric = true;
   bool narrow_range = true;
-  std::vector<std::string> per_tensor = {};  // ops whose weights have one scale all the same
+  std::vector<std::string> per_tensor = {};  // ops whose weights have one scale even so
 };
 
 // The parameters that an op's result always has.
@@ -65,8 +65,8 @@ struct Target {
   std::vector<std::string> lower = {};  // ops lowered though the default keeps them
   std::vector<CustomOp> ops = {};
 
-  // Empty where the target computes the op in integers, if anybody does; else the reason.  Ops that
-  // copy quantized values (`kind` kSameScale) need no arithmetic of the target.
+  // Why the target keeps the op in float; empty if it does not.  Ops that copy quantized values
+  // (`kind` kSameScale) need no arithmetic of the target.
   std::string WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const;
   // How a node takes part in integer arithmetic on this target: the op's rule, narrowed by
   // `same_type` and `results`.
@@ -79,7 +79,7 @@ struct Target {
   const FixedResult* ResultOf(std::string_view op) const;
   // Whether the weights of the op have a scale for each channel.
   bool PerChannel(std::string_view op) const;
-  // Glow's own choice of a zero point goes with its numerics.
+  // Whether zero points are chosen as in Glow, which its numerics modes require.
   bool glow_zero_points() const;
 };
 

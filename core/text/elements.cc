@@ -24,7 +24,7 @@ bool ReadInto(std::string_view number, ir::Tensor& tensor, int64_t i) {
   return ReadNumber(number, tensor.mutable_values<T>()[i]);
 }
 
-// Nearest even, from the 32 bits of a float to the 16 of a half.
+// Rounds a float to the nearest half-precision float, ties to even.
 uint16_t HalfOf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);

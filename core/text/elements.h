@@ -16,10 +16,10 @@ namespace octavo::text {
 bool PrintsExactly(const ir::Tensor& tensor);
 // Element i: the shortest number that reads back the same.
 std::string PrintElement(const ir::Tensor& tensor, int64_t i);
-// Reads a number into element i.  False where it is no number, or none that the dtype holds.
+// Reads a number into element i.  False if it is no number or out of the dtype's range.
 bool ParseElement(std::string_view number, ir::Tensor& tensor, int64_t i);
 
-// The whole text as a number; false if it is none or out of range.
+// Parses the whole text as a number; false if it is none or out of range.
 bool ParseInt(std::string_view text, int64_t& value);
 bool ParseFloat(std::string_view text, float& value);
 

@@ -90,7 +90,7 @@ Token Lexer::Quoted(TokenKind kind) {
         c = static_cast<char>(*HexDigit(text_[at_ + 1]) * 16 + *HexDigit(text_[at_ + 2]));
         at_ += 2;
       } else {
-        return Make(TokenKind::kError, "an escape is none of \\\" \\\\ \\n \\xNN");
+        return Make(TokenKind::kError, "an escape must be one of \\\" \\\\ \\n \\xNN");
       }
     }
     value += c;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cuts a text graph into words, names, strings and signs, one token at a time, so that memory does
-// not depend on how long a hostile text is.  A malformed token is a token of kind kError whose
+// not depend on the length of a hostile text.  A malformed token is a token of kind kError whose
 // text is the message.
 #pragma once
 
@@ -42,7 +42,7 @@ class Lexer {
   int line_ = 1;
 };
 
-// Whether a text may stand unquoted: [A-Za-z0-9_.-]+.
+// Whether a text needs no quotes: [A-Za-z0-9_.-]+.
 bool IsWord(std::string_view text);
 // "..." with \" \\ \n \xNN, as the lexer reads it.
 std::string Quote(std::string_view text);

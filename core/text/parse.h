@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a graph from text.  The grammar is in README.md; an error carries the line:
+// Reads a graph from text.  The grammar is in README.md; an error names the line:
 //   line 2: unknown op 'Rellu'
 //   line 1: 2 scales but 3 zero points
 #pragma once
@@ -12,19 +12,19 @@
 
 namespace octavo::text {
 
-// The row of an op, null if there is none.  The domain is "" for ONNX's own.
+// Finds the row of an op; null if there is none.  The domain is "" for ONNX's own.
 using OpLookup = std::function<const ir::OpDef*(std::string_view name, std::string_view domain)>;
-// The bytes behind data(sha256:DIGEST, ..); an error should name the file that is missing.
+// Returns the bytes of data(sha256:DIGEST, ..); an error should name the missing file.
 using PayloadSource = std::function<Result<Blob>(std::string_view digest)>;
 
 struct ParseOptions {
   OpLookup find_op = {};
   PayloadSource payload = {};
-  // What a text may make in all by splat, random and repeated scales, which are short to write.
+  // Maximum bytes that splat, random and repeated scales, which are short to write, may create.
   int64_t max_bytes = int64_t{1} << 30;
 };
 
-// Whether a text begins as a graph does, after comments.  No ONNX model and no native graph does.
+// Whether a text begins like a graph, after comments.  No ONNX model and no native graph does.
 bool IsGraph(std::string_view text);
 
 // A graph whose declared types are those that its ops infer and that ir::Verify accepts.

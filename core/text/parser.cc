@@ -70,7 +70,7 @@ Result<float> Parser::TakeFloat(std::string_view what) {
 Status Parser::Spend(int64_t count, int64_t size, int line) {
   int64_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes) || bytes > options_.max_bytes - spent_) {
-    return Fail(Code::kTooLarge, "line {}: the text makes more than {} bytes", line,
+    return Fail(Code::kTooLarge, "line {}: the text describes more than {} bytes", line,
                 options_.max_bytes);
   }
   spent_ += bytes;
@@ -278,7 +278,8 @@ Result<ir::PayloadPtr> Parser::MakePayload(const PayloadText& text, const ir::Ty
     if (!blob) return Wrong(text.line, "{}", blob.error().message);
     if (static_cast<int64_t>(blob->size()) != text.bytes ||
         Sha256Of(blob->bytes()) != text.digest) {
-      return Wrong(text.line, "the constant data given for {} are other bytes", text.digest);
+      return Wrong(text.line, "the constant data given for {} do not match their digest",
+                   text.digest);
     }
     return ir::MakePayload(ir::Tensor(type.dtype, type.shape, *blob));
   }
@@ -325,8 +326,7 @@ Result<ir::Attribute> Parser::TensorAttribute(PayloadText payload) {
   return ir::Attribute(std::move(tensor));
 }
 
-// The op's schema says whether `1` is meant as an integer or as a float; without a schema its
-// spelling does.
+// The op's schema decides whether `1` is an integer or a float; without a schema its spelling does.
 Result<ir::Attribute> Parser::ParseAttribute(const ir::AttrSpec* spec) {
   if (token_.kind == TokenKind::kString) {
     OCTAVO_TRY(std::string text, Take(TokenKind::kString, "a string"));

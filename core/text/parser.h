@@ -14,8 +14,8 @@
 
 namespace octavo::text {
 
-// A type as it stands in the text.  An empty list of scales or zero points stands for one that a
-// `scales` or `zps` statement gives further down.
+// A type as written in the text.  An empty list of scales or zero points means that a later
+// `scales` or `zps` statement has it.
 struct TypeText {
   ir::Type type = {};
   bool quantized = false;
@@ -53,10 +53,10 @@ class Parser {
   Result<std::string> Take(TokenKind kind, std::string_view what);
   Result<int64_t> TakeInt(std::string_view what);
   Result<float> TakeFloat(std::string_view what);
-  // Calls `item` for each element of a comma-separated list up to `close`, which it takes.
+  // Calls `item` for each element of a comma-separated list up to `close`, which it consumes.
   template <class Item>
   Status List(std::string_view close, Item item);
-  // Counts bytes that the text makes without containing them.
+  // Counts bytes that the text creates without containing them.
   Status Spend(int64_t count, int64_t size, int line);
 
   // ---------------------------------------------------------- types, constant data, attributes

@@ -21,7 +21,7 @@ std::string ValueName(std::string_view name) {
   return "%" + (IsWord(name) ? std::string(name) : Quote(name));
 }
 
-// All equal lists print as one number where that reads back the same.
+// Lists of equal elements print as one number if that reads back the same.
 template <class T>
 std::string PrintList(const std::vector<T>& list, bool is_list, bool late) {
   if (!is_list) return fmt::format("{}", list[0]);
@@ -97,8 +97,8 @@ class Printer {
     text_ += " {\n";
   }
 
-  // By first reader, then outputs, then the unread by name: the order in which they were made
-  // is no part of what a graph is.
+  // Sorted by first reader, then outputs, then those without readers by name: the order of creation
+  // is not part of a graph.
   std::vector<ir::ValueId> ConstantsInOrder() const {
     std::vector<ir::ValueId> order, unread;
     std::vector<bool> seen(graph_.value_bound(), false);
@@ -179,7 +179,7 @@ class Printer {
     text_ += fmt::format(" : {}\n", fmt::join(parts, ", "));
   }
 
-  // A float says that it is one, so that an op without a schema reads back the same.
+  // A float always prints as one, so that it reads back the same for an op without a schema.
   static std::string FloatText(float value) {
     std::string text = fmt::format("{}", value);
     if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes a graph as text, canonically: equal graphs print equal, and Parse reads the same graph
-// back (what a node computes of the original model, Node::origin, is not written).
+// Writes a graph as text, canonically: equal graphs give equal texts, and Parse reads the same
+// graph back (except Node::origin, which is not written).
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@ using PayloadSink = std::function<void(const std::string& digest, const ir::Tens
 
 struct PrintOptions {
   PayloadSink payload = {};
-  // Constants of at most so many elements print as lists.
+  // Constants of at most this many elements print as lists.
   int64_t literal_elements = 16;
-  // Also the names that values used to have: `alias` and `retired` statements.
+  // Whether to write former names of values: `alias` and `retired` statements.
   bool old_names = true;
 };
 

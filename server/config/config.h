@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of octavod and where each came from: flag, environment, file or default, in this
-// order of precedence.
+// The settings of octavod and their sources: flag, environment, file or default, in this order of
+// precedence.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of the wire to plain values and back.
+// Converts messages to plain values and back.
 #pragma once
 
 #include "core/base/status.h"

@@ -18,7 +18,7 @@
 
 namespace octavo::server {
 
-// In order of construction: each member uses those above it, so it is destroyed before them.
+// Members are in order of construction: each uses those above it, so it is destroyed before them.
 struct Daemon::State {
   State(const Config& given, const Catalog& catalog, JobRunner runner)
       : config(given), probe(catalog), scheduler(given.limits, std::move(runner), probe) {}

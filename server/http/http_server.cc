@@ -106,7 +106,7 @@ struct HttpServer::State {
   void Accept() {
     acceptor.async_accept([this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
-      // Beyond the bound the socket is closed by going out of scope.
+      // Beyond the limit the socket is closed when it goes out of scope.
       if (!error && open < kMaxConnections) {
         std::make_shared<Connection>(std::move(socket), handler, open)->Read();
       }

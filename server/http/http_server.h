@@ -23,7 +23,7 @@ using HttpHandler = std::function<HttpAnswer(std::string_view path)>;
 
 class HttpServer {
  public:
-  // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be had.
+  // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be bound.
   static Result<std::unique_ptr<HttpServer>> Start(const std::string& listen, HttpHandler handler);
   ~HttpServer();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every metric of the service by name, and nowhere else.  Labels come from closed sets, all of
-// whose series exist at 0 from the start.  Thread-safe.
+// Defines every metric of the service; no other file names one.  Labels come from closed sets, all
+// of whose series exist at 0 from the start.  Thread-safe.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ class Probe : public JobProbe, public RpcProbe {
   explicit Probe(const Catalog& catalog);
   ~Probe() override;
 
-  // Where the gauges come from; set once, before the first Text, and cleared before what it reads
-  // goes away.
+  // Sets the sources of the gauges: once, before the first Text; Unwatch before what they read is
+  // destroyed.
   void Watch(std::function<Occupancy()> occupancy, std::function<double()> loop_lag_seconds);
   void Unwatch();
   // All metrics in Prometheus' text form.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread for timers and signals.  What it calls must be short; how late it runs is measured.
+// One thread for timers and signals.  Callbacks must be short; the loop measures its lag.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@ namespace octavo::server {
 
 class EventLoop {
  public:
-  // A call that is to come.  Dropping the handle does not cancel it.
+  // A scheduled call.  Destroying the handle does not cancel it.
   class Timer {
    public:
     Timer() = default;
-    // The call may be under way and still finish.  Must not outlive the loop.
+    // A call that has begun still finishes.  Must not outlive the loop.
     void Cancel();
 
    private:
@@ -25,7 +25,7 @@ class EventLoop {
   };
 
   EventLoop();
-  // Stops; timers must be gone.
+  // Stops.  All timers must have been destroyed.
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
@@ -34,8 +34,8 @@ class EventLoop {
   Timer After(std::chrono::steady_clock::duration delay, std::function<void()> call);
   // Calls `call` each time the process gets one of the signals.
   void OnSignals(const std::vector<int>& signals, std::function<void(int)> call);
-  // Ends the thread: no call is under way once it returns, and none begins.  Whoever owns what the
-  // calls use stops the loop before that goes; timers can still be made and cancelled, to no
+  // Ends the thread: after it returns no call runs or begins.  The owner of objects that the calls
+  // use must stop the loop before it destroys them; timers created or cancelled later have no
   // effect.
   void Stop();
   // How late the loop ran a timer, worst of the last ten seconds.

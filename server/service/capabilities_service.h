@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capabilities.Get: what this build knows and takes.
+// Capabilities.Get: the operators, targets and limits of this build.
 #pragma once
 
 #include "octavo/v1/capabilities.grpc.pb.h"

@@ -22,7 +22,7 @@ void EnablePlugins() {
   });
 }
 
-// A connection is cheap to open and must not be cheap to hold.
+// Limits idle connections and messages, so that a client cannot hold resources without a job.
 void Configure(grpc::ServerBuilder& builder, const Limits& limits) {
   const auto bytes = static_cast<int>(limits.message_bytes);
   builder.SetMaxReceiveMessageSize(bytes);

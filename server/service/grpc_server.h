@@ -16,17 +16,17 @@ namespace octavo::server {
 
 class GrpcServer {
  public:
-  // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be had.
+  // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be bound.
   static Result<std::unique_ptr<GrpcServer>> Start(const std::string& listen,
                                                    SessionServices& services,
                                                    const Catalog& catalog, RpcProbe& probe);
   ~GrpcServer();
 
-  // HOST:PORT as served.
+  // HOST:PORT with the actual port.
   const std::string& address() const { return address_; }
-  // What health checks answer, for every service.
+  // Sets the answer to health checks, for every service.
   void SetServing(bool serving);
-  // Tells clients to go away and waits for their calls; at the deadline cancels them.  Must not be
+  // Accepts no new calls and waits for running ones; cancels them at the deadline.  Must not be
   // called from a reactor.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 

@@ -27,7 +27,7 @@ std::optional<SteadyClock::time_point> DeadlineOf(const grpc::CallbackServerCont
                                   deadline - std::chrono::system_clock::now());
 }
 
-// Lives until OnDone, which comes after Finish and all that was under way.
+// Lives until OnDone, which follows Finish and all pending operations.
 class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>,
                         public Transport {
  public:
@@ -38,7 +38,7 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
                               {.client = ClientOf(*context), .deadline = DeadlineOf(*context)});
   }
 
-  // From the session.
+  // Called by the session.
   void Read() override { StartRead(&request_); }
   void Write(Event event) override {
     event_ = EventToWire(std::move(event));
@@ -51,10 +51,10 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
   }
   void Abort() override { context_->TryCancel(); }
 
-  // From gRPC.
+  // Called by gRPC.
   void OnReadDone(bool ok) override {
     if (!ok) {
-      // A broken call ends its input too; OnCancel tells the session of that.
+      // A broken call ends its input too, but OnCancel reports that to the session.
       if (!context_->IsCancelled()) session_->InputEnded();
       return;
     }
@@ -69,7 +69,7 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
       case v1::OptimizeRequest::REQUEST_NOT_SET:
         break;
     }
-    session_->SpecArrived(Fail(Code::kInvalidArgument, "a request holds neither a spec nor a chunk")
+    session_->SpecArrived(Fail(Code::kInvalidArgument, "a request has neither a spec nor a chunk")
                               .Field("request")
                               .Reason("INVALID_SPEC"));
   }

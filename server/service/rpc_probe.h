@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is told about calls.  Thread-safe.
+// Events of calls, for metrics.  Thread-safe.
 #pragma once
 
 #include <grpcpp/support/status.h>

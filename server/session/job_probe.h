@@ -24,7 +24,7 @@ class JobProbe {
   virtual void WaitedInQueue(double seconds) = 0;
   // `stage` is one of job::Progress::stage.
   virtual void StageTook(std::string_view stage, double seconds) = 0;
-  // Of an admitted job, from admission to its last byte.
+  // The end of an admitted job; `seconds` are from admission to its last byte.
   virtual void Ended(JobOutcome outcome, double seconds) = 0;
   virtual void Computed(const job::Outcome& outcome) = 0;
   virtual void Uploaded(uint64_t bytes) = 0;

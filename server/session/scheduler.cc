@@ -202,12 +202,13 @@ Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footp
                 all.RetryAfter()));
   }
   if (all.stored + footprint.stored + all.LargestWorkingWith(footprint.working) > budget) {
-    return refuse(RejectReason::kMemory,
-                  Refusal(Fail(Code::kResourceExhausted,
-                               "the job needs about {} bytes and other jobs hold {} of {}",
-                               footprint.stored + footprint.working, all.stored, budget)
-                              .error(),
-                          all.RetryAfter()));
+    return refuse(
+        RejectReason::kMemory,
+        Refusal(Fail(Code::kResourceExhausted,
+                     "the job needs about {} bytes, but other jobs have reserved {} of {}",
+                     footprint.stored + footprint.working, all.stored, budget)
+                    .error(),
+                all.RetryAfter()));
   }
   std::unique_ptr<Reservation> reservation(new Reservation(*this, client, footprint));
   reservation->position_ = static_cast<uint32_t>(all.admitted);
@@ -247,7 +248,7 @@ void Scheduler::Cancel(Reservation& reservation) {
     reservation.state_->stage = Reservation::State::Stage::kDone;
     job = std::move(reservation.state_->job);
   }
-  job.done(Fail(Code::kCancelled, "cancelled before it started"));
+  job.done(Fail(Code::kCancelled, "cancelled before the job started"));
 }
 
 void Scheduler::Drain() {

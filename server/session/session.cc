@@ -49,7 +49,7 @@ std::shared_ptr<Session> Session::Start(SessionServices& services, Transport& tr
   return session;
 }
 
-// After FinishNow there is no transport: later steps do nothing.
+// After FinishNow there is no transport, so later steps do nothing.
 void Session::Post(std::function<void(Session&)> step) {
   serial_.Post([self = shared_from_this(), step = std::move(step)] {
     if (self->transport_ != nullptr) step(*self);
@@ -89,7 +89,7 @@ void Session::HandleSpec(Result<JobSpec> spec) {
   if (stage_ == Stage::kEnded) return;
   if (!spec) return End(spec.error());
   if (stage_ != Stage::kSpec) {
-    return End(Fail(Code::kInvalidArgument, "a second spec; a call carries one job")
+    return End(Fail(Code::kInvalidArgument, "a second spec in a call; each call is one job")
                    .Field("spec")
                    .Reason("INVALID_SPEC")
                    .error());
@@ -134,8 +134,8 @@ Status Session::StoreChunk(uint32_t blob, uint64_t offset, std::string_view byte
   const auto invalid = [](std::string_view field, std::string message) -> Status {
     return Fail(Code::kInvalidArgument, "{}", message).Field(field).Reason("INVALID_CHUNK");
   };
-  if (stage_ == Stage::kSpec) return invalid("chunk", "a chunk came before the spec");
-  if (stage_ != Stage::kUpload) return invalid("chunk", "a chunk came after the last blob's end");
+  if (stage_ == Stage::kSpec) return invalid("chunk", "a chunk precedes the spec");
+  if (stage_ != Stage::kUpload) return invalid("chunk", "a chunk follows the end of the last blob");
   if (blob >= uploads_.size()) {
     return invalid("chunk.blob",
                    fmt::format("blob {} is not one of the {} in the spec", blob, uploads_.size()));
@@ -154,13 +154,13 @@ bool Session::UploadComplete() const {
 
 void Session::HandleInputEnd() {
   if (stage_ == Stage::kSpec) {
-    return End(Fail(Code::kInvalidArgument, "the stream ended before a spec came")
+    return End(Fail(Code::kInvalidArgument, "the stream ended without a spec")
                    .Field("spec")
                    .Reason("INVALID_SPEC")
                    .error());
   }
   if (stage_ != Stage::kUpload) return;
-  // A broken call ends its input just before it is cancelled: wait to tell the two apart.
+  // A broken call ends its input just before it is cancelled: waits to distinguish the two.
   const std::weak_ptr<Session> weak = weak_from_this();
   input_timer_ = services_.loop.After(kBreakPause, [weak] {
     if (const auto self = weak.lock()) {

@@ -137,8 +137,8 @@ Status CheckSpec(const JobSpec& spec, const Limits& limits) {
 }
 
 // A generous estimate.  The float weights are a view of the upload; their packed and their
-// quantized copy take memory besides.  Samples are processed one batch at a time, but the float
-// values of a batch are kept for the comparison.
+// quantized copies need additional memory.  Samples are processed one batch at a time, but the
+// float values of a batch are kept for the comparison.
 Footprint EstimateFootprint(const JobSpec& spec) {
   constexpr uint64_t kBase = 64ull << 20;
   const auto [model, data] = ModelAndDataBytes(spec);

@@ -41,7 +41,7 @@ struct JobSpec {
 // error's field is the path of the field in the spec, as in "spec.blobs[2].sha256".
 Status CheckSpec(const JobSpec& spec, const Limits& limits);
 
-// What admission counts: bytes of the upload, and estimated bytes of the running job.
+// The memory that admission reserves: bytes of the upload, and estimated bytes of the running job.
 struct Footprint {
   uint64_t stored = 0;
   uint64_t working = 0;

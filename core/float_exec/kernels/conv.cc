@@ -10,8 +10,8 @@
 namespace octavo::float_exec {
 namespace {
 
-// So many output channels of a group share what is read of its input, where there are as many
-// groups to share among the threads.
+// Up to this many output channels per group are computed from one read of the group's input, if
+// there are enough groups for all threads.
 constexpr int64_t kFewChannels = 8;
 constexpr int64_t kFewGroups = 8;
 
@@ -197,7 +197,7 @@ PackedConv PackConv2d(const ConvShape& shape, const float* weights) {
   return conv;
 }
 
-// A transposed one has phases, see conv_transpose.cc.
+// A transposed convolution runs phase by phase, see conv_transpose.cc.
 void Convolve(const PackedConv& conv, const float* x, const float* bias, float* y,
               ThreadPool& pool) {
   if (conv.out_height() <= 0 || conv.out_width() <= 0) return;

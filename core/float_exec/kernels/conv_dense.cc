@@ -7,8 +7,7 @@
 namespace octavo::float_exec {
 namespace {
 
-// With at most so many output channels, packing costs more than it saves: the input is read in
-// place.
+// Up to this many output channels, packing costs more than it saves: the input is read in place.
 constexpr int64_t kRowsInPlace = 128;
 
 }  // namespace

@@ -21,7 +21,7 @@ struct ConvDriver {
   // often than whole vectors of pixels.
   static bool IsDirect(const PackedConv& conv);
   static int64_t Taps(const ConvShape& s);
-  // `weights` as [out_channels, taps].
+  // Packs `weights`, which are [out_channels, taps].
   static void SetWeights(PackedConv& conv, const float* weights);
   // A 1x1 kernel with stride 1 and no padding reads the input in place.
   static bool IsProduct(const PackedConv& conv);
@@ -39,7 +39,7 @@ struct ConvDriver {
                          ThreadPool& pool);
   static void RunDirect(const PackedConv& conv, const float* x, const float* bias, float* y,
                         ThreadPool& pool);
-  // Of `shape`, the product of all groups of all images, the i-th: its weights, result and bias.
+  // Product i of `shape`, which covers all groups of all images: its weights, result and bias.
   static internal::Product ProductOf(const PackedConv& conv, const internal::Product& shape,
                                      int64_t i, const float* bias);
   // A 1x1 kernel that skips every other column, without padding, packs its panels from the input.

@@ -12,12 +12,12 @@ using internal::Scratch;
 
 namespace {
 
-// A larger plane of a depthwise convolution is laid out in bands of some rows, so that what is
-// written is read from the nearest cache.
+// Larger planes of a depthwise convolution are laid out in bands of rows, so that the loops read
+// what was just written from the L1 cache.
 constexpr int64_t kPlaneFloats = 8192;
 constexpr int64_t kBandFloats = 2048;
 
-// The field of so many output rows as are laid out at a time.
+// The field of the output rows that are laid out at a time.
 Field BandField(const Field& plane) {
   if (plane.plane() <= kPlaneFloats) return plane;
   const int64_t reach = plane.rows - (plane.out_height - 1) * plane.step_height;

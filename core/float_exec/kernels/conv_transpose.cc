@@ -150,7 +150,7 @@ struct ConvTransposeDriver {
              });
   }
 
-  // Of a phase without taps.
+  // The results of a phase without taps are the bias.
   static void FillWithBias(const PackedConv& conv, int64_t pixels, const float* bias, float* to) {
     const ConvShape& s = conv.shape_;
     for (int64_t plane = 0; plane < s.batch * s.out_channels; ++plane) {

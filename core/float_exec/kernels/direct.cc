@@ -9,8 +9,8 @@
 namespace octavo::float_exec::internal {
 namespace {
 
-// So many pixels read each part of the weights while it is in the nearest cache, and twice as many
-// where the weights come from afar.
+// Pixels that share each read of the weights while these are in the L1 cache; twice as many if the
+// weights come from memory.
 constexpr int64_t kBlockPixels = 112;
 constexpr int64_t kManyWeights = 1 << 17;
 
@@ -69,7 +69,7 @@ void RunBlock(const DirectConv& conv, Range block, Range panels, std::vector<Par
         call.x = conv.x + part.x;
         call.sums = sums.get() + part.first * width;
         if (tap + depth >= conv.taps) {
-          // What is written at the end.
+          // Prefetches the lines that are written at the end.
           call.prefetch = conv.y + channel * pixels + block.begin + part.first;
           call.prefetch_stride = pixels;
           call.prefetch_lines = channels;

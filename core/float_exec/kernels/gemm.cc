@@ -10,7 +10,7 @@
 namespace octavo::float_exec::internal {
 namespace {
 
-// A panel of B then takes 24 KiB.
+// With this depth a panel of B takes 24 KiB.
 constexpr int64_t kDepth = 128;
 constexpr int64_t kPanelsPerBlock = 10;
 
@@ -198,7 +198,7 @@ std::vector<Block>& KeptBlocks() {
 Scratch::Scratch(int64_t floats) : size_(floats) {
   if (floats == 0) return;
   std::vector<Block>& blocks = KeptBlocks();
-  // The smallest that is large enough.
+  // The smallest block that is large enough.
   auto best = blocks.end();
   for (auto it = blocks.begin(); it != blocks.end(); ++it) {
     if (it->size >= floats && (best == blocks.end() || it->size < best->size)) best = it;

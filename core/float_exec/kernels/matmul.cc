@@ -7,9 +7,9 @@ namespace octavo::float_exec {
 
 namespace {
 
-// A right operand up to this size stays in the nearest cache as it lies.
+// A right operand up to this size stays in the L1 cache without packing.
 constexpr int64_t kSmallFloats = 4096;
-// Rows so far apart, or a multiple of it, all lie in one place of the nearest cache.
+// Rows at this distance, or a multiple of it, map to the same set of the L1 cache.
 constexpr int64_t kCacheWayFloats = 1024;
 
 }  // namespace
@@ -33,7 +33,7 @@ struct MatMulDriver {
     return a.column_stride == 1 && a.row_stride % kCacheWayFloats != 0;
   }
 
-  // Sets the left operand; what it returns holds the packed rows, if they are.
+  // Sets the left operand.  The result holds the packed rows, if any.
   static Scratch SetLeft(Product& product, const MatrixView& a, ThreadPool& pool) {
     const Tiles& tiles = *product.tiles;
     if (ReadsLeftInPlace(a)) {

@@ -16,9 +16,9 @@ float* AlignedToLine(float* p) {
   return p + (0 - address) % 64 / sizeof(float);
 }
 
-// What all planes of a convolution share.  The rows that the taps reach are sorted by their
-// remainder modulo the stride, so that those of adjacent output rows are adjacent:
-// [column of the kernel][remainder][row].
+// Constants of a convolution, the same for all planes.  The rows that the taps reach are sorted by
+// their remainder modulo the stride, so that those of adjacent output rows are adjacent: [column of
+// the kernel][remainder][row].
 struct Plan {
   const Tiles* tiles = nullptr;
   ConvShape shape = {};

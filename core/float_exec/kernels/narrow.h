@@ -12,7 +12,7 @@ namespace octavo::float_exec::internal {
 // Requires groups == in_channels.
 bool IsNarrow(const Tiles& tiles, const ConvShape& shape);
 
-// As Convolve, with `weights` as [out_channels, kernel_height * kernel_width].
+// Does what Convolve does; `weights` are [out_channels, kernel_height * kernel_width].
 void RunNarrow(const Tiles& tiles, const ConvShape& shape, const float* weights, const float* x,
                const float* bias, float* y, ThreadPool& pool);
 

@@ -20,8 +20,8 @@
 namespace octavo::float_exec::internal {
 namespace {
 
-// The rows of a tile's left operand, as a panel has them or each where it lies: then three
-// pointers and two strides reach eight rows by the addresses that instructions can form.
+// The rows of a tile's left operand, in a panel or read in place: then three pointers and two
+// strides reach eight rows by the addressing modes of the instructions.
 template <int kHeight, int kRows, bool kInPlace>
 class LeftRows {
  public:
@@ -58,7 +58,8 @@ void Tile(const TileCall& call) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
       acc[r][v] = call.accumulate ? V::Load(c + v * V::kLanes) : V::Zero();
     }
-    // What is written at the end; a row may touch a line more than it has vectors.
+    // Prefetches the lines that are written at the end; a row may touch one line more than it has
+    // vectors.
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) Prefetch(c + v * V::kLanes);
     Prefetch(c + kVectors * V::kLanes - 1);
   }
@@ -100,7 +101,7 @@ inline void SpreadColumns(const NarrowCall& call, const float* low, int low_coun
   OCTAVO_UNROLL for (int j = 0; j < kColumns; ++j) {
     pickers[j] = V::PickerOf(call.columns + (first + j) * V::kLanes);
   }
-  // In variables of their own: for all the compiler knows, the stores below change `call`.
+  // Local copies, because the compiler cannot prove that the stores below leave `call` unchanged.
   const int64_t x_stride = call.x_stride, column_stride = call.column_stride;
   const NarrowCall::Phase* const end = call.phases + call.phase_count;
   float* const spread = call.spread + first * column_stride;
@@ -297,7 +298,7 @@ constexpr Tiles MakeTiles() {
   return tiles;
 }
 
-// So that the table is a constant of the program, whatever the depth of the templates.
+// constexpr makes the table a constant of the program, however deep the templates are.
 constexpr Tiles kVectorTiles = MakeTiles<Vector>();
 
 }  // namespace

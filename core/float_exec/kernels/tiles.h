@@ -60,7 +60,7 @@ struct RowCall {
   const int64_t* offsets = nullptr;
   const float* weights = nullptr;  // [channels][taps]
   int64_t taps = 0;
-  // For a square kernel on one plane the distance between rows of its taps; else 0.
+  // The distance between rows of taps, for a square kernel on one plane; else 0.
   int64_t pitch = 0;
   const float* bias = nullptr;
   float* y = nullptr;

@@ -25,12 +25,12 @@ struct Vector {
   }
   static Reg LoadFirst(const float* p, int count) { return _mm256_maskload_ps(p, First(count)); }
   static void StoreFirst(float* p, Reg x, int count) { _mm256_maskstore_ps(p, First(count), x); }
-  // The four floats at p, and those `stride` behind.
+  // The four floats at p and the four at p + stride.
   static Reg LoadFours(const float* p, int64_t stride) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
                                 1);
   }
-  // Each 4 x 4 block of the four, transposed.
+  // Transposes each 4 x 4 block of the four registers.
   static void TurnFours(Reg (&x)[4]) {
     const auto low = [](Reg a, Reg b) { return _mm256_castps_pd(_mm256_unpacklo_ps(a, b)); };
     const auto high = [](Reg a, Reg b) { return _mm256_castps_pd(_mm256_unpackhi_ps(a, b)); };

@@ -74,7 +74,7 @@ bool Equal(const ir::Tensor& a, const ir::Tensor& b) {
          std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0;
 }
 
-// What equal tensors have in common, cheaply.
+// A cheap hash, by which tensors that may be equal are found.
 size_t BeginningOf(const ir::Tensor& tensor) {
   const auto bytes = static_cast<size_t>(std::min<int64_t>(tensor.bytes(), 4096));
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(tensor.raw()), bytes});

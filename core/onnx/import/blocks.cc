@@ -85,8 +85,8 @@ Status DequantizeBlocks(GraphBuilder& builder, const Draft& draft) {
   }
   builder.graph().AddConstant(draft.outputs[0], std::move(real));
   builder.Warn({.code = "blocks_dequantized",
-                .message = fmt::format("'{}' is quantized in blocks of {}, which no type here has; "
-                                       "it was read as the real that it stands for",
+                .message = fmt::format("'{}' is quantized in blocks of {}, which types of Octavo "
+                                       "cannot express; it was dequantized at import",
                                        draft.outputs[0], blocks.size),
                 .node = draft.name});
   return {};

@@ -47,7 +47,7 @@ Result<ValueId> GraphBuilder::ValueOf(const Draft& draft, const Operand& operand
   if (operand.name.empty()) return ValueId{};
   const auto at = locals_.find(operand.name);
   if (at == locals_.end()) {
-    return Fail(Code::kInternal, "conversion of {} '{}' reads '{}', which is not there", draft.op,
+    return Fail(Code::kInternal, "conversion of {} '{}' reads '{}', which does not exist", draft.op,
                 draft.name, operand.name);
   }
   return at->second;
@@ -96,7 +96,7 @@ Status GraphBuilder::InferTypes(ir::NodeId id) {
   const ir::Node& node = graph_.node(id);
   for (size_t i = 0; i < types.size(); ++i) {
     ir::Type type = types[i];
-    // What is quantized stays so; only its shape is inferred.
+    // A quantized result keeps its quantization; only its shape is inferred.
     if (const ir::Type& now = graph_.type(node.results[i]); now.quantized()) {
       type.dtype = now.dtype;
       type.quant = now.quant;
@@ -122,7 +122,7 @@ Status GraphBuilder::TypeQuantized(ir::NodeId id) {
         .Node(node.name);
   };
   if (rule.kind != ir::QuantRule::Kind::kSameScale)
-    return refuse("it is no operator that only moves elements");
+    return refuse("the operator does not only move elements");
   const int first = static_cast<int>(quantized - node.inputs.begin());
   if (!ir::MapQuant(graph_, node, first, 0, *type.quant)) {
     return refuse("its result has no quantization axis");

@@ -23,7 +23,7 @@ class GraphBuilder {
   ir::Graph& graph() { return graph_; }
   const ir::Graph& graph() const { return graph_; }
 
-  // Names that the model uses; no made name will be one of them.
+  // Reserves a name that the model uses: no generated name will equal it.
   void Reserve(const std::string& name) { reserved_.insert(name); }
   void ReserveNode(const std::string& name) { reserved_nodes_.insert(name); }
   // `base` or `base_1`.. for a value or a node that the model does not have.

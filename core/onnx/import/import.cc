@@ -165,7 +165,7 @@ class Importer {
     return {};
   }
 
-  // Settles node names, and keeps the names that conversions make apart from the model's.
+  // Gives every node a name, and keeps generated names distinct from the model's.
   void NameValues() {
     node_names_ = SettleNames(model_.graph());
     for (const std::string& name : node_names_) builder_.ReserveNode(name);
@@ -194,7 +194,7 @@ class Importer {
     return WireOf(graph_.type(draft.inputs[0].value).dtype) == draft.attributes.Int("to", 0);
   }
 
-  // Identity of a constant: one tensor that has two names.
+  // Whether the node is an Identity of a constant: one tensor with two names.
   bool IsOtherName(const Draft& draft) const {
     if (!draft.domain.empty() || draft.op != "Identity" || !draft.Has(0)) return false;
     const ValueId source = draft.inputs[0].value;
@@ -243,8 +243,8 @@ class Importer {
     return builder_.Add(conversion);
   }
 
-  // Tells the pass fold-qdq who wrote the model.  A note that is there already is that of a graph
-  // that was exported before the pass.
+  // Records for the pass fold-qdq who wrote the model.  An existing entry is that of a graph that
+  // was exported before the pass.
   void NoteWriter() {
     const bool own = model_.producer_name() == kProducer;
     graph_.metadata.emplace(ir::kQdqWriterKey, own ? ir::kQdqWriterOctavo : ir::kQdqWriterOther);
@@ -322,7 +322,7 @@ class Importer {
   std::vector<std::string> node_names_;
 };
 
-// Each round fixes an input at least, so this ends.
+// Each round fixes at least one input, so this terminates.
 Result<Imported> ImportParsed(const ModelProto& proto, const ImportOptions& options) {
   FixedInputs fixed;
   while (true) {

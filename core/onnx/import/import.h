@@ -22,18 +22,18 @@ using OpFinder = std::function<const ir::OpDef*(std::string_view name, std::stri
 struct ImportOptions {
   // Shapes of inputs by name (--shape); they bind dynamic extents and must agree with the others.
   std::map<std::string, ir::Shape> shapes = {};
-  // The extent of a dynamic batch; 0: 1.
+  // The size of a dynamic batch dimension; 0: 1.
   int64_t batch = 0;
   // Shapes of the samples by input name: they bind dynamic extents behind axis 0.
   std::map<std::string, ir::Shape> sample_shapes = {};
   ExternalData external = {};
-  // The elements of an input that all samples agree in; none where there is nothing to ask.  Where
-  // this is set, an input whose elements decide a shape or a scale becomes a constant of them.
+  // The elements of an input that all samples share; none without samples.  If this is set, an
+  // input whose elements determine a shape or a scale becomes a constant with them.
   std::function<Result<std::optional<ir::Tensor>>(const std::string& name, const ir::Type& type)>
       value_of = {};
-  // Most nodes that a model may have; 0: any number.  kTooLarge before anything is built.
+  // Maximum nodes of a model; 0: no limit.  kTooLarge before anything is built.
   int64_t max_nodes = 0;
-  // Operators that a target brings, asked for what Octavo does not know itself.
+  // Finds the operators of a target, for those that Octavo itself does not have.
   OpFinder find_op = {};
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which inputs a model has, before it is imported.
+// Lists the inputs of a model without importing it.
 #pragma once
 
 #include <string>

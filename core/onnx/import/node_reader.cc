@@ -120,7 +120,7 @@ Result<std::vector<int>> SortNodes(const onnx_wire::Graph& graph,
       if (input.empty() || known.count(input)) continue;
       const auto at = producer.find(input);
       if (at == producer.end()) {
-        return Fail(Code::kInvalidArgument, "node '{}' ({}) reads '{}', which nothing defines",
+        return Fail(Code::kInvalidArgument, "node '{}' ({}) reads '{}', which is not defined",
                     names[static_cast<size_t>(i)], graph.node(i).op_type(), input)
             .Node(names[static_cast<size_t>(i)])
             .Field(input)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a model as drafts: names settled, attributes read, in topological order.
+// The nodes of a model as drafts: named, with attributes, in topological order.
 #pragma once
 
 #include <unordered_set>

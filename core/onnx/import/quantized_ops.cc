@@ -11,7 +11,7 @@ namespace {
 
 using ir::ValueId;
 
-// From opset 23 on an attribute can name another float type.
+// Refuses another float type than f32, which an attribute can name from opset 23 on.
 Status ComputesInF32(const Draft& draft, std::string_view attribute) {
   const auto type = static_cast<int>(draft.attributes.Int(attribute, 0));
   if (type == 0 || type == WireOf(ir::DType::kF32)) return {};

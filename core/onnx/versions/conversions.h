@@ -13,9 +13,9 @@
 
 namespace octavo::onnx {
 
-// From the old version of an operator to the new one.  May add nodes in front of it.
+// Converts the old version of an operator to the new one.  May add nodes in front of it.
 using Upgrade = Status(const ir::Graph& graph, Conversion& conversion);
-// From the new version to the old one; false if the old one cannot express the node.
+// Converts the new version to the old one; false if the old one cannot express the node.
 using Downgrade = bool(const ir::Graph& graph, Draft& draft);
 // Replaces an operator that `opset` lacks by several that compute the same; false if `opset` has
 // the operator.

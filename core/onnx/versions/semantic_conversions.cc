@@ -191,7 +191,7 @@ Status CastLikeToCast(const ir::Graph& graph, Conversion& conversion) {
 
 bool Unchanged(const ir::Graph&, Draft&) { return true; }
 
-// An experimental operator of opset 7's time: y = x * scale + bias[c].
+// An experimental operator of opset 7: y = x * scale + bias[c].
 Status ImageScalerToMulAdd(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (!draft.Has(0) || !draft.inputs[0].value) return Invalid(draft, "input 0 must be given");

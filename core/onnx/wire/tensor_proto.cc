@@ -190,7 +190,7 @@ Status CheckBools(const Wire& proto, const ir::Tensor& tensor) {
   return {};
 }
 
-// The bytes of `packed`, taken apart.
+// Unpacks the two 4-bit integers of each byte.
 ir::Tensor Widened(const ir::Tensor& packed, const ir::Shape& shape, bool with_sign) {
   ir::Tensor tensor(with_sign ? ir::DType::kI8 : ir::DType::kU8, shape);
   const auto from = packed.values<uint8_t>();

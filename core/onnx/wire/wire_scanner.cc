@@ -9,7 +9,7 @@ namespace octavo::onnx {
 namespace {
 
 constexpr int kViewField = 100000;  // Tensor.view
-// protobuf writers make one chunk per packed field; more than a few is somebody's trick.
+// protobuf writers make one chunk per packed field; more than a few indicate an attack.
 constexpr int kMaxChunks = 1024;
 
 enum WireType : uint32_t { kWireVarint = 0, kWireFixed64 = 1, kWireBytes = 2, kWireFixed32 = 5 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which fields the wire scanner knows: one row per field of onnx.proto.
+// The fields that the wire scanner keeps: one row per field of onnx.proto.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ enum class FieldKind {
   kVarints,
   kFixed32s,
   kFixed64s,
-  kPresence,  // bytes that only tell that something is there; their content is dropped
+  kPresence,  // only whether the field is present matters; its content is dropped
 };
 
 struct FieldRow {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for rows: axes as models write them, element types, broadcast, axis rules.
+// Helpers for op rows: axes as in models, element types, broadcast, axis rules.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace octavo::ops {
 
 // `axis` counted from the front; axes from -rank to rank - 1 are allowed.
 Result<int> CheckedAxis(const ir::InferContext& context, int64_t axis, int rank);
-// The same of axes that inference has checked.
+// The same for axes that inference has checked.
 inline int FrontAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
@@ -26,7 +26,7 @@ std::optional<ir::DType> DTypeOfNumber(int64_t number);
 
 // ONNX's multidirectional broadcast; nullopt where two extents differ and neither is 1.
 std::optional<ir::Shape> Broadcast(const ir::Shape& a, const ir::Shape& b);
-// The strides that read `shape` as if it had the shape `to`: 0 along what is repeated.
+// The strides that read `shape` as if it had the shape `to`: 0 along repeated axes.
 ir::Shape BroadcastStrides(const ir::Shape& shape, const ir::Shape& to);
 // A tensor's elements repeated to a shape.
 ir::Tensor BroadcastTo(const ir::Tensor& tensor, const ir::Shape& shape, ThreadPool* pool);
@@ -77,7 +77,7 @@ bool VisitDType(ir::DType dtype, F&& f) {
   return false;
 }
 
-// What a definition returns for data that inference could not check.
+// The error of a definition for data that inference could not check.
 template <class... Args>
 Failure BadData(const ir::EvalContext& context, fmt::format_string<Args...> format,
                 Args&&... args) {

@@ -19,7 +19,7 @@ namespace octavo::ops {
 struct Divisor {
   double least = 0, added = 0, inside = 0;
 
-  // Of a row with that sum of squares (p = 2) or magnitudes (p = 1); 0 where the row stays 0.
+  // The divisor for a sum of squares (p = 2) or magnitudes (p = 1); 0: the row stays 0.
   double Of(double sum, bool squares) const {
     const double norm = squares ? std::sqrt(sum + inside) : sum;
     return std::max(norm + added, least);

@@ -9,7 +9,7 @@
 
 namespace octavo::ops {
 
-// What a row may say besides its name, its first opset and its function.
+// Optional members of a row.
 struct PointwiseTraits {
   std::span<const ir::AttrSpec> attributes = {};
   ir::QuantRule quant = kFreeResult;
@@ -51,7 +51,7 @@ constexpr ir::OpDef Pointwise(std::string_view name, ir::Since since,
   return PointwiseRow(name, since, kDefinition, traits);
 }
 
-// The same of a generic lambda, which computes in the element's own type.
+// The same for a generic lambda, which computes in the element's own type.
 template <class Function>
 constexpr ir::OpDef PointwiseInType(std::string_view name, ir::Since since, Function,
                                     const PointwiseTraits& traits = {}) {

@@ -41,7 +41,7 @@ tl::expected<std::vector<Activation>, std::string> RecurrentActivations(
 class PackedRows {
  public:
   PackedRows() = default;
-  // Of `gates` * `rows` rows from element `first` on, which are `columns` long.
+  // Packs `gates` * `rows` rows from element `first` on, which are `columns` long.
   PackedRows(const ir::Tensor& tensor, int64_t first, int64_t gates, int64_t rows, int64_t columns);
 
   // sums[k] = bias[k] + row k of the gate times x, from column 0 on, in double.

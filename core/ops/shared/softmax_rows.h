@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Softmax and LpNormalization share: the rows along one axis.
+// The rows along one axis, for Softmax and LpNormalization.
 #pragma once
 
 #include "core/ops/shared/elementwise.h"
@@ -16,8 +16,8 @@ inline Status InferRows(ir::InferContext& context) {
   return {};
 }
 
-// Calls row(values, count) for every row along the axis with its elements in double; what it
-// leaves there is rounded once to the result.
+// Calls row(values, count) for every row along the axis with its elements in double, which it
+// replaces; they are then rounded once to the result.
 template <class Row>
 Status ForEachRow(const ir::EvalContext& context, Row&& row) {
   const ir::Tensor& x = context.in(0);

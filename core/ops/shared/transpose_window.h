@@ -37,7 +37,7 @@ struct TransposeWindow {
   }
 };
 
-// From attributes strides, dilations, pads, output_padding, output_shape and auto_pad.
+// The window of attributes strides, dilations, pads, output_padding, output_shape and auto_pad.
 Result<TransposeWindow> TransposeWindowOf(const ir::Node& node, const ir::Shape& data,
                                           const ir::Shape& weight);
 

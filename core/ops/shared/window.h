@@ -19,8 +19,8 @@ struct Window {
   }
 };
 
-// From attributes kernel_shape (or `kernel` where the weight gives it), strides, dilations, pads,
-// auto_pad and ceil_mode.  The error says what is wrong with them.
+// The window of attributes kernel_shape (or `kernel`, from the weight's shape), strides, dilations,
+// pads, auto_pad and ceil_mode.  The error names a wrong one.
 Result<Window> WindowOf(const ir::Node& node, const ir::Shape& data,
                         std::vector<int64_t> kernel = {});
 

@@ -83,7 +83,7 @@ std::optional<Ends> ClampEnds(const Graph& graph, const Node& node) {
 
 bool ClampIsIdentity(const Graph& graph, const Node& node, const Type& type,
                      const numerics::Mode& mode) {
-  // The clamp itself may be what proves the type's range.
+  // The type's range may be proven by this clamp, so it must not be used here.
   Type whole = type;
   whole.range.reset();
   const auto all = ClampedOf(graph, node, whole, mode);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Relu, Clip, Max and Min do to quantized values, proved by enumeration.
+// The effect of Relu, Clip, Max and Min on quantized values, proved by enumeration.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace octavo::passes {
 // of constant bounds, so that the op commutes with every monotone rounding: Relu, Clip, Max, Min.
 bool SelectsOperand(const ir::Node& node);
 
-// The bounds of a clamp; infinite without one.  Nothing where a bound is not constant.
+// The bounds of a clamp; infinite without one.  Nothing if a bound is not constant.
 struct Ends {
   float low = 0, high = 0;
 };

@@ -80,7 +80,7 @@ bool SecondIsOutside(const Graph& graph, const Node& node, int direction, const 
   return true;
 }
 
-// The operand that the row of the node's op says its result equals.
+// The operand that the result equals by the row of the op.
 ValueId IdentityOf(const Graph& graph, const Node& node, const Mode& mode) {
   const ir::OpDef& op = *node.op;
   const int input = op.identity_of ? op.identity_of(graph, node) : -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which nodes are identities.
+// Finds nodes that are identities.
 #pragma once
 
 #include "core/ir/graph.h"

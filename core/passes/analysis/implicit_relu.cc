@@ -15,7 +15,7 @@ using ir::Type;
 using ir::ValueId;
 
 constexpr Side kSides[] = {Side::kBelowZero, Side::kAboveZero};
-// Ops of data movement that are looked past.
+// Maximum number of data-movement ops that are skipped.
 constexpr int kMostSteps = 8;
 
 bool RangeEndsAtZero(const ir::Range& range, Side side) {

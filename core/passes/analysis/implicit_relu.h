@@ -18,7 +18,7 @@ enum class Side { kBelowZero, kAboveZero };
 // Whether the range of the type ends at zero on the side, in any channel.
 bool EndsAtZero(const ir::Type& type, Side side);
 
-// Whether the type has possible values on the side, in any channel; float types have.
+// Whether the type has possible values on the side, in any channel; a float type has.
 bool HoldsValues(const ir::Type& type, Side side, const numerics::Mode& mode);
 
 // Whether the value has no elements on the side by the op that computes it, in float or quantized:
@@ -26,8 +26,8 @@ bool HoldsValues(const ir::Type& type, Side side, const numerics::Mode& mode);
 bool ProducesNone(const ir::Graph& graph, const target::Target& target, ir::ValueId value,
                   Side side);
 
-// Why a rounding to `omitted` must stay between values of the `kept` types; "" if it may go. `name`
-// is the value of the omitted type.
+// Why a rounding to `omitted` must stay between values of the `kept` types; "" if it may be
+// dropped.  `name` is the value of the omitted type.
 std::string WhyReluStays(const ir::Type& omitted, std::initializer_list<const ir::Type*> kept,
                          const numerics::Mode& mode, std::string_view name);
 // The same where the producer of `value` computes it in `to` (quantized or float) instead.

@@ -16,8 +16,8 @@ ir::IntegerRange PossibleValues(const ir::Type& type, int64_t channel, const num
 
 // range(inner) within range(outer): whether every possible value of `inner`, rescaled to `outer` in
 // the mode, lies within outer's dtype before it is clamped.  Compares rounded integers, never real
-// values, so that an ulp of a scale decides nothing.  Both must be quantized; per-channel types are
-// compared channel by channel (with a per-tensor type: each against the one).
+// values, so that the last bit of a scale does not matter.  Both must be quantized; per-channel
+// types are compared channel by channel (with a per-tensor type: each against the one).
 bool RangeInside(const ir::Type& inner, const ir::Type& outer,
                  const numerics::Mode& mode = numerics::kOnnx);
 

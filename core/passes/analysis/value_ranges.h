@@ -16,7 +16,7 @@ class ValueRanges {
  public:
   ValueRanges(const ir::Graph& graph, const Settings& settings, const Findings& findings);
 
-  // Null if unknown.  Constants have none: their elements give it.
+  // Null if unknown.  Constants have none: it is computed from their elements.
   const profile::Entry* Of(ir::ValueId id) const {
     return static_cast<size_t>(id.index) < entries_.size() ? entries_[id.index] : nullptr;
   }

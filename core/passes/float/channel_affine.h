@@ -16,8 +16,8 @@ struct ChannelAffine {
   ir::ValueId shift_constant = {};      // the constant whose name the shift may keep, if any
 };
 
-// What the node does to its input 0 along `axis` of `channels` channels; none where it is no such
-// map with constant parameters.
+// The map that the node applies to its input 0 along `axis` of `channels` channels; none if it is
+// not one with constant parameters.
 std::optional<ChannelAffine> ChannelAffineOf(const ir::Graph& graph, const ir::Node& node,
                                              size_t axis);
 

@@ -14,7 +14,7 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
-// Whether the target would rather have `instead` than `op`.
+// Whether the target supports `instead` better than `op`.
 bool Prefers(const Context& context, const Rule& rule, std::string_view op,
              std::initializer_list<std::string_view> instead) {
   const target::Target& target = context.settings().target;

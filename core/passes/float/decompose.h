@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that models do not need but recognition and exporters like, in those that a target has in
-// integers: gates as products and clamps, means of images as pools.
+// Decomposes ops without an integer form on the target into ops that have one: gates into products
+// and clamps, means of images into pools.
 #pragma once
 
 #include "core/passes/analysis/value_ranges.h"
@@ -35,7 +35,7 @@ inline constexpr Rule kReduceMeanToGlobalAveragePool = {
         "GlobalAveragePool but not of ReduceMean",
 };
 
-// Each applies its rule at `id` where it holds.
+// Each applies its rule at `id` if its condition holds.
 void LowerSwish(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
 void LowerHardSigmoid(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
 void LowerMean(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);

@@ -35,7 +35,7 @@ constexpr Rule kFoldIntoConsumer = {
 };
 constexpr Rule kRules[] = {kFoldIntoProducer, kFoldIntoConsumer};
 
-// A product whose weights can take a scale per output channel.
+// A product whose weights can be scaled per output channel.
 struct Product {
   ir::Tensor weight = {};
   std::vector<double> bias = {};  // of every output channel; zeros where there is none
@@ -218,7 +218,8 @@ bool IntoNext(Graph& graph, NodeId id, Context& context) {
 
 Status Run(Graph& graph, Context& context) {
   for (const NodeId id : graph.nodes()) IntoProduct(graph, id, context);
-  // From the end, so that the map next to a Conv goes first and makes room for the one before it.
+  // From the last node to the first, so that the map next to a Conv is folded before the one above
+  // it.
   std::vector<NodeId> order;
   for (const NodeId id : graph.nodes()) order.push_back(id);
   for (size_t i = order.size(); i-- > 0;) IntoNext(graph, order[i], context);

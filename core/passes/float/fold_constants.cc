@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates at compile time what does not depend on the graph's inputs.  Quantize and Dequantize
-// of a constant stay: parameters may still change until merge-constants.
+// Evaluates at compile time all nodes that do not depend on the graph's inputs, except Quantize and
+// Dequantize: their parameters may change until merge-constants.
 #include "core/float_exec/run.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -65,7 +65,7 @@ Result<std::vector<ir::Tensor>> Compute(const Graph& graph, const Node& node, Th
     } else if (graph.IsConstant(input)) {
       inputs.push_back(&graph.value(input).constant->tensor);
     } else {
-      // Only its type is looked at, so no elements are needed behind it.
+      // Only its type is used, so no elements are needed.
       const ir::Type& type = graph.type(input);
       shapes.emplace_back(type.dtype, type.shape, std::shared_ptr<void>(), nullptr);
       inputs.push_back(&shapes.back());

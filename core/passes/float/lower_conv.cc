@@ -17,7 +17,7 @@ using ir::Type;
 using ir::ValueId;
 using Ints = std::vector<int64_t>;
 
-// Empty where every output element is the product of one pixel's channels with weights.
+// Empty if every output element is the product of one pixel's channels with weights.
 std::string WhyNot(const Graph& graph, const Node& node) {
   const ir::Shape& x = graph.type(node.input(0)).shape;
   const Tensor* weight = ConstantOf(graph, node.input(1));

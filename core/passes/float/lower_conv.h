@@ -17,8 +17,8 @@ inline constexpr Rule kConvToGemm = {
         "weights",
 };
 
-// Applies it to `id` where it holds.  The weights become a matrix with a row for each channel at
-// once, so that they are quantized row by row.
+// Applies it to `id` if it holds.  The weights become a matrix with one row per channel, so that
+// they are quantized row by row.
 void LowerConv(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
 
 }  // namespace octavo::passes

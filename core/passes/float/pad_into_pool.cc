@@ -47,7 +47,7 @@ bool PadIntoPool(Graph& graph, NodeId id, Context& context) {
   for (size_t d = 0; d < axes; ++d) {
     pads[d] += (*added)[2 + d];
     pads[axes + d] += (*added)[rank + 2 + d];
-    // A window that sees padding alone would have no largest element of its own.
+    // A window wholly in the padding would have no largest element.
     if (pads[d] >= kernel[d] || pads[axes + d] >= kernel[d]) return false;
   }
   ir::AttrMap attributes = pool.attributes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large ops that a model spells out in small ones: each small op would be rounded on its own.
-// Matching starts at the last node of a form and reads upwards; what only the form read is erased.
+// Recognizes large ops that a model decomposes into small ones, each of which would be rounded.
+// Matching starts at the last node of a pattern; nodes that only the pattern used are erased.
 #include <algorithm>
 
 #include "core/passes/passes.h"

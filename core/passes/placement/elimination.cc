@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dynamic programming: variables are the sites' positions and, for every value, which of its stages
-// are kept.  One variable after the other is taken out, the one with the fewest neighbours first,
-// leaving the least cost over its choices as a table over these neighbours.
+// are kept.  Variables are eliminated one by one, the one with the fewest neighbours first, each
+// leaving a table of the least cost over its choices for every choice of its neighbours.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -24,7 +24,7 @@ struct Table {
   std::vector<Cost> costs = {};
 };
 
-// Which stages of a value exist: the producer's, and those that Rescales give.
+// Which stages of a value exist: the producer's, and those that Rescales compute.
 struct State {
   int from = 0;
   std::vector<bool> kept = {};  // `from` included
@@ -36,7 +36,7 @@ class States {
  public:
   explicit States(const Value& value) : value_(value) {}
 
-  // False where there are too many.
+  // False if there are too many.
   bool Run(std::vector<State>& states) {
     for (int from = value_.producer.last; from >= 0; from = value_.stages[from].parent) {
       State state{.from = from, .kept = std::vector<bool>(value_.stages.size(), false)};
@@ -206,7 +206,7 @@ class Eliminator {
     return true;
   }
 
-  // Of all tables with the variable, at the choices at hand.
+  // The cost of all tables with the variable, at the current choices.
   Cost CostAround(int variable) const {
     Cost cost;
     for (const int table : tables_of_[variable]) cost = Sum(cost, tables_[table].costs[At(table)]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every site's "is it past this position?" and every stage's "does a reader need it?" is a yes or a
-// no.  A reader past a stage needs the stage; a producer past it saves its cost; a producer is past
-// no stage that a reader is not past.  Least cost is a minimum cut between yes and no.
+// Binary variables: for every position of a site whether the site is past it, and for every stage
+// whether a reader needs it.  A reader past a stage needs the stage; a producer past it saves its
+// cost; a producer is past no stage that a reader is not past.  A minimum cut gives the least cost.
 #if defined(__GNUC__) && !defined(__clang__)
 // Boost's iterator over edges holds an optional one that GCC takes for unset.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -64,7 +64,7 @@ class Cutter {
 
   bool IsYes(Id vertex) const { return network_[vertex].color == boost::black_color; }
 
-  // The question whether a site is at `position` or past it.
+  // The variable "the site is at `position` or past it".
   Id Past(size_t site, int position) const {
     const Site& range = problem_.sites[site];
     if (position <= range.low) return yes_;
@@ -125,7 +125,7 @@ class Cutter {
   const Problem& problem_;
   Network network_;
   Id no_ = 0, yes_ = 0;
-  std::vector<Id> first_;  // of a site's questions
+  std::vector<Id> first_;  // of a site's variables
 };
 
 }  // namespace

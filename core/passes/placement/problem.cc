@@ -9,7 +9,7 @@ namespace {
 
 uint32_t BitOf(const Stage& stage) { return uint32_t{1} << stage.depth; }
 
-// SelectsOperand which stages on the way to the wanted ones to leave out.
+// Chooses which stages on the way to the wanted ones to leave out.
 class Chooser {
  public:
   Chooser(const Value& value, int from, std::span<const int> wanted)

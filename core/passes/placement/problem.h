@@ -20,8 +20,8 @@
 
 namespace octavo::passes::placement {
 
-// What a placement costs, compared in this order.  An ordered group, so that a flow may have it
-// as its capacity.
+// The cost of a placement, compared in this order.  An ordered group, so that it can be the
+// capacity of a flow.
 struct Cost {
   int64_t elements = 0;  // converted by Rescales
   int64_t rescales = 0;
@@ -49,7 +49,7 @@ struct Cost {
   friend constexpr Cost operator-(Cost a, const Cost& b) { return a -= b; }
 };
 
-// The cost of an invalid choice.  Sums of a few million of it do not overflow.
+// The cost of an invalid choice.  Sums of a few million such costs do not overflow.
 inline constexpr int64_t kForbidden = int64_t{1} << 40;
 
 // The lowest and the highest position.

@@ -9,7 +9,7 @@ namespace {
 using Kind = Actor::Kind;
 using Labels = std::vector<int>;
 
-// A way seen from its reader or from its item's producer.
+// A path, seen from its reader or from its item's producer.
 struct Link {
   int item = 0;
   int way = 0;
@@ -36,7 +36,7 @@ class Builder {
 
   Built Run() {
     const int actors = static_cast<int>(region_.actors.size());
-    // Movers first: what the ends see of them is then known.
+    // Movers first: the labels of the ends depend on theirs.
     const auto moves = [&](int a) { return region_.actors[a].kind == Kind::kMover; };
     for (int a = 0; a < actors; ++a) {
       if (moves(a)) back_[a] = Back(a);
@@ -152,7 +152,8 @@ class Builder {
     return static_cast<int>(value.stages.size()) - 1;
   }
 
-  // Which ancestors give a stage at once: the Rescales between are merged from the first on.
+  // Finds the ancestors from which one Rescale computes a stage: those between are merged, from the
+  // first on.
   void FindSources(int stage, Value& value, const Labels& labels) const {
     Stage& own = value.stages[stage];
     const Stage& parent = value.stages[own.parent];

@@ -32,13 +32,13 @@ struct Item {
   std::vector<Way> ways = {};
 };
 
-// Movers stand in topological order among each other.
+// Movers are in topological order.
 struct Region {
   std::vector<Actor> actors = {};
   std::vector<Item> items = {};
 };
 
-// What the rules allow.  An unset function allows nothing.
+// The moves that the rules allow.  An unset function allows nothing.
 struct AllowedMoves {
   // Whether a Rescale may sink or hoist past a mover.
   std::function<bool(int actor, int from, int to)> may_sink = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branch and bound over the sites' positions, and the improvement of an answer in small steps.
+// Branch and bound over the sites' positions, and improvement of a solution by small steps.
 #include <cstdlib>
 #include <numeric>
 
@@ -44,8 +44,8 @@ class Searcher {
     known_[site] = false;
   }
 
-  // What the known positions cost at least: a value costs no less for a further reader.  Nothing
-  // where they do not go together.
+  // A lower bound for the known positions: a further reader never makes a value cheaper.  Nothing
+  // if they contradict each other.
   std::optional<Cost> Bound() const {
     Cost cost;
     for (const Value& value : problem_.values) {

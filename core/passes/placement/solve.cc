@@ -8,10 +8,10 @@
 namespace octavo::passes::placement {
 namespace {
 
-// Above so many sites search is not begun.
+// Branch and bound is tried up to this many sites.
 constexpr size_t kSearchSites = 24;
 
-// Sites that touch, by union and find.
+// Groups of connected sites, by union-find.
 class Groups {
  public:
   explicit Groups(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -26,7 +26,7 @@ class Groups {
   std::vector<int> parent_;
 };
 
-// A part as a problem of its own, and where its sites stand in the whole.
+// A part as a problem of its own, with the indices of its sites in the whole.
 struct Piece {
   Problem problem = {};
   std::vector<int> sites = {};
@@ -73,7 +73,7 @@ class Splitter {
     return static_cast<size_t>(piece);
   }
 
-  // A site that cannot move may be in several pieces, and says the same in each.
+  // A site that cannot move may be in several pieces, at the same position.
   int SiteIn(size_t piece, int site) {
     auto& [in, local] = local_[site];
     if (in == static_cast<int>(piece)) return local;

@@ -21,15 +21,15 @@
 
 namespace octavo::passes::placement {
 
-// Each solver sees sites that cannot move as well; they stay at their only position.
-// Exact where no value has shortcuts; otherwise a good answer.
+// Solvers also get sites that cannot move; these stay at their only position.  Exact if no value
+// has shortcuts; otherwise a heuristic.
 Positions SolveByMinCut(const Problem& problem);
-// Exact; nothing where a table would have more than `max_table` entries.
+// Exact; nothing if a table would have more than `max_table` entries.
 std::optional<Positions> SolveByElimination(const Problem& problem, int64_t max_table = 1 << 16);
-// Exact; nothing after `max_steps` choices.  `start` is an answer to better.
+// Exact; nothing after `max_steps` choices.  `start` is a solution to improve.
 std::optional<Positions> SolveBySearch(const Problem& problem, const Positions& start,
                                        int64_t max_steps = 1 << 17);
-// From `start`, moves one site at a time, or all sites by one, while that is cheaper.
+// Improves `start` by moving one site at a time, or all sites by one, while that is cheaper.
 Positions Improve(const Problem& problem, Positions start);
 
 enum class Method { kMinCut, kElimination, kSearch, kLocal };

@@ -64,7 +64,7 @@ void MaxToClip(ir::Graph& graph, Context& context) {
   const Extreme extremes[] = {{ops::FindOp("Max"), 1}, {ops::FindOp("Min"), 2}};
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.nodes()) nodes.push_back(id);
-  // From the end: the inner one of two sees the outer one as a clamp.
+  // From the last node to the first: the inner one of two is then followed by a clamp.
   std::reverse(nodes.begin(), nodes.end());
   for (const NodeId id : nodes) {
     const ir::Node& node = graph.node(id);

@@ -59,7 +59,7 @@ void Recognize(ir::Graph& graph, NodeId last, Context& context) {
 void RecognizeOps(ir::Graph& graph, Context& context) {
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.nodes()) nodes.push_back(id);
-  // From the end: a pattern that contains another one is matched first.
+  // From the last node to the first: a pattern that contains another one is matched first.
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!graph.node(nodes[i]).erased) Recognize(graph, nodes[i], context);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule recognize-op: an op that a model decomposes between DequantizeLinear and QuantizeLinear
-// becomes one node again, which is rounded once, as the single QuantizeLinear behind it says.
-// An exporter for an older operator set cannot write such an op in any other way.
+// becomes one node again, which is rounded once, by the single QuantizeLinear after it.  An
+// exporter for an older operator set can write such an op in no other way.
 #pragma once
 
 #include "core/passes/pass.h"

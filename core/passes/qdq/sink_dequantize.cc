@@ -13,7 +13,7 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-// A node that only moves the elements of its first operand, as its constant parameters say.
+// Whether the node only moves the elements of its first operand, by constant parameters.
 bool OnlyMovesElements(const ir::Graph& graph, const ir::Node& node) {
   using Rule = ir::RescaleRule;
   if (node.op->rescale.at_input != Rule::AtInput::kSink || node.op->rescale.why_not != nullptr ||

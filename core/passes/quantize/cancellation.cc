@@ -9,9 +9,9 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-// An operand whose range is so many times the result's: of 8 bits fewer than 5 are left.
+// An operand whose range is this many times the result's cancels: of 8 bits fewer than 5 are left.
 constexpr double kRatio = 8;
-// A value of more elements than so many times the sum's is data, not a figure taken from data.
+// A value with more than this many times the sum's elements is data, not a statistic of data.
 constexpr int64_t kData = 8;
 
 class Keeper {
@@ -72,8 +72,8 @@ class Keeper {
     plan_.reasons[id] = reason_;
   }
 
-  // What the operands are computed from, up to products with weights and to data that others
-  // read too.
+  // Keeps the nodes that compute the operands, up to products with weights and to data with other
+  // consumers.
   void KeepUp(NodeId from) {
     std::vector<NodeId> stack = {from};
     while (!stack.empty()) {
@@ -91,7 +91,7 @@ class Keeper {
     }
   }
 
-  // What follows from the sum as long as it is no larger.
+  // Keeps the nodes that follow the sum, as long as their results are no larger.
   void KeepDown(NodeId from) {
     std::vector<NodeId> stack = {from};
     while (!stack.empty()) {

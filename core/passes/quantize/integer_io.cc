@@ -92,7 +92,7 @@ void IntegerOutput(Graph& graph, ValueId output, Context& context) {
   const std::string name = graph.name(output);
   context.Applied(kIntegerOutput, graph.node(dequantize).name, {graph.name(quantized), name});
   const Type real = graph.type(output), type = graph.type(quantized);
-  // Float readers of the output go on reading floats, under a name of their own.
+  // Float consumers of the output read a Dequantize of it, under another name.
   if (const std::vector<ir::Use> floats = graph.value(output).uses; !floats.empty()) {
     const NodeId inner =
         graph.InsertAfter(dequantize, {.op = graph.node(dequantize).op,

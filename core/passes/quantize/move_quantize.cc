@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hoists Quantize and sinks Dequantize past data movement, which then moves a quarter of the bytes.
 // Move is an op that only moves elements, with equal quantization parameters on operands and
-// results (OpDef::rescale: sunk and raised).  --sink-quantize replaces hoist-quantize by
+// results (OpDef::rescale: kSink and kHoist).  --sink-quantize replaces hoist-quantize by
 // sink-quantize.
 #include <algorithm>
 #include <optional>
@@ -99,13 +99,13 @@ bool AllQuantized(const Graph& graph, const Node& move, const Node& quantize) {
   });
 }
 
-// Some modes yield zero for a window in padding alone, where floats have the least value.
+// Some modes yield zero for a window in padding only, where floats have the lowest value.
 bool MakesZeros(const Graph& graph, const Node& move, const Type& type, const Context& context) {
   return context.settings().target.numerics->empty_pool_window_is_zero &&
          move.op->rescale.why_not && !move.op->rescale.why_not(graph, move, type, type).empty();
 }
 
-// The move computes what the Quantizes of its results do.
+// The move computes the quantized results directly.
 void QuantizeResults(Graph& graph, NodeId move) {
   const std::vector<ValueId> results = graph.node(move).results;
   const auto reader_of = [&](ValueId result) { return graph.value(result).uses.front().node; };
@@ -206,7 +206,7 @@ bool SinkDequantize(Graph& graph, NodeId id, Context& context) {
     return false;
   }
   if (move.op->rescale.why_not) {
-    // A float that the op brings itself (what Pad pads with) must have a code.
+    // A float that the op adds (the value of a Pad) must be representable.
     const std::string why = move.op->rescale.why_not(graph, move, *type, *type);
     if (!why.empty()) {
       context.Keep(move.name, why);
@@ -238,7 +238,7 @@ bool SinkBelowClamp(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-// The way back, where the move repeats elements.
+// Hoists the Dequantize if the move repeats elements.
 bool HoistDequantize(Graph& graph, NodeId id, Context& context) {
   const Node& dequantize = graph.node(id);
   if (!IsOwn(&dequantize, "Dequantize") || context.settings().target.fully_quantized) return false;
@@ -324,7 +324,7 @@ bool SinkQuantize(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-// Early goes up, so its walk is from the end.
+// Quantizes move up, so nodes are visited from the last to the first.
 void HoistQuantizes(Graph& graph, Context& context) {
   std::vector<NodeId> order;
   for (const NodeId id : graph.nodes()) order.push_back(id);
@@ -332,7 +332,7 @@ void HoistQuantizes(Graph& graph, Context& context) {
     if (graph.node(order[k]).erased) continue;
     HoistQuantize(graph, order[k], context);
   }
-  // An early Quantize may have met another movement above it.
+  // A hoisted Quantize may now follow another movement.
   for (bool changed = true; changed;) {
     changed = false;
     for (const NodeId id : graph.nodes()) changed |= HoistQuantize(graph, id, context);
@@ -341,7 +341,7 @@ void HoistQuantizes(Graph& graph, Context& context) {
 
 void RunOnce(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
-  // Late goes down the graph in one walk, as sinking does.
+  // Dequantizes sink in one walk down the graph.
   for (const NodeId id : graph.nodes()) {
     if (!SinkDequantize(graph, id, context)) SinkBelowClamp(graph, id, context);
   }
@@ -354,8 +354,8 @@ void RunOnce(Graph& graph, Context& context) {
 }
 
 Status Run(Graph& graph, Context& context) {
-  // A quantized input or output, or a Quantize that sank, may leave a Dequantize one consumer. What
-  // the last walk says of the others stands.
+  // A quantized input or output, or a Quantize that sank, may leave a Dequantize one consumer.  For
+  // the others the reasons of the last walk are valid.
   Findings& findings = context.findings();
   const size_t kept = findings.kept.size();
   for (int64_t before = -1; before != context.applications();) {

@@ -49,7 +49,7 @@ constexpr Rule kWeightsOnly = {
 };
 constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly};
 
-// What is known of values, by their number; a default-made T where that is nothing.
+// Data of values, by their number; a default T for a value without data.
 template <class T>
 class ByValue {
  public:
@@ -177,7 +177,7 @@ class Quantizer {
     return graph_.value(payload ? payload : value).constant->tensor;
   }
 
-  // Whether a reader of a constant takes it quantized.
+  // Whether a reader of a constant reads it quantized.
   bool ReadsQuantized(const ir::Use& use) const {
     const Node& reader = graph_.node(use.node);
     const Role role = reader.op->RoleOf(use.input);
@@ -186,8 +186,8 @@ class Quantizer {
            role != Role::kBias;
   }
 
-  // The constant `value` as `type`: Quantize of its float data.  The first type takes the
-  // name; a constant that is read under several has numbered siblings.
+  // The constant `value` as `type`: Quantize of its float data.  The first type gets the name;
+  // further types of the same constant get numbered names.
   ValueId QuantizedConstant(ValueId value, const ir::Type& type) {
     auto& known = constants_[value];
     for (const ValueId sibling : known) {
@@ -317,7 +317,7 @@ bool HasQuantizedValues(const Graph& graph) {
   return false;
 }
 
-// A target without floats cannot run what is left of them.
+// A fully quantized target cannot run the remaining float nodes.
 Status RefuseFloats(const Graph& graph, Context& context) {
   const Node* first = nullptr;
   int64_t others = -1;
@@ -338,7 +338,7 @@ Status RefuseFloats(const Graph& graph, Context& context) {
       .Reason("FLOAT_NODE");
 }
 
-// A misspelt name would go unnoticed: the job does well without.
+// Warns about unknown names, since a misspelt one would otherwise have no effect.
 void WarnOfUnknown(const std::vector<std::string>& names, std::string_view option,
                    const Graph& graph, Context& context) {
   for (const std::string& name : names) {

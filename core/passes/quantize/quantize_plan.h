@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides what the quantize pass will do without changing the graph: which nodes are quantized, and
-// the type of every value.  Values that a same-scale op ties together (Reshape, MaxPool, the
-// branches of a Concat) form groups that share parameters, so that no Rescale is needed where a
-// producer can compute the right type directly.
+// the type of every value.  Values that a same-scale op connects (Reshape, MaxPool, the branches of
+// a Concat) form groups that share parameters, so that no Rescale is needed where a producer can
+// compute the right type directly.
 #pragma once
 
 #include <optional>

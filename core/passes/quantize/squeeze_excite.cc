@@ -14,7 +14,7 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-// Two products, two activations, two biases and what puts axes away and back.
+// Enough for two products, two activations, two biases and the removal and restoring of axes.
 constexpr size_t kMostNodes = 16;
 
 // The mean of every channel of x.
@@ -32,7 +32,7 @@ bool HasWeights(const Node& node) {
   return false;
 }
 
-// Whether the op that gives the gate its value, but for its shape, is bounded.
+// Whether the op that computes the gate, Reshapes aside, has a bounded result.
 bool IsGate(const Graph& graph, ValueId value) {
   using Kind = ir::QuantRule::Kind;
   while (const Node* node = graph.Producer(value)) {
@@ -48,7 +48,7 @@ class Finder {
  public:
   Finder(const Graph& graph, NodeId product, ValueId x) : graph_(graph), product_(product), x_(x) {}
 
-  // The nodes from the pool of x to `gate`; empty where there is more to it.
+  // The nodes from the pool of x to `gate`; empty if other values contribute.
   std::vector<NodeId> Inner(ValueId gate) {
     if (!Reach(gate) || !pools_ || !weighs_ || !OnlyReadInside()) return {};
     std::vector<NodeId> nodes(nodes_.rbegin(), nodes_.rend());
@@ -103,7 +103,7 @@ SqueezeExciteBlock BlockOf(const Graph& graph, NodeId id) {
   return {};
 }
 
-// A node of the block that is float for another reason than what the target has.
+// A node of the block that is float for another reason than a missing integer form on the target.
 NodeId FloatOf(const Graph& graph, const target::Target& target, const QuantizePlan& plan,
                const std::vector<NodeId>& nodes) {
   for (const NodeId id : nodes) {

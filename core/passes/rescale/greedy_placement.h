@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Greedy placement by single moves: a Rescale sinks where fewer elements are then converted or a
 // consumer can fold it, and Rescales are folded into their neighbours, up to a fixpoint.  The
-// baseline of place-rescales, and its answer where that finds no better one.
+// baseline of place-rescales, and its result if that finds no better one.
 #pragma once
 
 #include "core/passes/pass.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SelectsOperand where Rescales are such that the fewest elements are converted.  sink and hoist
+// Chooses the positions of Rescales such that the fewest elements are converted.  sink and hoist
 // are not applied one by one up to a fixpoint, which may be a local optimum: placement/solve.h
 // finds the least total, and the graph is changed to that.  Then the rules of absorb_rules.h fold
 // what has become adjacent, and shared parameters remove some of the Rescales that are left
@@ -39,7 +39,7 @@ constexpr Rule kCse = {
     .effect = Effect::kExact,
 };
 
-// Merging may leave Rescales that can move on; each round but the last makes the total less.
+// After merging, Rescales may be able to move further; each round but the last reduces the total.
 constexpr int kMaxRounds = 4;
 
 constexpr Rule kRules[] = {kSink,
@@ -60,7 +60,8 @@ RescaleTotal TotalOf(const Graph& graph) {
   return total;
 }
 
-// A part that is too large to be solved exactly is said so, by the first op in it that moves.
+// Warns about a part that is too large to be solved exactly; it is named after its first op that
+// moves.
 void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
                        const placement::Solution& solution, Context& context) {
   for (const placement::Part& part : solution.parts) {
@@ -77,8 +78,8 @@ void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
   }
 }
 
-// One round.  False where standing still is as good.  A graph that is
-// about to change goes to `original` first, if somebody wants it and it holds nothing yet.
+// One round; false if no move is better.  Before its first change the graph is copied to
+// `original`, unless that is null or has a value.
 Result<bool> Place(Graph& graph, Context& context, std::optional<Graph>* original) {
   const placement::GraphRegion region = placement::RegionOf(graph);
   const auto none = [](const auto& standing) { return standing.empty(); };
@@ -118,8 +119,7 @@ Status PlaceBest(Graph& graph, Context& context, std::optional<Graph>* original 
   return {};
 }
 
-// What single moves would leave of `total`; a graph in which they have nothing to do is not copied
-// for that.
+// The total after greedy placement; a graph in which that does nothing is not copied.
 Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const RescaleTotal& total,
                                      const Context& context) {
   if (!SinksGreedily(graph, context.settings())) return total;
@@ -130,7 +130,7 @@ Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const RescaleTotal& tot
   return TotalOf(copy);
 }
 
-// Lets single moves and the whole placement take turns until neither gains.
+// Alternates greedy and joint placement until neither reduces the total.
 Status Settle(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds; ++round) {
     const RescaleTotal total = TotalOf(graph);
@@ -151,7 +151,8 @@ bool HasChannels(const Graph& graph) {
   return false;
 }
 
-// Single moves of what the placement leaves alone, as long as they make the total less.
+// Moves per-channel Rescales, which the joint placement does not move, while that reduces the
+// total.
 Status MoveChannels(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds && HasChannels(graph); ++round) {
     Graph copy = graph;
@@ -159,7 +160,7 @@ Status MoveChannels(Graph& graph, Context& context) {
     Context aside_context(context.settings(), aside, "place-rescales");
     OCTAVO_CHECK(MoveChannelRescales(copy, aside_context));
     if (!(TotalOf(copy) < TotalOf(graph))) {
-      // Why those that stay do.
+      // The reasons why the remaining Rescales stay.
       std::ranges::move(aside.kept, std::back_inserter(context.findings().kept));
       break;
     }
@@ -183,7 +184,7 @@ Status Run(Graph& graph, Context& context) {
   OCTAVO_CHECK(PlaceBest(graph, context, &original));
   const bool placed = original.has_value();
   if (placed && figures.greedy < TotalOf(graph)) {
-    // Merges made by single moves can open ways that the paths as they stood did not have.
+    // Merges made by greedy placement can allow moves that the original paths did not.
     graph = *std::move(original);
     findings.ledger.resize(entries);
     findings.kept.resize(kept);

@@ -58,12 +58,12 @@ double ErrorOf(const std::vector<Bin>& bins, double total, const ir::Range& limi
   return SumOf(bins, error) / total;
 }
 
-// Both hold zero.
+// Both contain zero.
 ir::Range Intersection(const ir::Range& a, const ir::Range& b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
 }
 
-// A 16-bit type is sampled at so many values.
+// A 16-bit type is sampled at this many values.
 constexpr int64_t kAssumedValues = 1024;
 
 float RealOf(const Type& type, int64_t code) {
@@ -177,7 +177,7 @@ std::optional<QuantizationNoise::Power> QuantizationNoise::Result(
     return Power{before->second.noise + again->noise, again->signal};
   }
   if (!groups_.IsSameScale(node)) return MadeAt(id, own, type);
-  // A mixture of the operands, by how much each brings.
+  // The mean over the operands, weighted by their numbers of elements.
   Power sum;
   double elements = 0;
   for (const ValueId input : node.inputs) {
@@ -210,7 +210,7 @@ std::optional<std::vector<double>> QuantizationNoise::Ratios(
         if (!made) return std::nullopt;
         held[input] = *made;
       }
-      // A Rescale that leaves the groups stands for its readers.
+      // A Rescale that leaves the groups represents its readers.
       if (groups_.IsSameScale(node) || (IsRescale(node) && counts(node.result()))) continue;
       const Power& power = held.at(input);
       ratios.push_back(power.signal > 0 ? power.noise / power.signal : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantization noise that consumers get under given types, by the histograms of a profile: what
-// roundings and clamps add between where a value is computed and where it is consumed.
+// Estimates the quantization noise at consumers for given types, from the histograms of a profile:
+// the noise that roundings and clamps add between the producer of a value and its consumer.
 #pragma once
 
 #include <functional>
@@ -60,7 +60,7 @@ class QuantizationNoise {
   std::string WhyLimitStays(ir::ValueId id, const ir::Type& type);
 
  private:
-  // Of one value: mean squares.
+  // Mean squares of one value.
   struct Power {
     double noise = 0, signal = 0;
   };

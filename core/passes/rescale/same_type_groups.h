@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of values that same-scale ops tie together: operands and result of a Concat or a MaxPool,
-// and on a target that requires it the operands of an Add.  A type can only change for a whole
-// group.
+// Groups of values that same-scale ops connect: operands and result of a Concat or a MaxPool, and
+// on a target that requires it the operands of an Add.  A type can only change for a whole group.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every reader asks of a range.
+// The checks that every reader makes of a range.
 #include <cmath>
 
 #include "core/profile/formats/formats.h"
@@ -12,12 +12,12 @@ Status AddRange(std::string_view place, std::string name, float min, float max, 
         .Field(name)
         .Reason("INVALID_PROFILE");
   };
-  if (name.empty()) return wrong("is no name");
+  if (name.empty()) return wrong("is not a name");
   if (!std::isfinite(min) || !std::isfinite(max) || min > max) {
     return wrong("needs a finite min and max, min not above max");
   }
-  if (profile.values.size() >= kMaxEntries) return wrong("is one entry too many");
-  if (profile.values.contains(name)) return wrong("stands twice");
+  if (profile.values.size() >= kMaxEntries) return wrong("exceeds the maximum number of entries");
+  if (profile.values.contains(name)) return wrong("is listed twice");
   profile.values.emplace(std::move(name), Entry{.min = min, .max = max});
   return {};
 }

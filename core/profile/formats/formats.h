@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Readers of other tools' profiles, each for text that `profile::Parse` found to be of its form.
-// They give ranges; histograms of other tools have other bins and are checked, not kept.
+// They read ranges; histograms of other tools have other bins and are checked, but not kept.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,8 +11,8 @@ namespace octavo::profile {
 
 inline constexpr size_t kMaxEntries = size_t{1} << 20;
 
-// Adds a range; kInvalidArgument, beginning with `place`, if it is none, stands twice or is one
-// too many.
+// Adds a range; kInvalidArgument, beginning with `place`, if it is invalid, a duplicate or one too
+// many.
 Status AddRange(std::string_view place, std::string name, float min, float max, Profile& profile);
 
 bool LooksLikeTensorRt(std::string_view text);

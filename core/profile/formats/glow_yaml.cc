@@ -38,7 +38,7 @@ class Reader : public YAML::EventHandler {
   int documents = 0;
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (++documents > 3) Wrong(mark, "a fourth document");
+    if (++documents > 3) Wrong(mark, "unexpected fourth document");
     level_ = 0;
     key_.clear();
   }
@@ -46,7 +46,7 @@ class Reader : public YAML::EventHandler {
 
   void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                   YAML::EmitterStyle::value) override {
-    if (level_ != (documents == 3 ? 1 : 0)) Wrong(mark, "a map where there must be none");
+    if (level_ != (documents == 3 ? 1 : 0)) Wrong(mark, "unexpected map");
     entered_ = mark;
     seen_.clear();
     ++level_;
@@ -69,7 +69,7 @@ class Reader : public YAML::EventHandler {
                        YAML::EmitterStyle::value) override {
     const bool list = documents == 3 && level_ == 0;
     const bool histogram = documents == 3 && level_ == 2 && key_ == "Histogram";
-    if (!list && !histogram) Wrong(mark, "a list where there must be none");
+    if (!list && !histogram) Wrong(mark, "unexpected list");
     bins_ = 0;
     ++level_;
   }
@@ -85,7 +85,7 @@ class Reader : public YAML::EventHandler {
       NumberOf(mark, "Histogram", text);
       if (++bins_ > kMaxHistogram) Wrong(mark, "too many bins");
     } else if (level_ != (documents == 3 ? 2 : 1)) {
-      Wrong(mark, "a scalar where there must be none");
+      Wrong(mark, "unexpected scalar");
     } else if (key_.empty()) {
       TakeKey(mark, text);
     } else {
@@ -118,9 +118,9 @@ class Reader : public YAML::EventHandler {
   void TakeKey(const YAML::Mark& mark, const std::string& key) {
     const std::vector<std::string_view> keys = Keys();
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      Wrong(mark, fmt::format("'{}' is no key of document {}", key, documents));
+      Wrong(mark, fmt::format("'{}' is not a key of document {}", key, documents));
     }
-    if (!seen_.insert(key).second) Wrong(mark, fmt::format("'{}' stands twice", key));
+    if (!seen_.insert(key).second) Wrong(mark, fmt::format("'{}' is listed twice", key));
     key_ = key;
   }
 

@@ -26,7 +26,7 @@ std::string Quoted(std::string_view text) {
   return out + "\"";
 }
 
-// Each count goes to the bin that holds the middle of its own, or the nearest one.
+// Adds each count to the bin that holds the middle of its own bin, or to the nearest one.
 std::vector<int64_t> Rebin(const Entry& entry) {
   if (!entry.histogram || entry.histogram->empty()) return {};
   std::vector<int64_t> bins(kGlowBins, 0);

@@ -15,7 +15,7 @@ constexpr double kLeft = 56;
 constexpr double kRight = 74;
 constexpr double kTop = 14;
 constexpr double kPlotHeight = 250;
-// With more values than these, names or dots would overlap.
+// Maximum numbers of values; with more, names or dots would overlap.
 constexpr int kMostNames = 40;
 constexpr int kMostDots = 400;
 

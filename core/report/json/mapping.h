@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the JSON form of octavo.v1.Report departs from its rule (a key for every field, null for an
-// unset one).  The table is mapping.cc.
+// Exceptions from the rule for the JSON form of octavo.v1.Report: a key for every field, null for
+// an unset one.  The table is in mapping.cc.
 #pragma once
 
 #include <google/protobuf/descriptor.h>

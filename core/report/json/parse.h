@@ -9,7 +9,7 @@
 
 namespace octavo::report {
 
-// What to do with a key that the message does not have: a newer version may have written it.
+// How to treat a key that the message does not have: a newer version may have written it.
 enum class UnknownKeys { kIgnore, kRefuse };
 
 // A key that is null or missing leaves its field unset.  kInvalidArgument, with the path of the

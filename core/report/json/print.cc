@@ -47,7 +47,7 @@ ordered_json ElementJson(const Message& message, const FieldDescriptor* field, i
   return nullptr;
 }
 
-// A map's keys are text, as JSON's are.
+// Keys of a map are text, as in JSON.
 ordered_json MapJson(const Message& message, const FieldDescriptor* field) {
   const FieldDescriptor* key = field->message_type()->map_key();
   const FieldDescriptor* value = field->message_type()->map_value();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints octavo.v1.Report and its parts as JSON, by reflection: a field that is added to
-// report.proto is printed without further code.  The rule stands at the top of report.proto, its
+// report.proto is printed without further code.  The rule is at the top of report.proto, its
 // exceptions are in mapping.cc.
 #pragma once
 

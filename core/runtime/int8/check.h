@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every plan checks of its operands before it packs them.
+// Checks of the operands that every plan makes before it packs them.
 #pragma once
 
 #include <string_view>

@@ -42,17 +42,17 @@ bool CanAdd(const ConvShape& shape);
 
 class ConvPlan {
  public:
-  // Packs the weights for CurrentIsa().  kInvalidArgument where the spec contradicts itself.  The
-  // caller has proved FitsInt32.
+  // Packs the weights for CurrentIsa().  kInvalidArgument for an inconsistent spec.  The caller
+  // must have checked FitsInt32.
   static Result<ConvPlan> Prepare(const ConvSpec& spec);
 
   int64_t out_height() const;
   int64_t out_width() const;
 
   // input [batch, in_height, in_width, in_channels], output [batch, out_height, out_width,
-  // out_channels] of the type that Requantization names; dense, not overlapping.  Threads keep a
-  // little scratch memory of theirs.  `addend`, of the output's shape, is read if there is an
-  // residual; it may be the output itself.
+  // out_channels] of the type that Requantization names; dense, not overlapping.  Each thread keeps
+  // some scratch memory.  `addend`, of the output's shape, is read if there is a residual; it may
+  // be the output itself.
   void Run(const void* input, const void* addend, void* output, ThreadPool& pool) const;
   void Run(const void* input, void* output, ThreadPool& pool) const {
     Run(input, nullptr, output, pool);

@@ -52,13 +52,13 @@ DenseWeights PackDense(const DenseSource& source, const Activation& input,
 inline int32_t ZeroAsU8(const Activation& input) {
   return input.zero_point + (input.storage == Storage::kS8 ? 128 : 0);
 }
-// Of a sum that `requantization` makes 8-bit first.
+// For a sum that `requantization` first converts to 8 bits.
 ResidualParams ParamsOf(const ResidualAdd& residual, const Requantization& requantization);
 inline uint8_t FlipOf(Storage storage) { return storage == Storage::kS8 ? 0x80 : 0; }
-// To at least `size` bytes.
+// Resizes to at least `size` bytes.
 void Grow(std::vector<uint8_t>& bytes, int64_t size);
 
-// Per-channel numbers: empty gives `otherwise`, one is repeated.
+// Element `channel`; one element is for all channels, and without any it is `otherwise`.
 template <class T>
 T ChannelValue(std::span<const T> values, int64_t channel, T otherwise) {
   if (values.empty()) return otherwise;
@@ -80,7 +80,7 @@ struct DenseRun {
   RowFinder find = {};
   void* out = nullptr;  // element (row, channel) at row * out_stride + channel
   int64_t out_stride = 0;
-  // Or null: the residual's addend, with addend_stride elements between rows (0: one row for all).
+  // The residual's addend or null, with addend_stride elements between rows (0: one row for all).
   const uint8_t* addend = nullptr;
   int64_t addend_stride = 0;
   const ResidualParams* residual = nullptr;
@@ -88,7 +88,7 @@ struct DenseRun {
 };
 void RunDense(const DenseRun& run, ThreadPool& pool);
 
-// Dense rows of `k` bytes with a stride, read in place where possible.  The weights have one K run.
+// Sets the rows: dense, of `k` bytes, read in place if possible.  The weights have one K run.
 void SetRows(DenseRun& run, const uint8_t* rows, int64_t stride, Storage storage);
 
 }  // namespace octavo::runtime::int8::internal

@@ -100,7 +100,7 @@ struct RowGroup {
       rows[i] = inside[i] ? image + row * s.in_width * s.in_channels : w.padding.data();
     }
   }
-  // From byte `byte` of the rows, in pieces with stride `step`.
+  // Interleaves the rows from byte `byte` on, in pieces with stride `step`.
   InterleaveCall At(int64_t byte, int64_t step) const {
     InterleaveCall call;
     for (int i = 0; i < 4; ++i) {

@@ -32,13 +32,13 @@ struct GemmSpec {
 
 class GemmPlan {
  public:
-  // Packs the weights for CurrentIsa().  kInvalidArgument where the spec contradicts itself.  The
-  // caller has proved FitsInt32 (of the weights as [n][k]).
+  // Packs the weights for CurrentIsa().  kInvalidArgument for an inconsistent spec.  The caller
+  // must have checked FitsInt32 (with the weights as [n][k]).
   static Result<GemmPlan> Prepare(const GemmSpec& spec);
 
   // a [m, k] and out [m, n] are dense and do not overlap.  Thread safe.
   void Run(const void* a, int64_t m, void* out, ThreadPool& pool) const;
-  // With a residual: rows of the addend are n apart, or one row is added to all.
+  // The addend of a residual: its rows are n elements apart, or one row is added to all.
   struct Addend {
     const void* data = nullptr;
     bool is_one_row = false;
@@ -69,7 +69,7 @@ struct MatMulItems {
 
 class MatMulPlan {
  public:
-  // The caller has proved k * max|a - za| * max|b - zb| < 2^31.
+  // The caller must have checked k * max|a - za| * max|b - zb| < 2^31.
   static Result<MatMulPlan> Prepare(const MatMulSpec& spec);
   void Run(const void* a, const void* b, void* out, const MatMulItems& items,
            ThreadPool& pool) const;

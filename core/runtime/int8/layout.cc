@@ -132,7 +132,7 @@ void TransposeRows(const uint8_t* from, uint8_t* to, int64_t rows, int64_t colum
   }
 }
 
-// Cut by rows, or by columns where there are few rows.
+// Splits the work by rows, or by columns if there are few rows.
 void Transpose(const void* from, void* to, int64_t batch, int64_t rows, int64_t columns,
                ThreadPool& pool) {
   constexpr int64_t kPartBytes = 16384;

@@ -21,7 +21,7 @@ class Taps {
   // adjacent, or one tap.
   int64_t k_runs() const { return static_cast<int64_t>(offsets_.size()); }
   int64_t k_run_bytes() const { return k_run_; }
-  // Of each K run, from the first run of the output pixel.
+  // The offset of each K run from the first run of the output pixel.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
   // Points at the first K run of each output pixel of [begin, end) of one image.  `bytes` is

@@ -59,7 +59,7 @@ struct TileCall {
   void* out = nullptr;
   int64_t out_stride = 0;  // elements
   RequantizeParams requantize = {};
-  // Or null: the residual's addend, with addend_stride elements between rows (0: one row for all).
+  // The residual's addend or null, with addend_stride elements between rows (0: one row for all).
   const uint8_t* addend = nullptr;
   int64_t addend_stride = 0;
   const ResidualParams* residual = nullptr;
@@ -123,7 +123,7 @@ struct Tiles {
   void (*interleave)(const InterleaveCall&) = nullptr;    // or null, with the next
   void (*interleaved)(const InterleavedCall&) = nullptr;  // depthwise
 
-  // Or null: looks for the FMA form of the residual of a result that `own` describes.
+  // Looks for the FMA form of the residual of a result that `own` describes; null if there is none.
   void (*find_fma_form)(const RequantizeParams& own, ResidualParams& residual) = nullptr;
 
   // to[i] = from[i] ^ flip

@@ -69,7 +69,7 @@ inline uint8_t AddResidual(int32_t own, uint8_t addend, const ResidualParams& re
   return static_cast<uint8_t>(Requantized(sum / residual.result_scale, residual.result));
 }
 
-// As StoreRequantized, for results that fuse a residual Add.
+// Like StoreRequantized, for results that fuse a residual Add.
 inline void StoreWithResidual(const int32_t* __restrict acc, const float* __restrict multipliers,
                               const RequantizeParams requantize, const uint8_t* addend,
                               const ResidualParams residual, int64_t count, uint8_t* bytes) {

@@ -145,7 +145,7 @@ inline void StoreWithResidualBy(const TileOutput& tile, const TileAddend& addend
       });
 }
 
-// As StoreBytes, with the residual Add.
+// Like StoreBytes, with the residual Add.
 template <int kRows, int kVectors>
 inline void StoreWithResidual(const TileOutput& tile, const TileAddend& addend,
                               const ResidualParams& residual,

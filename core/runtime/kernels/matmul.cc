@@ -69,7 +69,7 @@ std::vector<int64_t> ItemOffsets(const ir::Shape& operand, const ir::Shape& batc
   return offsets;
 }
 
-// For ranks from 2; with a matrix on the right, all rows of the left are one item.
+// Requires ranks of at least 2; with a matrix on the right, all rows of the left are one item.
 Sizes MatMulSizes(const NodeView& view) {
   const ir::Shape& a = view.in(0).shape;
   const ir::Shape& b = view.in(1).shape;

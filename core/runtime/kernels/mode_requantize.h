@@ -10,7 +10,7 @@
 
 namespace octavo::runtime {
 
-// From sums of products of centered values to stored results, per channel of the weights.
+// Requantizes sums of products of centered values to stored results, per channel of the weights.
 class ModeRequantizer {
  public:
   // Null where the mode does not define the node's product: input 0 by input 1, for 8-bit values;

@@ -14,7 +14,7 @@ constexpr std::string_view kMaxPoolOps[] = {"MaxPool"};
 constexpr std::string_view kAveragePoolOps[] = {"AveragePool"};
 constexpr std::string_view kGlobalAveragePoolOps[] = {"GlobalAveragePool"};
 
-// A sum of that many 8-bit values and its offset fit int32 and convert to float exactly.
+// A sum of up to this many 8-bit values and its offset fit int32 and convert to float exactly.
 constexpr int64_t kMostTaps = 1 << 22;
 
 bool IsImage(const NodeView& view) {
@@ -81,7 +81,7 @@ void RaiseColumns(const Images& images, const simd::Kernels& loops, const uint8_
   });
 }
 
-// Likewise the sums of the flipped values.
+// The sums of the flipped values of each column, with padding likewise.
 void SumColumns(const Images& images, const simd::Kernels& loops, const uint8_t* x, uint8_t flip,
                 int64_t row, std::vector<int32_t>& columns) {
   const PoolAxis& width = images.width;

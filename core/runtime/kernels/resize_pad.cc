@@ -25,8 +25,8 @@ struct Run {
   int64_t from = 0, to = 0, count = 0;
 };
 
-// The index of the operand's element that each element of the result copies, both plain. kFill
-// where the result is padding.
+// For each element of the result the index of the operand's element that it copies, in plain
+// layout; kFill for padding.
 Result<Tensor> ShownNumbers(const NodeView& view, bool fills, ThreadPool& pool) {
   const Tensor numbers = IdentityIndices(view.in(0).shape);
   const Tensor fill = Tensor::Scalar<int32_t>(kFill);

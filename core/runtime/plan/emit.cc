@@ -133,7 +133,7 @@ class Emitter {
     return Add(std::move(step));
   }
 
-  // A step that only shows its results to a watcher.
+  // A step that computes nothing: it only passes its results to a watcher.
   Status EmitConstant(const Node& node) {
     Step step{.kernel = "constant", .op = node.op->name, .node = node.name};
     for (const ValueId id : node.results) step.watched.push_back(SlotOf(id, Layout::kPlain));

@@ -11,7 +11,7 @@ namespace {
 using ir::Tensor;
 using ir::ValueId;
 
-// Constants are plain, so a kernel that requires channels-last images is no choice.
+// Constants have the plain layout, so kernels that require channels-last images do not apply.
 const Kernel* ChoosePlainKernel(const NodeView& view) {
   for (const Kernel* kernel : MatchingKernels(view)) {
     if (kernel->layout != LayoutRule::kChannelsLast) return kernel;

@@ -17,7 +17,7 @@ struct ScheduledStep {
   std::optional<ViewCopy> copy = {};  // kCopyView
 };
 
-// In order of execution: each value exists in the layout in which a step reads it.
+// In order of execution; a conversion precedes each step that needs a value in another layout.
 using Schedule = std::vector<ScheduledStep>;
 
 // Graph inputs and outputs are plain.  A kernel that takes either layout uses channels-last if one

@@ -27,7 +27,7 @@ struct Slot {
 struct Step {
   std::string_view kernel = {}, isa = {}, op = {};
   std::string node = {};
-  Prepared prepared = {};        // no `run`: the step only shows its results to a watcher
+  Prepared prepared = {};        // no `run`: its results are only passed to a watcher
   std::vector<int> inputs = {};  // slots; -1: absent
   std::vector<int> results = {};
   std::vector<int> watched = {};  // slots of the node's results

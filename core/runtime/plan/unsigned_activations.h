@@ -7,7 +7,7 @@
 
 namespace octavo::runtime {
 
-// The values that can be stored so: computed per-tensor i8 values whose stored integers are not
+// The values that can be stored as u8: computed per-tensor i8 values whose stored integers are not
 // visible outside, and constants that are added to such.  Mode `onnx` rounds before it adds a zero
 // point, so the results of the graph have the same bits.  Values that a same-scale op connects are
 // listed together or not at all.

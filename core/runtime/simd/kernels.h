@@ -99,20 +99,20 @@ struct Kernels {
   void (*look_up)(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) = nullptr;
   // The greatest x[i] ^ flip; 0 of no elements.
   uint8_t (*max_of)(const uint8_t* x, int64_t count, uint8_t flip) = nullptr;
-  // For kRowsTogether adjacent rows of `count` values, each with a table of 256 numbers: looks up
-  // kept[i] = numbers[row][x[i]] and sums each row in order.
+  // Looks up kept[i] = numbers[row][x[i]] for kRowsTogether adjacent rows of `count` values, each
+  // with a table of 256 numbers, and sums each row in order.
   void (*sum_rows)(const uint8_t* x, int64_t count, const double* const* numbers, double* kept,
                    double* sums) = nullptr;
   // y[i] = Quantize(float(x[i] / divisor))
   void (*quantize_quotients)(const double* x, int64_t count, double divisor, Quant quant,
                              uint8_t* y) = nullptr;
-  // The sum of squares of the dequantized values, in the order of core/ops/normalize_rows.h.
+  // The sum of squares of the dequantized values, in the order of ops/shared/normalize_rows.h.
   double (*sum_of_squares)(const uint8_t* x, int64_t count, Quant quant) = nullptr;
   // Mean and 1 / sqrt(variance + epsilon) of the dequantized values, with the sums of
-  // core/ops/normalize_rows.h.
+  // core/ops/shared/normalize_rows.h.
   Moments (*moments)(const uint8_t* x, int64_t count, Quant quant, double epsilon) = nullptr;
   void (*normalize)(const NormalizeCall&) = nullptr;
-  // In 32 bits, for sums that fit them in any order, and in 64 bits.
+  // Sums in 32 bits, for operands whose partial sums fit in any order, and in 64 bits.
   void (*narrow_product)(const ProductCall&) = nullptr;
   void (*wide_product)(const ProductCall&) = nullptr;
 };

@@ -36,7 +36,7 @@ struct Bytes : ByteVector {
   static Choice Bit(Vector x) {
     return _mm256_slli_epi16(x, 7 - kBit);
   }
-  // By the top bit of each byte of `bit`.
+  // Selects by the top bit of each byte of `bit`.
   static Vector Select(Choice bit, Vector zero, Vector one) {
     return _mm256_blendv_epi8(zero, one, bit);
   }
@@ -56,7 +56,7 @@ inline Bytes::Vector Quarter(const Bytes::Vector* tables, Bytes::Vector low, con
   return Bytes::Select(bits.b5, first, second);
 }
 
-// Returns how many it has done, whole vectors alone.
+// Looks up whole vectors only.  Returns the number of bytes done.
 inline int64_t LookUpVectors(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) {
   Bytes::Vector tables[16];
   for (int i = 0; i < 16; ++i) tables[i] = Bytes::Spread(table + 16 * i);

@@ -10,7 +10,7 @@ namespace octavo::runtime::simd {
 namespace {
 
 constexpr int64_t kBlock = 64;
-constexpr int kLanes = 16;  // of sums; see core/ops/normalize_rows.h
+constexpr int kLanes = 16;  // of sums; see core/ops/shared/normalize_rows.h
 
 // Calls body(begin, count) for blocks that cover [0, count).
 template <class Body>

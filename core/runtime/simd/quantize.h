@@ -21,7 +21,7 @@ inline float Dequantized(uint8_t value, const Quant& quant) {
          quant.scale;
 }
 
-// Of x / scale; a NaN becomes the zero point.
+// Quantizes x / scale; a NaN becomes the zero point.
 inline uint8_t Quantized(float x, const Quant& quant) {
   const float low = static_cast<float>(-quant.zero_point);
   const float high = static_cast<float>(255 - quant.zero_point);

@@ -24,7 +24,7 @@ void MaxOfWindows(const WindowCall& shared) {
         most = most > tap ? most : tap;
       }
       most ^= flip;
-      // What is too much is overwritten by the pixels that follow.
+      // Bytes stored beyond the pixel are overwritten by the pixels that follow.
       if (end - (to + c) >= kWindowSlack) {
         __builtin_memcpy(to + c, &most, sizeof most);
       } else {

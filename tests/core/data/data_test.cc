@@ -251,7 +251,7 @@ TEST(Samples, AValueThatAllSamplesAgreeInIsFoundAndAnotherRefused) {
                              {.name = "x", .type = {ir::DType::kI64, {1}, {}, {}}});
   ASSERT_FALSE(x);
   EXPECT_EQ(x.error().code, Code::kUnimplemented);
-  EXPECT_THAT(x.error().message, HasSubstr("input 'x' decides a shape"));
+  EXPECT_THAT(x.error().message, HasSubstr("input 'x' determines a shape"));
 }
 
 }  // namespace

@@ -93,8 +93,8 @@ TEST(Targets, FloatNodeOnAFullyQuantizedTargetIsNamed) {
   EXPECT_EQ(outcome.error().reason, "FLOAT_NODE");
   EXPECT_EQ(outcome.error().node, "s");
   EXPECT_EQ(outcome.error().message,
-            "Softmax 's' stays float, but target t is fully quantized: target t has no Softmax in "
-            "integers (and 1 more)");
+            "Softmax 's' stays float, but target t is fully quantized: target t has no "
+            "integer form of Softmax (and 1 more)");
 }
 
 TEST(Targets, FullyQuantizedWithIntegerInterfaceHasNoFloatsAtAll) {
@@ -364,8 +364,10 @@ TEST(Names, ProfileOfAnotherPreparationIsRefused) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kInvalidArgument);
   EXPECT_EQ(outcome.error().field, "preparation");
-  EXPECT_THAT(outcome.error().message,
-              HasSubstr("made after preparation 0, but this version prepares as 1; profile again"));
+  EXPECT_THAT(
+      outcome.error().message,
+      HasSubstr(
+          "made by preparation 0, but this version uses preparation 1; profile the model again"));
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ TEST(Import, AValueThatNothingDefinesIsNamed) {
   builder.Input("x", {2}).Node("Add", {"x", "lost"}, {"y"}, "sum").Output("y");
   const Error error = ErrorOf(builder);
   EXPECT_EQ(error.code, Code::kInvalidArgument);
-  EXPECT_THAT(error.message, HasSubstr("'sum' (Add) reads 'lost', which nothing defines"));
+  EXPECT_THAT(error.message, HasSubstr("'sum' (Add) reads 'lost', which is not defined"));
 }
 
 TEST(Import, AnOutputThatNothingComputesIsNamed) {

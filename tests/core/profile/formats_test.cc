@@ -66,12 +66,12 @@ TEST(Formats, GlowYamlThatIsWrongNamesTheLine) {
   ExpectRefused(Replaced(kGlow, "2.25", "high"), "line 10: 'Max' must be a finite number");
   ExpectRefused(Replaced(kGlow, "2.25", ".nan"), "line 10: ");
   ExpectRefused(Replaced(kGlow, "2.25", "-2.25"), "line 8: 'x:0' needs a finite min and max");
-  ExpectRefused(Replaced(kGlow, "conv__2:0", "x:0"), "line 12: 'x:0' stands twice");
+  ExpectRefused(Replaced(kGlow, "conv__2:0", "x:0"), "line 12: 'x:0' is listed twice");
   ExpectRefused(Replaced(kGlow, "  Min: -1.5\n", ""), "line 8: 'Min' is missing");
-  ExpectRefused(Replaced(kGlow, "Min: -1.5", "Mean: -1.5"), "line 9: 'Mean' is no key");
+  ExpectRefused(Replaced(kGlow, "Min: -1.5", "Mean: -1.5"), "line 9: 'Mean' is not a key");
   ExpectRefused(Replaced(kGlow, "[ 1, 2.5", "[ 1, [2.5]"), "line 11: ");
   ExpectRefused(kGlow.substr(0, kGlow.find("---\n- Node")), "this has 2");
-  ExpectRefused(kGlow + "---\n[]\n", "a fourth document");
+  ExpectRefused(kGlow + "---\n[]\n", "unexpected fourth document");
 }
 
 TEST(Formats, GlowYamlReadsAsItWasWritten) {
@@ -119,7 +119,7 @@ TEST(Formats, TensorRtCacheThatIsWrongNamesTheLine) {
   ExpectRefused(head + "y: 3f80\n", "line 3: the scale must be eight hex digits");
   ExpectRefused(head + "y: 7fc00000\n", "line 3: the scale must be finite");
   ExpectRefused(head + "y: bf800000\n", "line 3: the scale must be finite and not negative");
-  ExpectRefused(head + "x: 3f800000\n", "line 3: 'x' stands twice");
+  ExpectRefused(head + "x: 3f800000\n", "line 3: 'x' is listed twice");
   ExpectRefused(head + "y: 7f7fffff\n", "line 3: 'y' needs a finite");
 }
 

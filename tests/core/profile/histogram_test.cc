@@ -178,7 +178,7 @@ TEST(Profile, WhatIsWrongIsNamed) {
        "'a': histogram"},
       {R"({"octavo_profile": 1, "values": [{"name": "a", "min": 0, "max": 1},
           {"name": "a", "min": 0, "max": 1}]})",
-       "'a' stands twice"},
+       "'a' is listed twice"},
   };
   for (const auto& [text, message] : cases) {
     const auto profile = Parse(text);

@@ -61,7 +61,7 @@ TEST(Target, IntegerOpsAreTheOnlyOnesThatComputeInIntegers) {
   EXPECT_EQ(target.WhyFloat("Conv", Kind::kFree), "");
   EXPECT_EQ(target.WhyFloat("MaxSplat", Kind::kFree), "");
   EXPECT_EQ(target.WhyFloat("Transpose", Kind::kSameScale), "");
-  EXPECT_EQ(target.WhyFloat("Exp", Kind::kFree), "target npu has no Exp in integers");
+  EXPECT_EQ(target.WhyFloat("Exp", Kind::kFree), "target npu has no integer form of Exp");
 }
 
 TEST(Target, TfliteFixesTypes) {
@@ -70,9 +70,9 @@ TEST(Target, TfliteFixesTypes) {
   EXPECT_EQ(target.ResultOf("Conv"), nullptr);
   EXPECT_TRUE(target.PerChannel("Conv"));
   EXPECT_FALSE(target.PerChannel("Gemm"));
-  EXPECT_EQ(target.WhyTypeStays("Tanh"), "target tflite fixes the type that Tanh gives");
+  EXPECT_EQ(target.WhyTypeStays("Tanh"), "target tflite fixes the result type of Tanh");
   EXPECT_EQ(target.WhyTypeStays("AveragePool"),
-            "target tflite wants one type before and after AveragePool");
+            "target tflite requires the same type before and after AveragePool");
   EXPECT_EQ(target.WhyTypeStays("Conv"), "");
 }
 

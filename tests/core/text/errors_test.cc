@@ -103,7 +103,7 @@ constexpr Case kCases[] = {
     {"OpenString", "graph() -> () {\n  metadata \"a\n = 1\n}",
      "line 2: a string is not closed on its line"},
     {"BadEscape", "graph(%\"\\q\": tensor<1xf32>) -> () {}",
-     "line 1: an escape is none of \\\" \\\\ \\n \\xNN"},
+     "line 1: an escape must be one of \\\" \\\\ \\n \\xNN"},
     {"EmptyName", "graph(%\"\": tensor<1xf32>) -> () {}", "line 1: a name must not be empty"},
     {"StrangeSign", "graph() -> () {\n;\n}", "line 2: \";\" has no meaning here"},
     {"Empty", "", "line 1: expected 'graph', but found the end of the text"},
@@ -132,7 +132,8 @@ TEST(TextError, PayloadWithOtherBytesIsRefused) {
   const auto graph = text::Parse("graph() -> () { const %c = data(sha256:ab, 4) : tensor<f32> }",
                                  {.find_op = &test::FindTinyOp, .payload = source});
   ASSERT_FALSE(graph);
-  EXPECT_EQ(graph.error().message, "line 1: the constant data given for ab are other bytes");
+  EXPECT_EQ(graph.error().message,
+            "line 1: the constant data given for ab do not match their digest");
 }
 
 TEST(TextError, ShortTextsCannotMakeLargeGraphs) {
@@ -144,7 +145,7 @@ TEST(TextError, ShortTextsCannotMakeLargeGraphs) {
   for (int i = 0; i < 40; ++i) {
     many += fmt::format("const %c{} = random({}) : tensor<10000xf32>\n", i, i);
   }
-  EXPECT_EQ(MessageOf(many + "}"), "line 28: the text makes more than 1048576 bytes");
+  EXPECT_EQ(MessageOf(many + "}"), "line 28: the text describes more than 1048576 bytes");
 }
 
 // Cutting or changing a text anywhere gives a graph or an error, never a crash.

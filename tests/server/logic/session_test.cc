@@ -108,7 +108,7 @@ TEST(Session, AChunkBeforeTheSpecIsRefused) {
   FakeTransport transport;
   fixture.Open(transport);
   transport.session->ChunkArrived(0, 0, "x");
-  EXPECT_EQ(transport.WaitForEnd().error->message, "a chunk came before the spec");
+  EXPECT_EQ(transport.WaitForEnd().error->message, "a chunk precedes the spec");
 }
 
 TEST(Session, ASecondSpecIsRefused) {

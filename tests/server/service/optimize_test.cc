@@ -92,7 +92,7 @@ TEST(Optimize, AnEmptyRequestAndAnUnknownRoleAreRefused) {
   Loopback server;
   Call empty(server);
   ASSERT_TRUE(empty.stream->Write({}));
-  EXPECT_EQ(empty.End().error_message(), "a request holds neither a spec nor a chunk");
+  EXPECT_EQ(empty.End().error_message(), "a request has neither a spec nor a chunk");
   Call role(server);
   v1::OptimizeRequest request;
   request.mutable_spec()->add_blobs();

@@ -20,7 +20,7 @@ struct RowPlan {
   void For(ThreadPool& pool, const Part& part) const;
 };
 
-// For a node of two operands for which FitsRows holds.
+// Requires FitsRows(view).
 RowPlan PlanRows(const NodeView& view);
 // Whether both operands have the result's rank or are the same in both layouts, and the result is
 // not empty.

@@ -25,7 +25,7 @@ std::span<const int32_t> ConstantBias(const NodeView& view, size_t input = 2);
 int8::Activation ActivationOf(const ir::Type& type);
 // `zero_points` must outlive the result.
 int8::Weights WeightsOf(const ir::Type& type, const ir::Tensor& weights);
-// To the type of the node's result.
+// Requantization to `type`, that of the node's result.
 int8::Requantization RequantizationOf(const ir::Type& type, std::span<const float> multipliers);
 
 // Stores element i of a tensor of integers of up to 32 bits.
