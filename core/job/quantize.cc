@@ -33,7 +33,8 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
 
   const size_t float_passes = rewriting.records.size();
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kQuantize}, rewriting));
-  if (rewriting.records.size() > float_passes) {
+  // Those of a quantized model were counted before the first pass could share equal ones.
+  if (!result.quantized_model && rewriting.records.size() > float_passes) {
     result.rescales_before = CountRescales(rewriting.graph);
   }
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize, Phase::kFinish}, rewriting));
@@ -45,6 +46,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   }
   result.rescales_after = CountRescales(rewriting.graph);
   WarnOfDoubleQdq(rewriting.graph, rewriting.findings.warnings);
+  WarnOfQuantizedEqual(rewriting.graph, rewriting.findings.warnings);
   result.after.nodes = rewriting.graph.node_count();
   for (const ir::NodeId id : rewriting.graph.nodes()) {
     ++result.after.ops[std::string(rewriting.graph.node(id).op->name)];

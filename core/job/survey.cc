@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/job/survey.h"
 
+#include <algorithm>
 #include <unordered_map>
 
+#include "core/passes/analysis/order.h"
 #include "core/passes/rescale/absorb.h"
 
 namespace octavo::job {
@@ -11,10 +13,20 @@ using ir::Graph;
 using ir::Node;
 using ir::NodeId;
 
+namespace {
+
+// One between equal types, which gives an output a name of its own, converts nothing.
+bool Converts(const Graph& graph, const Node& node) {
+  return passes::IsRescale(node) &&
+         !graph.type(node.input(0)).SameQuantization(graph.type(node.result()));
+}
+
+}  // namespace
+
 RescaleFigures CountRescales(const Graph& graph) {
   RescaleFigures figures;
   for (const NodeId id : graph.nodes()) {
-    if (!passes::IsRescale(graph.node(id))) continue;
+    if (!Converts(graph, graph.node(id))) continue;
     ++figures.count;
     figures.elements += graph.type(graph.node(id).result()).elements();
   }
@@ -55,7 +67,7 @@ std::vector<passes::Kept> KeptRescales(const Graph& graph, const passes::Finding
   std::vector<passes::Kept> list;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (!passes::IsRescale(node)) continue;
+    if (!Converts(graph, node)) continue;
     const auto at = reasons.find(node.name);
     list.push_back({.node = node.name,
                     .reason = at == reasons.end() ? "no pass considered it" : at->second->reason});
@@ -74,6 +86,27 @@ void WarnOfDoubleQdq(const Graph& graph, std::vector<passes::Warning>& warnings)
          .message = fmt::format("ONNX Runtime merges the Rescale '{}' into its neighbour, which "
                                 "changes numbers, unless session.disable_double_qdq_remover is 1",
                                 node.name),
+         .node = node.name});
+  }
+}
+
+void WarnOfQuantizedEqual(const Graph& graph, std::vector<passes::Warning>& warnings) {
+  const auto computed = [&](ir::ValueId operand) {
+    const ir::ValueId source = passes::SourceOf(graph, operand);
+    const Node* producer = graph.Producer(source);
+    const bool constant = graph.IsConstant(
+        producer && producer->op->domain == "octavo" ? producer->input(0) : source);
+    const ir::Type& type = graph.type(source);
+    return !constant && type.quantized() && ir::SizeOf(type.dtype) == 1;
+  };
+  for (const NodeId id : graph.nodes()) {
+    const Node& node = graph.node(id);
+    if (!passes::TestsEquality(node) || !std::ranges::all_of(node.inputs, computed)) continue;
+    warnings.push_back(
+        {.code = "equal_of_quantized",
+         .message = fmt::format("{} '{}' compares two values of 8 bits: rounding decides which of "
+                                "their elements are equal",
+                                node.op->name, node.name),
          .node = node.name});
   }
 }

@@ -6,6 +6,7 @@
 
 namespace octavo::job {
 
+// Rescales between different types.
 RescaleFigures CountRescales(const ir::Graph& graph);
 // Nodes that compute in float, with the reason that a pass gave.
 std::vector<passes::FloatNode> FloatNodes(const ir::Graph& graph, const passes::Findings& findings);
@@ -16,6 +17,9 @@ const ir::Node* WithoutMeaning(const ir::Graph& graph);
 std::vector<passes::Kept> KeptRescales(const ir::Graph& graph, const passes::Findings& findings);
 // Warns about Rescales that ONNX Runtime rewrites by default.
 void WarnOfDoubleQdq(const ir::Graph& graph, std::vector<passes::Warning>& warnings);
+// Warns of tests for equality between two computed values of 8 bits: quantizing makes values equal
+// that are not, and unequal that are.
+void WarnOfQuantizedEqual(const ir::Graph& graph, std::vector<passes::Warning>& warnings);
 // Matches the entries of a profile with the names of the graph, constants and fused values
 // included.
 ProfileFigures MatchProfile(const ir::Graph& graph, const profile::Profile& profile);
