@@ -24,9 +24,10 @@ Status WriteProfile(const std::string& out, std::string profile) {
 
 Result<int> Profile(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
+  OCTAVO_TRY(const Options options, arguments.input.options.Read());
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   OCTAVO_TRY(const std::string profile,
-             job::MakeProfile(input, invocation.host.stop,
+             job::MakeProfile(input, options.numerics_limit, invocation.host.stop,
                               [&](const job::Progress& progress) { printer.Show(progress); }));
   OCTAVO_CHECK(WriteProfile(arguments.out, profile));
   return kExitDone;
@@ -56,6 +57,7 @@ void AddProfile(CLI::App& program, Invocation& invocation) {
                   "the profile to write, .json or .yaml (Glow's form)")
       ->type_name("FILE")
       ->required();
+  arguments->input.options.Add(command, "numerics_limit");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Profile(invocation, *arguments); };
   });

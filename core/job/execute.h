@@ -29,8 +29,9 @@ struct ModelInput {
 enum class Granularity { kRule, kApplication };
 
 // The profile as JSON: ranges and histograms of all values over the samples, after the same
-// preparation as in a job.
-Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
+// preparation as in a job of that limit.  Values that only jobs of another limit have are in it
+// too, so that it matches under each.
+Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
                                 const Observer& observer);
 
 // Merges the profiles of shards.

@@ -98,14 +98,20 @@ Result<Prepared> Prepare(const JobContext& job, Imported imported) {
 }
 
 Status PrepareFloat(ir::Graph& graph, ThreadPool& pool, const StopToken& stop) {
-  passes::Settings settings;
+  OCTAVO_CHECK(PrepareFloat(graph, passes::Settings().limit, pool, stop));
+  return {};
+}
+
+Result<bool> PrepareFloat(ir::Graph& graph, passes::Effect limit, ThreadPool& pool,
+                          const StopToken& stop) {
+  passes::Settings settings{.limit = limit, .pool = &pool, .stop = stop};
   OCTAVO_TRY(settings.target, target::BuiltIn("cpu-int8"));
-  settings.pool = &pool;
-  settings.stop = stop;
   passes::Findings findings;
   OCTAVO_CHECK(passes::RunPipeline(passes::PassesOf({passes::Phase::kPrepare}), {}, settings, graph,
                                    findings));
-  return {};
+  return std::ranges::any_of(findings.ledger, [](const passes::LedgerEntry& entry) {
+    return entry.effect > passes::Effect::kExact;
+  });
 }
 
 }  // namespace octavo::job

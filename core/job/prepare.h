@@ -7,7 +7,12 @@
 
 namespace octavo::job {
 
-// Runs the passes of Phase::kPrepare, none of which depends on a target.
+// Runs the passes of Phase::kPrepare, none of which depends on a target, at the default limit.
 Status PrepareFloat(ir::Graph& graph, ThreadPool& pool, const StopToken& stop);
+
+// The same at the limit of a job.  Whether a rule was applied that `exact` forbids: the other
+// limits prepare alike.
+Result<bool> PrepareFloat(ir::Graph& graph, passes::Effect limit, ThreadPool& pool,
+                          const StopToken& stop);
 
 }  // namespace octavo::job

@@ -2,26 +2,60 @@
 #include "core/job/execute.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
+#include "core/job/settings.h"
 #include "core/profile/collect.h"
 
 namespace octavo::job {
 
-Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
+namespace {
+
+// The graph as jobs of the other limits prepare it, where that is another one.
+Result<std::optional<ir::Graph>> OtherPreparation(const ir::Graph& imported, passes::Effect limit,
+                                                  ThreadPool& pool, const StopToken& stop) {
+  const bool exact = limit == passes::Effect::kExact;
+  ir::Graph graph = imported;
+  const passes::Effect other = exact ? passes::Effect::kRealExact : passes::Effect::kExact;
+  OCTAVO_TRY(bool differs, PrepareFloat(graph, other, pool, stop));
+  if (exact && !differs) return std::nullopt;
+  if (!exact) {
+    ir::Graph again = imported;
+    OCTAVO_TRY(differs, PrepareFloat(again, limit, pool, stop));
+    if (!differs) return std::nullopt;
+  }
+  return graph;
+}
+
+}  // namespace
+
+Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
                                 const Observer& observer) {
   if (input.samples.empty()) return Fail(Code::kUsage, "profile needs --data").Field("data");
   OCTAVO_TRY(Loaded loaded, Load(RequestOf(input, input)));
   ThreadPool pool(input.threads);
-  OCTAVO_CHECK(PrepareFloat(loaded.model.graph, pool, stop));
-  OCTAVO_TRY(const profile::Profile profile,
-             profile::Collect(loaded.model.graph, loaded.samples.batches,
-                              {.model_digest = "sha256:" + loaded.digest.get(),
-                               .samples = loaded.samples.count,
-                               .progress =
-                                   [&](int64_t done, int64_t total) {
-                                     if (!observer) return;
-                                     observer({.stage = "profile", .done = done, .total = total});
-                                   }},
-                              pool, stop));
+  const passes::Effect effect = EffectOf(limit);
+  OCTAVO_TRY(const std::optional<ir::Graph> other,
+             OtherPreparation(loaded.model.graph, effect, pool, stop));
+  ir::Graph& graph = loaded.model.graph;
+  OCTAVO_CHECK(PrepareFloat(graph, effect, pool, stop));
+  const auto batches = static_cast<int64_t>(loaded.samples.batches.size());
+  const auto collect = [&](const ir::Graph& prepared, int64_t before) {
+    return profile::Collect(prepared, loaded.samples.batches,
+                            {.model_digest = "sha256:" + loaded.digest.get(),
+                             .samples = loaded.samples.count,
+                             .progress =
+                                 [&](int64_t done, int64_t) {
+                                   if (!observer) return;
+                                   observer({.stage = "profile",
+                                             .done = before + done,
+                                             .total = other ? 2 * batches : batches});
+                                 }},
+                            pool, stop);
+  };
+  OCTAVO_TRY(profile::Profile profile, collect(graph, 0));
+  if (other) {
+    OCTAVO_TRY(profile::Profile more, collect(*other, batches));
+    profile.values.merge(more.values);  // adds the names that the first does not have
+  }
   return profile::ToJson(profile);
 }
 

@@ -14,6 +14,8 @@ Failure NotForTarget(std::string_view option, std::string_view value, std::strin
                      fmt::format("{} for target {}", must, target.name));
 }
 
+}  // namespace
+
 passes::Effect EffectOf(NumericsLimit limit) {
   switch (limit) {
     case NumericsLimit::kExact:
@@ -27,6 +29,8 @@ passes::Effect EffectOf(NumericsLimit limit) {
   }
   return passes::Effect::kExact;
 }
+
+namespace {
 
 // The options as they take effect: every choice that was left to the target is filled in.
 Options Resolved(Options options, const target::Target& target) {

@@ -14,6 +14,9 @@ Status ApplyToTarget(const Options& options, target::Target& target);
 // in.  `profile`, `pool` and `stop` are left to the caller.
 Result<passes::Settings> SettingsOf(const Request& request);
 
+// The highest effect that the limit allows.
+passes::Effect EffectOf(NumericsLimit limit);
+
 passes::RunOptions RunOptionsOf(const Options& options);
 
 }  // namespace octavo::job
