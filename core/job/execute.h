@@ -41,8 +41,15 @@ Result<std::string> GlowYamlOf(std::string_view profile);
 
 // One .npy per output (or per value), named after it, and index.json.  Batched results are joined
 // along axis 0, others stacked in a new leading axis; quantized values stay integers.
+// `nans` gets the Quantize nodes that read NaN elements, which become zero points; may be null.
+struct NanInput {
+  std::string node = {};
+  std::string value = {};
+  int64_t count = 0;  // over all samples
+};
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
-                                        const StopToken& stop, const Observer& observer);
+                                        const StopToken& stop, const Observer& observer,
+                                        std::vector<NanInput>* nans = nullptr);
 
 // The numerics report of the quantized model `input`, with its samples and in its numerics mode,
 // against the float model `baseline`, as report JSON.  With a second mode `against`, the report has

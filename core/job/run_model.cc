@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/data/npy.h"
 #include "core/job/execute.h"
 #include "core/job/file_names.h"
 #include "core/job/load.h"
-#include "core/ops/quantize_math.h"
+#include "core/ops/op_table.h"
 #include "core/runtime/plan.h"
 
 namespace octavo::job {
@@ -65,6 +66,14 @@ class Runner {
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       add(graph_.outputs()[i], loaded.model.outputs[i].batched);
     }
+    for (const ir::NodeId id : graph_.nodes()) {
+      const ir::Node& node = graph_.node(id);
+      if (node.op != ops::FindOp("Quantize", "octavo")) continue;
+      if (graph_.type(node.inputs[0]).dtype != ir::DType::kF32) continue;
+      nans_.emplace(node.inputs[0], 0);
+      const ir::Node* producer = graph_.Producer(node.inputs[0]);
+      quantizes_view_ |= producer && producer->op->moves_data >= ir::Movement::kView;
+    }
     if (!all_values) return;
     for (const ValueId input : graph_.inputs()) add(input, HasBatch(input));
     for (const ir::NodeId id : graph_.nodes()) {
@@ -74,16 +83,27 @@ class Runner {
 
   Status Run(const numerics::Mode* numerics, bool all_values, ThreadPool& pool,
              const StopToken& stop, const Observer& observer) {
-    OCTAVO_TRY(
-        const runtime::Plan plan,
-        runtime::Plan::Create(graph_, {.numerics = numerics, .keep_all_values = all_values}, pool));
+    OCTAVO_TRY(const runtime::Plan plan,
+               runtime::Plan::Create(
+                   graph_, {.numerics = numerics, .keep_all_values = all_values || quantizes_view_},
+                   pool));
     const auto total = static_cast<int64_t>(loaded_.samples.batches.size());
     int64_t done = 0;
     for (const std::vector<Tensor>& batch : loaded_.samples.batches) {
-      for (size_t i = 0; i < batch.size(); ++i) Keep(graph_.inputs()[i], batch[i]);
-      runtime::Watcher watch;
-      if (all_values) watch = [&](ValueId id, const Tensor& tensor) { Keep(id, tensor); };
-      OCTAVO_TRY(const std::vector<Tensor> results, plan.Run(batch, pool, stop, watch));
+      for (size_t i = 0; i < batch.size(); ++i) {
+        Keep(graph_.inputs()[i], batch[i]);
+        CountNans(graph_.inputs()[i], batch[i]);
+      }
+      OCTAVO_TRY(runtime::Execution run, plan.Begin(batch, pool));
+      while (!run.done()) {
+        const std::vector<ValueId> values = run.next();
+        OCTAVO_CHECK(run.Step(stop));
+        for (const ValueId value : values) {
+          if (nans_.contains(value)) CountNans(value, run.Value(value));
+          if (all_values) Keep(value, run.Value(value));
+        }
+      }
+      const std::vector<Tensor> results = run.outputs();
       for (size_t i = 0; i < results.size(); ++i) {
         Gathered& gathered = gathered_[places_.at(graph_.outputs()[i])];
         if (gathered.parts.size() == static_cast<size_t>(done)) {
@@ -111,7 +131,26 @@ class Runner {
     return files;
   }
 
+  // Of each Quantize that read some.
+  std::vector<NanInput> NanInputs() const {
+    std::vector<NanInput> inputs;
+    for (const ir::NodeId id : graph_.nodes()) {
+      const ir::Node& node = graph_.node(id);
+      if (node.op != ops::FindOp("Quantize", "octavo")) continue;
+      const auto at = nans_.find(node.inputs[0]);
+      if (at == nans_.end() || at->second == 0) continue;
+      inputs.push_back({node.name, graph_.name(at->first), at->second});
+    }
+    return inputs;
+  }
+
  private:
+  void CountNans(ValueId id, const Tensor& tensor) {
+    const auto at = nans_.find(id);
+    if (at == nans_.end()) return;
+    at->second +=
+        std::ranges::count_if(tensor.values<float>(), [](float x) { return std::isnan(x); });
+  }
   bool HasBatch(ValueId id) const {
     const Shape& shape = graph_.type(id).shape;
     return !shape.empty() && shape[0] == loaded_.model.batch;
@@ -125,12 +164,15 @@ class Runner {
   const ir::Graph& graph_;
   std::vector<Gathered> gathered_;
   std::map<ValueId, size_t> places_;
+  std::map<ValueId, int64_t> nans_;  // by operand of a Quantize
+  bool quantizes_view_ = false;      // a plan that fuses shows no elements of a view
 };
 
 }  // namespace
 
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
-                                        const StopToken& stop, const Observer& observer) {
+                                        const StopToken& stop, const Observer& observer,
+                                        std::vector<NanInput>* nans) {
   if (input.samples.empty()) return Fail(Code::kUsage, "run needs --data").Field("data");
   LoadRequest request = RequestOf(input, input);
   request.deciders = LoadRequest::Deciders::kFromSamples;
@@ -138,6 +180,7 @@ Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
   OCTAVO_CHECK(runner.Run(input.numerics, all_values, pool, stop, observer));
+  if (nans != nullptr) *nans = runner.NanInputs();
   return runner.Files();
 }
 

@@ -2,6 +2,8 @@
 // `run`: inputs that decide shapes come from the samples.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "core/data/npy.h"
 #include "core/job/execute.h"
 #include "tests/core/onnx/model_builder.h"
@@ -54,6 +56,42 @@ TEST(RunModel, AModelThatTakesStringsIsUnsupportedWhateverItsSamples) {
                               /*all_values=*/false, {}, {});
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().code, Code::kUnimplemented);
+}
+
+// x, and Exp(x), moved and quantized; z has no NaN.
+constexpr std::string_view kQuantizes =
+    R"(graph(%x: tensor<1x4xf32>, %z: tensor<1x4xf32>) -> (%a, %b, %c) {
+  %a = Quantize@"qa"(%x) : tensor<1x4xu8, scale=0.5, zp=3>
+  %e = Exp(%x) : tensor<1x4xf32>
+  %t = Transpose(%e) {perm=[1, 0]} : tensor<4x1xf32>
+  %b = Quantize@"qb"(%t) : tensor<4x1xu8, scale=0.5, zp=3>
+  %c = Quantize@"qc"(%z) : tensor<1x4xu8, scale=0.5, zp=3>
+}
+)";
+
+TEST(RunModel, CountsTheNanElementsThatAQuantizeReads) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const auto row = [](std::vector<float> values) {
+    return ir::Tensor::Of<float>({1, 4}, std::move(values));
+  };
+  const ModelInput input = {.model = {"q.graph", Blob(std::string(kQuantizes))},
+                            .samples = {Sample("0/input_0.npy", row({nan, 1, nan, 0})),
+                                        Sample("0/input_1.npy", row({0, 1, 2, 3})),
+                                        Sample("1/input_0.npy", row({2, 1, nan, 0})),
+                                        Sample("1/input_1.npy", row({0, 1, 2, 3}))},
+                            .threads = 1};
+  for (const bool all_values : {false, true}) {
+    std::vector<NanInput> nans;
+    const auto files = RunModel(input, all_values, {}, {}, &nans);
+    ASSERT_TRUE(files) << files.error().message;
+    ASSERT_EQ(nans.size(), 2u);
+    EXPECT_EQ(nans[0].node, "qa");
+    EXPECT_EQ(nans[0].value, "x");
+    EXPECT_EQ(nans[0].count, 3);
+    EXPECT_EQ(nans[1].node, "qb");
+    EXPECT_EQ(nans[1].value, "t");
+    EXPECT_EQ(nans[1].count, 3);
+  }
 }
 
 }  // namespace
