@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of the core that octavod was built with.
+// The names of ops, passes, rules, kernels and targets of the core linked into octavod.
 #pragma once
 
 #include "server/service/catalog.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavod: the optimizer as a service.  Binds the job of the core to the daemon.
+// octavod: the optimizer as a service.  Connects the core's job to the daemon.
 #include "core/job/job.h"
 #include "server/catalog_of_core.h"
 #include "server/daemon/run.h"

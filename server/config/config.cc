@@ -11,7 +11,7 @@
 namespace octavo::server {
 namespace {
 
-using Values = std::map<std::string, std::string>;  // by setting name
+using Values = std::map<std::string, std::string>;  // by name of the setting
 
 const Setting* Find(std::string_view name) {
   for (const Setting& setting : Settings()) {
@@ -32,7 +32,7 @@ std::string VariableOf(std::string_view name) {
   return variable;
 }
 
-// The command line, unchecked.
+// The arguments of the command line, unchecked.
 struct Flags {
   Values values = {};
   std::string file = {};
@@ -103,7 +103,7 @@ Status Apply(Config& config, const Setting& setting, const std::string& text,
   return {};
 }
 
-// Half as many jobs as cores; together their threads use all cores.
+// Sets one worker per two cores and divides all cores among the workers' threads.
 void SetDefaultThreads(Limits& limits) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   limits.workers = std::max(1, cores / 2);

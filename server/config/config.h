@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings of octavod and their sources: flag, environment, file or default, in this order of
-// precedence.
+// octavod's settings and the source of each: flag, environment variable, file or default, in this
+// order of precedence.
 #pragma once
 
 #include <chrono>
@@ -34,11 +34,11 @@ struct Config {
 
 using GetEnv = std::function<std::optional<std::string>(const std::string& name)>;
 
-// `args` does not include the program's name.  An error is kUsage and names the flag, the variable
-// or the key.
+// Merges all sources into one configuration.  `args` excludes the program's name.  Fails with
+// kUsage; the error names the flag, the variable or the key.
 Result<Config> LoadConfig(const std::vector<std::string>& args, const GetEnv& environment);
 
-// One line a setting: name, value, source.
+// Prints one line per setting: name, value, source.
 std::string PrintConfig(const Config& config);
 std::string ConfigHelp();
 

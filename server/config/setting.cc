@@ -24,7 +24,7 @@ Result<uint64_t> ParseCount(const std::string& text) {
   return value;
 }
 
-// "4194304", "512KiB", "4MiB", "2GiB".
+// Parses "4194304", "512KiB", "4MiB", "2GiB".
 Result<uint64_t> ParseBytes(const std::string& text) {
   static constexpr std::pair<std::string_view, int> kUnits[] = {
       {"KiB", 10}, {"MiB", 20}, {"GiB", 30}, {"TiB", 40}};
@@ -119,7 +119,7 @@ Status SetAddressOf(Config& config, const std::string& text) {
 
 Status SetMessageBytes(Config& config, const std::string& text) {
   OCTAVO_TRY(const uint64_t bytes, ParseBytes(text));
-  // A chunk of 1 MiB must fit, and gRPC counts in int.
+  // A chunk of 1 MiB must fit, and gRPC stores the size in an int.
   if (bytes < (2u << 20) || bytes > (1u << 30)) {
     return Wrong("'{}' must be from 2MiB to 1GiB", text);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of octavod's settings: --NAME on the command line, OCTAVO_NAME in the environment,
-// "name" in the file.
+// The table of octavod's settings.  A setting is --NAME on the command line, OCTAVO_NAME in the
+// environment and "name" in the file.
 #pragma once
 
 #include <span>
@@ -15,7 +15,7 @@ struct Setting {
   std::string_view name = {};   // of the flag, without the dashes
   std::string_view value = {};  // placeholder in the help
   std::string_view help = {};
-  // kUsage with what the value must be.
+  // Fails with kUsage and a message that states which values are valid.
   Status (*set)(Config& config, const std::string& text) = nullptr;
   std::string (*get)(const Config& config) = nullptr;
 };

@@ -58,7 +58,7 @@ v1::BlobInfo::Role RoleToWire(Role role) {
   return v1::BlobInfo::ROLE_UNSPECIFIED;
 }
 
-// The job makes the same checks, with the same words, but after the upload.
+// Makes the job's own checks, with the same messages, before the upload.
 Result<Options> OptionsFromWire(const v1::Options& wire) {
   const auto at_path = [](Error error) {
     error.field = "spec.options." + error.field;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts messages to plain values and back.
+// Converts protobuf messages to plain structs and back.
 #pragma once
 
 #include "core/base/status.h"
@@ -9,7 +9,7 @@
 
 namespace octavo::server {
 
-// The options are checked here, the blobs by CheckSpec.  An error's field is the path in the spec:
+// Checks the options; CheckSpec checks the blobs.  An error's field is the path in the spec:
 // "spec.options.schema", "spec.blobs[2].role".
 Result<JobSpec> SpecFromWire(const v1::Spec& spec);
 

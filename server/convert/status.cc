@@ -7,13 +7,13 @@
 namespace octavo::server {
 namespace {
 
-// Trailing metadata must stay small: a client refuses more than 8 KiB of it.
+// Trailing metadata must stay small: clients refuse more than 8 KiB.
 constexpr size_t kMaxText = 1024;
 
 std::string Shortened(std::string text) {
   if (text.size() <= kMaxText) return text;
   size_t end = kMaxText;
-  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // not inside a UTF-8 character
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // do not split a UTF-8 character
   text.resize(end);
   return text + "...";
 }

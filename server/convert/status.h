@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An error as the status of a call: google.rpc.Status with ErrorInfo{reason, "octavo",
-// {node, field}}, BadRequest if a field of the request is wrong, RetryInfo if a retry may succeed.
+// Converts an error to the status of a call: google.rpc.Status with ErrorInfo{reason, "octavo",
+// {node, field}}, with BadRequest if a field of the request is wrong, and with RetryInfo if a retry
+// may succeed.
 #pragma once
 
 #include <grpcpp/support/status.h>

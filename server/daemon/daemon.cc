@@ -18,7 +18,7 @@
 
 namespace octavo::server {
 
-// Members are in order of construction: each uses those above it, so it is destroyed before them.
+// In order of construction: each member uses members above it and is destroyed before them.
 struct Daemon::State {
   State(const Config& given, const Catalog& catalog, JobRunner runner)
       : config(given), probe(catalog), scheduler(given.limits, std::move(runner), probe) {}
@@ -61,8 +61,8 @@ Daemon::~Daemon() {
   state_->probe.Unwatch();
   state_->scheduler.StopAll();
   state_->grpc = nullptr;
-  // A timer's callback may be the last owner of a session, whose serial must not outlive
-  // `disk`.
+  // A timer's callback may be the last owner of a session, and the session's Serial must not
+  // outlive `disk`.
   state_->loop.Stop();
 }
 

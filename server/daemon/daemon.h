@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The running service: pools, scheduler, gRPC and HTTP servers, from start to SIGTERM.
+// The running service from start to SIGTERM: thread pools, scheduler, gRPC server, HTTP server.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace octavo::server {
 
 class Daemon {
  public:
-  // Starts to serve and writes the port file.
+  // Starts serving and writes the port file.
   static Result<std::unique_ptr<Daemon>> Start(const Config& config, const Catalog& catalog,
                                                JobRunner runner);
   ~Daemon();
@@ -23,8 +23,8 @@ class Daemon {
   const std::string& metrics_address() const;
   // Serves until SIGTERM or SIGINT, then drains.  A second signal exits at once with 143.
   void RunUntilSignal();
-  // Becomes not ready, waits --shutdown-wait, refuses new and queued jobs, and gives running jobs
-  // --drain-timeout to finish.
+  // Reports "not ready", waits for --shutdown-wait, refuses new and queued jobs, and then lets
+  // running jobs finish for at most --drain-timeout.
   void Drain();
 
  private:

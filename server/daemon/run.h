@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The main function: reads the configuration, serves until a signal, drains.
+// octavod's main function: reads the configuration, serves until a signal, drains.
 #pragma once
 
 #include "server/service/catalog.h"
@@ -7,7 +7,7 @@
 
 namespace octavo::server {
 
-// Returns the exit code: 0 after a drain, 2 for a usage error, 1 for any other.
+// Returns the exit code: 0 after a drain, 2 for a usage error, 1 for any other error.
 int RunOctavod(int argc, char** argv, const Catalog& catalog, JobRunner runner);
 
 }  // namespace octavo::server

@@ -27,7 +27,7 @@ struct Address {
   std::string port;
 };
 
-// "[::1]:9464", "0.0.0.0:9464" or ":9464".
+// Splits "[::1]:9464", "0.0.0.0:9464" or ":9464" into host and port.
 std::optional<Address> Split(const std::string& listen) {
   const size_t colon = listen.rfind(':');
   if (colon == std::string::npos || colon + 1 == listen.size()) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<Address> Split(const std::string& listen) {
   return Address{host, listen.substr(colon + 1)};
 }
 
-// One connection, which keeps itself alive while something is under way.
+// One connection.  Pending operations own it, so it lives until the last one completes.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   Connection(tcp::socket socket, const HttpHandler& handler, int& open)
@@ -106,7 +106,7 @@ struct HttpServer::State {
   void Accept() {
     acceptor.async_accept([this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
-      // Beyond the limit the socket is closed when it goes out of scope.
+      // Above the limit the socket goes out of scope, which closes it.
       if (!error && open < kMaxConnections) {
         std::make_shared<Connection>(std::move(socket), handler, open)->Read();
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small HTTP server behind --metrics: GET of a few paths, nothing else.  One thread; requests
-// are bounded in size, number and time.
+// A small HTTP server for --metrics: it answers GET of a few paths and nothing else.  It uses one
+// thread and bounds the size, the number and the duration of requests.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,13 @@ struct HttpAnswer {
   std::string body = {};
 };
 
-// Called on the server's thread with the path, query cut off.
+// Runs on the server's thread.  `path` excludes the query.
 using HttpHandler = std::function<HttpAnswer(std::string_view path)>;
 
 class HttpServer {
  public:
-  // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be bound.
+  // `listen` is HOST:PORT; port 0 selects a free port.  Fails with kUsage if the server cannot bind
+  // the address.
   static Result<std::unique_ptr<HttpServer>> Start(const std::string& listen, HttpHandler handler);
   ~HttpServer();
 

@@ -27,7 +27,7 @@ void Write(spdlog::level::level_enum level, std::string_view name, std::string_v
   fields["time"] = now.count();
   fields["level"] = name;
   fields["event"] = message;
-  // A client's text may hold any bytes; the line must stay valid JSON.
+  // A client's text may contain any bytes; the line must stay valid JSON.
   Logger().log(level, "{}", fields.dump(-1, ' ', false, Fields::error_handler_t::replace));
 }
 

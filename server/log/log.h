@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Structured log: one JSON object a line on stderr.  Thread-safe.
+// Structured log: one JSON object per line on stderr.  Thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,7 +9,7 @@ namespace octavo::server::log {
 
 using Fields = nlohmann::json;
 
-// Lines below the level are dropped: "debug", "info", "warning" or "error".
+// Drops lines below `level`, which is "debug", "info", "warning" or "error".
 void SetLevel(std::string_view level);
 void Debug(std::string_view message, Fields fields = Fields::object());
 void Info(std::string_view message, Fields fields = Fields::object());

@@ -24,7 +24,7 @@ using prometheus::Histogram;
 using prometheus::Labels;
 using Buckets = Histogram::BucketBoundaries;
 
-// Seconds of operations that a user waits for: 5 ms to 10 minutes.
+// Seconds of operations that a person waits for: 5 ms to 10 minutes.
 const Buckets kLong = {0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 150, 300, 600};
 // Seconds of one step of a job.
 const Buckets kShort = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
@@ -32,10 +32,10 @@ const Buckets kDecibels = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 80};
 
 constexpr std::string_view kStages[] = {"queue",  "import", "prepare",     "profile",
                                         "passes", "export", "integer-run", "report"};
-// The source of a job: a call that waits for its result.
+// The value of label "source": a call waits for the job.
 constexpr const char* kCallSource = "call";
 
-// Status names as dashboards for gRPC spell them.
+// Names as in the dashboards of the gRPC ecosystem.
 const char* CodeName(grpc::StatusCode code) {
   static constexpr const char* kNames[] = {
       "OK",       "Canceled",       "Unknown",          "InvalidArgument",   "DeadlineExceeded",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines every metric of the service; no other file names one.  Labels come from closed sets, all
-// of whose series exist at 0 from the start.  Thread-safe.
+// Defines every metric of the service; no other file does.  Label values come from closed sets, and
+// every series exists with value 0 from the start.  Thread-safe.
 #pragma once
 
 #include <functional>
@@ -18,11 +18,11 @@ class Probe : public JobProbe, public RpcProbe {
   explicit Probe(const Catalog& catalog);
   ~Probe() override;
 
-  // Sets the sources of the gauges: once, before the first Text; Unwatch before what they read is
-  // destroyed.
+  // Sets the sources of the gauges.  Call Watch once, before the first Text, and Unwatch before the
+  // objects that the callbacks read are destroyed.
   void Watch(std::function<Occupancy()> occupancy, std::function<double()> loop_lag_seconds);
   void Unwatch();
-  // All metrics in Prometheus' text form.
+  // All metrics in the Prometheus text format.
   std::string Text() const;
 
   void RpcStarted(const RpcName& rpc) override;

@@ -29,8 +29,8 @@ MetricFamily Counter(const char* name, const char* help, double value) {
   return {name, help, MetricType::Counter, {metric}};
 }
 
-// Fields of /proc/self/stat as proc(5) counts them, from 1; the name in parentheses may hold
-// blanks, so fields are counted from its end.
+// Fields of /proc/self/stat, numbered from 1 as in proc(5).  The name in parentheses may contain
+// blanks, so parsing starts at its closing parenthesis.
 struct Stat {
   double user_ticks = 0;      // 14
   double system_ticks = 0;    // 15
@@ -77,7 +77,7 @@ double OpenDescriptors() {
   if (error) return 0;
   double count = 0;
   for ([[maybe_unused]] const auto& entry : folder) ++count;
-  return count - 1;  // the one that lists them
+  return count - 1;  // minus the descriptor that lists them
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process_* metrics of this process, read from /proc at each scrape.
+// The process_* metrics of this process.  Collect reads them from /proc at each scrape.
 #pragma once
 
 #include <prometheus/collectable.h>

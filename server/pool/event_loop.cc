@@ -17,7 +17,7 @@ namespace octavo::server {
 namespace asio = boost::asio;
 using Clock = std::chrono::steady_clock;
 
-// A timer belongs to the loop's thread: it is created, awaited and cancelled there.
+// Only the loop's thread creates, waits for and cancels the timer.
 struct EventLoop::Timer::State {
   explicit State(asio::io_context& context) : timer(context), context(&context) {}
   asio::steady_timer timer;

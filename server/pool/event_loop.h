@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread for timers and signals.  Callbacks must be short; the loop measures its lag.
+// One thread for timers and signals.  Its callbacks must be short; LagSeconds measures how late
+// they run.
 #pragma once
 
 #include <chrono>
@@ -11,11 +12,11 @@ namespace octavo::server {
 
 class EventLoop {
  public:
-  // A scheduled call.  Destroying the handle does not cancel it.
+  // A pending call.  Destroying the handle does not cancel the call.
   class Timer {
    public:
     Timer() = default;
-    // A call that has begun still finishes.  Must not outlive the loop.
+    // A call that is already running finishes.  The handle must not outlive the loop.
     void Cancel();
 
    private:
@@ -25,20 +26,20 @@ class EventLoop {
   };
 
   EventLoop();
-  // Stops.  All timers must have been destroyed.
+  // Stops the loop.  All timers must be destroyed before it.
   ~EventLoop();
   EventLoop(const EventLoop&) = delete;
   EventLoop& operator=(const EventLoop&) = delete;
 
-  // Calls `call` once on the loop's thread.
+  // Runs `call` once on the loop's thread.
   Timer After(std::chrono::steady_clock::duration delay, std::function<void()> call);
-  // Calls `call` each time the process gets one of the signals.
+  // Runs `call` each time the process receives one of the signals.
   void OnSignals(const std::vector<int>& signals, std::function<void(int)> call);
-  // Ends the thread: after it returns no call runs or begins.  The owner of objects that the calls
-  // use must stop the loop before it destroys them; timers created or cancelled later have no
-  // effect.
+  // Ends the thread.  After it returns, no callback is running and none will start.  The owner of
+  // the objects that callbacks use must call Stop before it destroys them.  Making and cancelling
+  // timers stays permitted and has no effect.
   void Stop();
-  // How late the loop ran a timer, worst of the last ten seconds.
+  // The largest delay of a timer in the last ten seconds.
   double LagSeconds() const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads for work that blocks: disk, hashing and jobs.  A Serial runs its tasks one after another
-// in order of posting, on any free thread, so that data which only its tasks use needs no lock.
-// Tasks must not throw.
+// Threads for blocking work: disk access, hashing and jobs.  A Serial runs its work items one at a
+// time in the order of Post, each on any free thread; data that only one Serial touches needs no
+// lock.  Work items must not throw.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ class Serial {
 class WorkPool {
  public:
   explicit WorkPool(int threads);
-  // Runs all posted tasks, then ends the threads.
+  // Runs the items already posted, then ends the threads.
   ~WorkPool();
   WorkPool(const WorkPool&) = delete;
   WorkPool& operator=(const WorkPool&) = delete;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capabilities.Get: the operators, targets and limits of this build.
+// Capabilities.Get: the ops, passes, rules, kernels, targets and limits of this server.
 #pragma once
 
 #include "octavo/v1/capabilities.grpc.pb.h"

@@ -22,7 +22,7 @@ void EnablePlugins() {
   });
 }
 
-// Limits idle connections and messages, so that a client cannot hold resources without a job.
+// Opening a connection is cheap, so these limits keep clients from holding connections for nothing.
 void Configure(grpc::ServerBuilder& builder, const Limits& limits) {
   const auto bytes = static_cast<int>(limits.message_bytes);
   builder.SetMaxReceiveMessageSize(bytes);
@@ -37,7 +37,7 @@ void Configure(grpc::ServerBuilder& builder, const Limits& limits) {
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 20 * kSecond);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, 100);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, 8 << 10);
-  // Two servers on one port would share its clients unnoticed.
+  // With port reuse, a second server on the port would take part of the clients unnoticed.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   grpc::ResourceQuota quota("octavod");
   quota.Resize(512u << 20);

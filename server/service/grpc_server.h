@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gRPC side of octavod: both services, health and reflection on one port.
+// The gRPC server of octavod: both services, health and reflection on one port.
 #pragma once
 
 #include <grpcpp/server.h>
@@ -16,18 +16,19 @@ namespace octavo::server {
 
 class GrpcServer {
  public:
-  // `listen` is HOST:PORT; port 0 chooses one.  kUsage if the address cannot be bound.
+  // `listen` is HOST:PORT; port 0 selects a free port.  Fails with kUsage if the server cannot bind
+  // the address.
   static Result<std::unique_ptr<GrpcServer>> Start(const std::string& listen,
                                                    SessionServices& services,
                                                    const Catalog& catalog, RpcProbe& probe);
   ~GrpcServer();
 
-  // HOST:PORT with the actual port.
+  // The bound address as HOST:PORT.
   const std::string& address() const { return address_; }
-  // Sets the answer to health checks, for every service.
+  // Sets the answer of health checks, for every service.
   void SetServing(bool serving);
-  // Accepts no new calls and waits for running ones; cancels them at the deadline.  Must not be
-  // called from a reactor.
+  // Tells clients to disconnect and waits for their calls; at the deadline it cancels them.  Must
+  // not be called from a reactor.
   void Shutdown(std::chrono::system_clock::time_point deadline);
 
  private:

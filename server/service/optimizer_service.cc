@@ -14,7 +14,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// "ipv4:10.0.0.7:51234" and "ipv6:%5B::1%5D:51234" without the port: one client, many calls.
+// The peer without its port ("ipv4:10.0.0.7:51234", "ipv6:%5B::1%5D:51234"): all calls of one
+// address count as one client.
 std::string ClientOf(const grpc::CallbackServerContext& context) {
   const std::string peer = context.peer();
   return peer.substr(0, peer.rfind(':'));
@@ -27,7 +28,7 @@ std::optional<SteadyClock::time_point> DeadlineOf(const grpc::CallbackServerCont
                                   deadline - std::chrono::system_clock::now());
 }
 
-// Lives until OnDone, which follows Finish and all pending operations.
+// Lives until OnDone, which gRPC calls after Finish and after all pending operations.
 class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>,
                         public Transport {
  public:
@@ -54,7 +55,7 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
   // Called by gRPC.
   void OnReadDone(bool ok) override {
     if (!ok) {
-      // A broken call ends its input too, but OnCancel reports that to the session.
+      // A broken call ends the input too; OnCancel reports that to the session.
       if (!context_->IsCancelled()) session_->InputEnded();
       return;
     }

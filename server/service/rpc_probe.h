@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of calls, for metrics.  Thread-safe.
+// The observer of RPCs, for metrics.  Thread-safe.
 #pragma once
 
 #include <grpcpp/support/status.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of a call, its final status and its transport, as plain values without gRPC.
+// The events of a call, its final status and its transport, as plain structs without gRPC.
 #pragma once
 
 #include <chrono>
@@ -39,23 +39,24 @@ struct Finished {
 
 using Event = std::variant<Accepted, ProgressEvent, BlobInfo, ChunkEvent, Finished>;
 
-// The final status of a call: OK if there is no error.  `retry_after` may be set with
+// The final status of a call: OK if `error` is empty.  `retry_after` may accompany
 // kResourceExhausted and kUnavailable.
 struct CallStatus {
   std::optional<Error> error = {};
   std::optional<std::chrono::milliseconds> retry_after = {};
 };
 
-// The client's side of a session: a gRPC stream, or a fake in tests.  Called by one thread at a
-// time.
+// The session's connection to its client: a gRPC stream, or a fake in tests.  The session calls it
+// from one thread at a time.
 class Transport {
  public:
   virtual ~Transport() = default;
-  // Requests the next message; exactly one of Session's *Arrived or InputEnded follows.
+  // Requests the next message.  Exactly one call of SpecArrived, ChunkArrived or InputEnded of the
+  // session follows.
   virtual void Read() = 0;
-  // Session::Written follows.  One write is under way at a time.
+  // Starts a write.  Session::Written follows; at most one write is in flight.
   virtual void Write(Event event) = 0;
-  // The last call; the session does not use the transport afterwards.
+  // Ends the call.  The session does not use the transport afterwards.
   virtual void Finish(CallStatus status) = 0;
   // Breaks the stream: a pending write fails, and Session::Cancelled follows.
   virtual void Abort() = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events of jobs, for metrics.  Thread-safe; calls must return quickly.
+// The observer of jobs, for metrics.  Thread-safe; implementations must return quickly.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class JobProbe {
   virtual void WaitedInQueue(double seconds) = 0;
   // `stage` is one of job::Progress::stage.
   virtual void StageTook(std::string_view stage, double seconds) = 0;
-  // The end of an admitted job; `seconds` are from admission to its last byte.
+  // An admitted job ended; `seconds` runs from the start of its call to its last byte.
   virtual void Ended(JobOutcome outcome, double seconds) = 0;
   virtual void Computed(const job::Outcome& outcome) = 0;
   virtual void Uploaded(uint64_t bytes) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of one job and of all jobs together.  Each has a flag of its name.
+// Limits per job and over all jobs.  Each has a flag of the same name.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,15 @@ struct Limits {
   uint64_t model_bytes = 4ull << 30;    // model and external data together
   uint64_t samples_bytes = 1ull << 30;  // samples and profile together
   uint64_t nodes = 200'000;
-  uint64_t value_bytes = 1ull << 30;  // of one value that a job computes
+  uint64_t value_bytes = 1ull << 30;  // per value that a job computes
   uint64_t blobs = 4096;
-  uint64_t jobs_queued = 32;             // admitted beyond those that run
-  uint64_t bytes_reserved = 8ull << 30;  // of all admitted jobs, by estimate
+  uint64_t jobs_queued = 32;             // admitted jobs that wait for a slot
+  uint64_t bytes_reserved = 8ull << 30;  // estimated, over all admitted jobs
   int workers = 1;
-  int job_threads = 1;  // maximum of one job
+  int job_threads = 1;  // maximum per job
   std::chrono::milliseconds job_timeout = std::chrono::hours(1);
   std::chrono::milliseconds upload_idle_timeout = std::chrono::seconds(30);
-  uint64_t upload_min_rate = 1024;  // bytes a second
+  uint64_t upload_min_rate = 1024;  // bytes per second
   std::string state_dir = {};       // folder for uploads; empty: in memory
 };
 

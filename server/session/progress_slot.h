@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The latest progress of a job, passed from the job's thread to the session.  A new one replaces
-// the previous one, so a slow client costs no memory.  Also times the stages.  Thread-safe.
+// Passes the latest progress of a job from the job's thread to the session.  A new event replaces
+// the previous one, so a slow client costs no memory.  It also measures the duration of each stage.
+// Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -17,7 +18,7 @@ namespace octavo::server {
 
 class ProgressSlot {
  public:
-  // `wake` is called when the slot becomes full.
+  // The slot calls `wake` when it becomes full.
   ProgressSlot(JobProbe& probe, std::function<void()> wake)
       : probe_(probe), wake_(std::move(wake)) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The results of a job as the events that carry them: for each blob its BlobInfo, then its chunks.
+// Converts the results of a job to events: for each blob a BlobInfo, then its chunks.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Results {
 
   // Hashes every blob.  `outcome.report_json` becomes a blob named "report.json".
   explicit Results(job::Outcome outcome);
-  // The next event; none after the last chunk.
+  // The next event; empty after the last chunk.
   std::optional<Event> Next();
   uint64_t total_bytes() const { return total_bytes_; }
 

@@ -15,7 +15,7 @@ namespace octavo::server {
 
 using Clock = std::chrono::steady_clock;
 
-// The state of an admitted job.  Guarded by the scheduler's mutex.
+// The state of an admitted job.  The scheduler's mutex guards it.
 struct Scheduler::Reservation::State {
   enum class Stage { kUploading, kWaiting, kRunning, kDone };
   Stage stage = Stage::kUploading;
@@ -30,7 +30,7 @@ struct Scheduler::State {
   struct Client {
     std::deque<std::shared_ptr<ReservationState>> waiting = {};
     uint64_t last_turn = 0;
-    int reservations = 0;  // the entry is erased with the last one
+    int reservations = 0;  // the last one erases the entry
   };
 
   State(const Limits& given, JobRunner run, JobProbe& observer)
@@ -51,7 +51,7 @@ struct Scheduler::State {
   uint64_t turn = 0;
   double mean_seconds = 1;  // exponential moving average of run times
   bool draining = false;
-  WorkPool workers;  // last: its destructor waits for jobs that use the rest
+  WorkPool workers;  // last: its destructor waits for jobs that use the other members
 
   uint64_t LargestWorkingWith(uint64_t bytes) const {
     return admitted_working.empty() ? bytes : std::max(bytes, *admitted_working.rbegin());
@@ -94,8 +94,8 @@ std::chrono::milliseconds Scheduler::State::RetryAfter() const {
   return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(seconds, 0.2, 60.0) * 1000));
 }
 
-// The next job of the client whose last turn is longest ago.  None while that job's bytes are not
-// free: smaller jobs must not overtake a large one forever.
+// Returns the next job of the client whose last turn is oldest.  Returns null until that job's
+// bytes are free: smaller jobs must not overtake a large one forever.
 std::shared_ptr<Scheduler::Reservation::State> Scheduler::State::TakeNext() {
   Client* next = nullptr;
   for (auto& [name, client] : clients) {
@@ -112,7 +112,7 @@ std::shared_ptr<Scheduler::Reservation::State> Scheduler::State::TakeNext() {
   return reservation;
 }
 
-// Called with the mutex held.
+// The caller holds the mutex.
 void Scheduler::State::StartWhatFits() {
   while (static_cast<int>(running.size()) < limits.workers) {
     auto reservation = TakeNext();

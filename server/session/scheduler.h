@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admits jobs and chooses which runs next.  Admission counts jobs and estimated bytes and depends
-// only on the declared sizes.  A job starts when a slot and its bytes are free; clients take turns,
-// and each client's jobs run in order of arrival.  Thread-safe.
+// Admits jobs and selects the next job to run.  Admission counts jobs and estimated bytes and
+// depends only on the declared sizes.  A job starts when a slot and its bytes are free.  Scheduling
+// is round-robin over clients and FIFO within one client.  Thread-safe.
 //
-// Every admitted job can run: the stored bytes of all of them plus the working bytes of the largest
-// never exceed the budget.
+// Every admitted job can run: the stored bytes of all admitted jobs plus the working bytes of the
+// largest one never exceed the budget.
 #pragma once
 
 #include <chrono>
@@ -64,11 +64,11 @@ class Scheduler {
   ~Scheduler();
 
   Admission Admit(const std::string& client, Footprint footprint);
-  // Queues the job; `done` is called with DRAINING if the scheduler drains.
+  // Queues the job.  If the scheduler is draining, it calls `done` with DRAINING.
   void Submit(Reservation& reservation, Job job);
-  // A waiting job never starts; a running one gets its stop token set.  `done` is still called.
+  // A waiting job never starts; for a running job it sets the stop token.  `done` is still called.
   void Cancel(Reservation& reservation);
-  // Refuses new jobs and ends those that wait with DRAINING.
+  // Refuses new jobs and ends waiting jobs with DRAINING.
   void Drain();
   bool draining() const;
   // Sets the stop token of every running job.
@@ -80,7 +80,7 @@ class Scheduler {
   std::unique_ptr<State> state_;
 };
 
-// UNAVAILABLE with reason DRAINING, to be tried again after a second.
+// UNAVAILABLE with reason DRAINING and a retry after one second.
 CallStatus Draining();
 
 }  // namespace octavo::server

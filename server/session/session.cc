@@ -49,7 +49,7 @@ std::shared_ptr<Session> Session::Start(SessionServices& services, Transport& tr
   return session;
 }
 
-// After FinishNow there is no transport, so later steps do nothing.
+// FinishNow clears the transport; later steps do nothing.
 void Session::Post(std::function<void(Session&)> step) {
   serial_.Post([self = shared_from_this(), step = std::move(step)] {
     if (self->transport_ != nullptr) step(*self);
@@ -160,7 +160,8 @@ void Session::HandleInputEnd() {
                    .error());
   }
   if (stage_ != Stage::kUpload) return;
-  // A broken call ends its input just before it is cancelled: waits to distinguish the two.
+  // A broken call ends its input just before its cancellation arrives; this pause tells a
+  // half-close from a cancellation.
   const std::weak_ptr<Session> weak = weak_from_this();
   input_timer_ = services_.loop.After(kBreakPause, [weak] {
     if (const auto self = weak.lock()) {
@@ -291,7 +292,7 @@ std::optional<Event> Session::NextEvent() {
   return std::exchange(last_, std::nullopt);
 }
 
-// Limits the rate of progress events; the first and the last of a stage or pass are always sent.
+// Limits the rate of progress events; always sends the first and the last of a stage or pass.
 std::optional<Event> Session::NextProgress() {
   auto progress = progress_ ? progress_->Take() : std::nullopt;
   if (!progress) return std::nullopt;
@@ -352,8 +353,8 @@ void Session::ArmWatch() {
   });
 }
 
-// Runs once per idle timeout: a client that uploads below the minimum rate, or does not read, would
-// keep its reservation from other jobs.
+// Runs once per idle timeout.  Without it, a client that uploads below the minimum rate or does not
+// read would block a reservation that other jobs need.
 void Session::CheckPace() {
   const double period = std::chrono::duration<double>(services_.limits.upload_idle_timeout).count();
   const auto least =

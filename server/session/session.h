@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One call of Optimizer.Optimize without gRPC: spec, admission, upload, run, results.  All work
-// runs on the session's own Serial in the disk pool, so there are no locks and no reactor is
-// blocked. The public methods may be called from any thread and return at once.
+// runs on the session's own Serial in the disk pool, so the session needs no locks and blocks no
+// reactor.  Any thread may call the public methods; they return at once.
 //
 // Memory per client is bounded: one incoming chunk, one outgoing event, the latest progress.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace octavo::server {
 
-// Shared by all sessions; outlives them.
+// Shared by all sessions; must outlive them.
 struct SessionServices {
   Limits limits = {};
   Scheduler& scheduler;
@@ -47,10 +47,10 @@ struct Caller {
 //        End(status): invalid spec or chunk, refused admission, idle client, deadline,
 //        cancellation, shutdown, failed job
 //
-// kEnded waits for a write that is under way; then Transport::Finish is the last call.
+// kEnded waits for the write in flight, if any; Transport::Finish is the last call.
 class Session : public std::enable_shared_from_this<Session> {
  public:
-  // `transport` must live until its Finish is called.
+  // `transport` must live until the session calls its Finish.
   static std::shared_ptr<Session> Start(SessionServices& services, Transport& transport,
                                         Caller caller);
 
@@ -78,7 +78,7 @@ class Session : public std::enable_shared_from_this<Session> {
   void HandleOutcome(Result<job::Outcome> outcome);
   void End(CallStatus status);
   void End(Error error) { End(CallStatus{.error = std::move(error)}); }
-  // Writes the next event unless a write is under way; finishes the call when all is written.
+  // Starts the next write unless one is in flight; finishes the call after the last write.
   void Pump();
   std::optional<Event> NextEvent();
   std::optional<Event> NextProgress();

@@ -97,7 +97,7 @@ Status CheckBytes(std::string_view what, std::string_view flag, uint64_t bytes, 
 
 bool IsModelBytes(Role role) { return role == Role::kModel || role == Role::kExternal; }
 
-// Saturating: declared sizes are untrusted.
+// Saturates: declared sizes are untrusted.
 uint64_t AddCapped(uint64_t a, uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 
 std::pair<uint64_t, uint64_t> ModelAndDataBytes(const JobSpec& spec) {
@@ -136,9 +136,9 @@ Status CheckSpec(const JobSpec& spec, const Limits& limits) {
   return {};
 }
 
-// A generous estimate.  The float weights are a view of the upload; their packed and their
-// quantized copies need additional memory.  Samples are processed one batch at a time, but the
-// float values of a batch are kept for the comparison.
+// A generous estimate.  The float weights are a view of the upload; their packed copy and their
+// quantized copy need additional memory.  A job processes samples one batch at a time, but it keeps
+// the float values of a batch for the comparison.
 Footprint EstimateFootprint(const JobSpec& spec) {
   constexpr uint64_t kBase = 64ull << 20;
   const auto [model, data] = ModelAndDataBytes(spec);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first message of a call as plain values: options and the declared blobs.
+// The first message of a call as plain structs: the options and the declared blobs.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +37,12 @@ struct JobSpec {
   std::vector<BlobInfo> blobs = {};
 };
 
-// Whether the blobs are well formed and within the limits (of the options, SpecFromWire).  The
-// error's field is the path of the field in the spec, as in "spec.blobs[2].sha256".
+// Checks that the blobs are well formed and within the limits; SpecFromWire checks the options. An
+// error's field is the path in the spec, as in "spec.blobs[2].sha256".
 Status CheckSpec(const JobSpec& spec, const Limits& limits);
 
-// The memory that admission reserves: bytes of the upload, and estimated bytes of the running job.
+// The two quantities that admission counts: bytes of the upload, and estimated bytes that the
+// running job needs in addition.
 struct Footprint {
   uint64_t stored = 0;
   uint64_t working = 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One blob being uploaded: chunks arrive in order of offset, are hashed and written to an unnamed
-// file.
-// Not thread-safe.
+// One blob during its upload: hashes the chunks in order of offset and writes them to an unnamed
+// file.  Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +17,16 @@ namespace octavo::server {
 
 class Upload {
  public:
-  // `field` is the blob's path in the spec, for messages.  The file is created in `folder`, or in
-  // memory if that is empty.  It has no name, so a crash leaves nothing behind.
+  // `field` is the blob's path in the spec, for messages.  Creates the file in `folder`, or in
+  // memory if `folder` is empty.  The file has no name, so a crash leaves nothing behind.
   static Result<Upload> Open(BlobInfo info, std::string field, const std::string& folder);
 
-  // Appends a chunk; its offset must be that of the next byte.
+  // Appends a chunk; `offset` must equal received().
   Status Add(uint64_t offset, std::string_view bytes);
   bool complete() const { return received_ == info_.size_bytes; }
   uint64_t received() const { return received_; }
   const BlobInfo& info() const { return info_; }
-  // All bytes, if their digest is the declared one.  Called once, when complete.
+  // Returns all bytes if their digest equals the declared one.  Call it once, when complete.
   Result<Blob> Seal();
 
  private:
