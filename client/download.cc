@@ -7,7 +7,7 @@
 namespace octavo::client {
 namespace {
 
-// Announced sizes are untrusted: at most this much is reserved before the bytes arrive.
+// Announced sizes are untrusted: reserve at most this many bytes before data arrives.
 constexpr uint64_t kMostReserved = 64u << 20;
 
 template <class... Args>

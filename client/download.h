@@ -16,7 +16,7 @@ class Download {
  public:
   Status Begin(const v1::BlobInfo& info);
   Status Add(const v1::Chunk& chunk);
-  // kUnavailable if the stream ended early.
+  // Returns the outcome.  kUnavailable if the stream ended early.
   Result<job::Outcome> Finish(const v1::Finished& finished);
   uint64_t received() const { return received_; }
   uint64_t announced() const { return announced_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavo: the command line.  Binds the core to the program.
+// octavo: the command line.  Connects the core to the program.
 #include <unistd.h>
 
 #include <csignal>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace octavo;
 
-// The token that SIGINT sets: the handler makes one relaxed store.
+// The token that SIGINT stops.  The signal handler does only a relaxed store.
 const StopToken& Stop() {
   static const StopToken stop;
   return stop;

@@ -69,13 +69,13 @@ bool SendBlobs(Stream& stream, const Submission& submission, const job::Observer
   return stream.WritesDone();
 }
 
-// Reads events until the stream ends; the outcome if it is complete.
+// Reads events until the stream ends.  Returns the outcome if it is complete.
 Result<std::optional<job::Outcome>> ReceiveEvents(Stream& stream, const job::Observer& observer) {
   Download download;
   std::optional<job::Outcome> outcome;
   v1::OptimizeEvent event;
   while (stream.Read(&event)) {
-    if (outcome) continue;  // ignore what follows Finished
+    if (outcome) continue;  // ignore events after Finished
     switch (event.event_case()) {
       case v1::OptimizeEvent::kProgress: {
         const v1::Progress& progress = event.progress();
@@ -118,7 +118,7 @@ Attempt RunOnce(v1::Optimizer::Stub& stub, const RemoteOptions& options,
   v1::OptimizeRequest first;
   *first.mutable_spec() = submission.spec;
   v1::OptimizeEvent accepted;
-  // The upload starts when the service has admitted the job.
+  // Upload nothing before the service has admitted the job.
   const bool started = stream->Write(first) && stream->Read(&accepted) && accepted.has_accepted();
   if (started) SendBlobs(*stream, submission, observer);
   auto outcome = ReceiveEvents(*stream, observer);
@@ -138,7 +138,7 @@ bool MayTryAgain(const Error& error) {
   return error.code == Code::kUnavailable || error.code == Code::kResourceExhausted;
 }
 
-// A random part of the pause, so that clients refused together do not return together.
+// Adds a random part of the pause, so that clients refused together do not retry together.
 std::chrono::milliseconds Jittered(std::chrono::milliseconds pause) {
   static thread_local std::minstd_rand random(std::random_device{}());
   std::uniform_int_distribution<int64_t> extra(0, pause.count() / 2);

@@ -83,7 +83,8 @@ CallFailure FailureFrom(const grpc::Status& status) {
                                                       retry.retry_delay().nanos() / 1'000'000);
     }
   }
-  // INVALID_ARGUMENT means a wrong model or a wrong option; the reason distinguishes them.
+  // The service returns INVALID_ARGUMENT for a wrong model and for a wrong option; the reason
+  // distinguishes them.
   if (failure.error.reason == DefaultReason(Code::kUsage)) failure.error.code = Code::kUsage;
   return failure;
 }

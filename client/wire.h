@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts requests and errors to and from messages.
+// Converts requests to protobuf messages and statuses to errors.
 #pragma once
 
 #include <grpcpp/support/status.h>
@@ -13,7 +13,7 @@
 
 namespace octavo::client {
 
-// The spec of a request, and the bytes of its blobs in the spec's order.
+// The spec of a request, and its blobs in the order of the spec.
 struct Submission {
   v1::Spec spec = {};
   std::vector<Blob> blobs = {};
@@ -21,7 +21,7 @@ struct Submission {
 };
 Submission Pack(const job::Request& request);
 
-// A failed call, and the pause before a retry that the service requested.
+// The error of a failed call, and the service's retry delay, if any.
 struct CallFailure {
   Error error = {};
   std::optional<std::chrono::milliseconds> retry_after = {};

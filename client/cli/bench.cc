@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavo bench: latency of the built-in runtime.
+// octavo bench: measures the latency of the built-in runtime.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -13,9 +13,9 @@ namespace {
 using nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
 
-constexpr size_t kOutput = 3;  // the first column of what was measured
+constexpr size_t kOutput = 3;  // the first column of measured figures
 
-// Columns are as wide as their widest cell; figures are aligned to the right.
+// A table.  Each column is as wide as its widest cell; figures are right-aligned.
 class Columns {
  public:
   explicit Columns(Cells head) : rows_{std::move(head)} {}
@@ -53,7 +53,7 @@ std::string Decibels(const ordered_json& figure) {
   return figure.is_null() ? "-" : fmt::format("{:.2f}", figure.get<double>());
 }
 
-// The largest error in LSB, or as a real number if the output is float.
+// The largest error in LSB, or as a real number for a float output.
 std::string MaxError(const ordered_json& output) {
   if (output["max_steps"].is_null()) return fmt::format("{:.3g}", output["max_abs"].get<double>());
   return fmt::format("{}", output["max_steps"].get<int64_t>());
@@ -70,7 +70,7 @@ Cells FiguresOf(const ordered_json& output) {
           output["violates_exact"].get<bool>() ? "NOT EXACT" : ""};
 }
 
-// One row for each output that changed; one for all where none did.
+// One row per changed output; one row for all outputs if none changed.
 std::vector<Cells> MeasuredRows(const ordered_json& run) {
   if (!run["measured"].get<bool>()) return {{"(in every graph measured)"}};
   const ordered_json& outputs = run["outputs"];
@@ -83,14 +83,14 @@ std::vector<Cells> MeasuredRows(const ordered_json& run) {
   return {{fmt::format("all {}", outputs.size()), "0", "0"}};
 }
 
-// The id, and the pass that applied the rule where another one defines it.
+// The rule's id; adds the pass that applied it if another pass defines the rule.
 std::string RuleName(const ordered_json& part) {
   const auto rule = part["rule"].get<std::string>(), pass = part["pass"].get<std::string>();
   return rule.starts_with(pass + "/") ? rule : fmt::format("{} (by {})", rule, pass);
 }
 
-// The rules of a run, as in "6 fuse-activations/remove-identity exact"; with the node where
-// applications are measured one by one.
+// The rules of a run, as in "6 fuse-activations/remove-identity exact".  Adds the node if each
+// application is measured by itself.
 std::vector<Cells> RuleRows(const ordered_json& run) {
   std::vector<Cells> rows;
   const bool each = run.contains("applications") && run["measured"].get<bool>();
@@ -103,7 +103,7 @@ std::vector<Cells> RuleRows(const ordered_json& run) {
   return rows;
 }
 
-// The figures of a run are in the row of its last rule.
+// Adds one row per rule.  The last rule's row holds the figures of the run.
 void AddRun(const ordered_json& run, Columns& table) {
   std::vector<Cells> rules = RuleRows(run);
   for (size_t i = 0; i + 1 < rules.size(); ++i) table.Add(rules[i]);

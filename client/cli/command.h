@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interface of a command's file: one function that adds its subcommand, and the flags that all
+// The interface of a command's file: the function that adds its subcommand, and the flags that all
 // commands share.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace octavo::cli {
 
-// One run of the program.  A command's parse callback sets `action`; the exit code is its result.
+// One run of the program.  A command's parse callback sets `action`, which returns the exit code.
 struct Invocation {
   const Host& host;
   bool json = false;
@@ -20,12 +20,12 @@ struct Invocation {
   std::function<Result<int>()> action = {};
 };
 
-// --json and --quiet.
+// Adds --json and --quiet.
 void AddCommonFlags(CLI::App& command, Invocation& invocation);
-// --server, else OCTAVO_SERVER.
+// Adds --server; its default is OCTAVO_SERVER.
 void AddServerFlag(CLI::App& command, Invocation& invocation);
 
-// Adds a command with its flags to the program.
+// Adds a command and its flags to the program.
 using AddCommand = void (*)(CLI::App& program, Invocation& invocation);
 
 }  // namespace octavo::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of commands: adding one is its file and one line here and in commands.cc.
+// The list of commands.  A new command needs its own file and one line here and in commands.cc.
 #pragma once
 
 #include <span>

@@ -23,7 +23,7 @@ struct Arguments {
   std::string from = {};
 };
 
-// The model at `path`, with the shapes and the batch of the command line.
+// Reads the model at `path` with the shapes and the batch of the command line.
 Result<job::ModelInput> ReadOther(const Invocation& invocation, const Arguments& arguments,
                                   const std::string& path) {
   ModelArguments named = arguments.input;
@@ -49,7 +49,7 @@ Result<job::ByRule> ReadByRule(const Invocation& invocation, const Arguments& ar
   return by_rule;
 }
 
-// Settings that are not on the command line are those of the job in --options-from.
+// Takes settings that the command line omits from the job whose report it names.
 Status TakeOptions(const job::ByRule& by_rule, const Arguments& arguments,
                    job::ModelInput& baseline, job::ModelInput& input) {
   if (by_rule.options_from) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The meanings of the program's exit codes.
+// The program's exit codes.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitGateFailed = 5;
 
 int ExitCodeOf(Code code);
-// "INVALID_ARGUMENT", "USAGE", ...: `code` of the JSON error.
+// `code` of the JSON error: "INVALID_ARGUMENT", "USAGE", ...
 std::string_view CodeName(Code code);
 
 }  // namespace octavo::cli

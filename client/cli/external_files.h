@@ -10,7 +10,7 @@ namespace octavo::cli {
 
 inline constexpr const char* kPayloadFolder = ".data";
 
-// One for each digest that the text mentions.
+// Lists one file per digest in the text.
 std::vector<ExternalFile> PayloadFiles(const job::NamedBlob& graph);
 
 }  // namespace octavo::cli

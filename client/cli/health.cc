@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavo health: checks whether a service accepts jobs.
+// octavo health: checks the health of a service.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/remote.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The environment of the command line, which tests replace.
+// The command line's access to its surroundings and to the core; tests replace it.
 #pragma once
 
 #include <functional>

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The file of external data that `location` names.  A model is untrusted: it must not read files
+// The path of the external data file `location`.  The model is untrusted and must not read files
 // outside its own folder.
 Result<fs::path> Locate(const fs::path& folder, const std::string& location) {
   const fs::path relative(location);
@@ -38,7 +38,7 @@ Result<fs::path> Locate(const fs::path& folder, const std::string& location) {
   return path;
 }
 
-// "test_data_set_12" and "12" are 12.
+// Parses the number of a sample's folder: "test_data_set_12" and "12" give 12.
 std::optional<uint64_t> NumberOf(const std::string& folder) {
   static const std::regex pattern("(?:test_data_set_)?([0-9]{1,9})");
   std::smatch match;

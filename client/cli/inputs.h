@@ -9,24 +9,25 @@
 
 namespace octavo::cli {
 
-// A file's bytes under its name without the folder.  kUsage if it cannot be read.
+// Reads a file.  The blob's name is the file name without the folder.  kUsage if the file cannot be
+// read.
 Result<job::NamedBlob> ReadNamed(const std::string& path);
 
 struct ModelFiles {
   job::NamedBlob model = {};
   std::vector<job::NamedBlob> external = {};
-  std::vector<std::string> paths = {};  // of all of them
+  std::vector<std::string> paths = {};  // of the model and all external data
 };
-// External data must be inside the model's folder, symbolic links resolved: else kInvalidArgument.
-// A missing file is kUsage.
+// Reads a model with its external data.  kInvalidArgument if a file of external data is outside the
+// model's folder, after resolving symbolic links; kUsage if a file is missing.
 Result<ModelFiles> ReadModel(const Host& host, const std::string& path);
 
 struct SampleFiles {
   std::vector<job::NamedBlob> samples = {};
   std::vector<std::string> paths = {};
 };
-// A .npz, a .npy, a directory of samples in numbered folders, or "random:SEED[:N]", as
-// job::Request::samples expects them.
+// Reads samples for job::Request::samples.  `data` names a .npz, a .npy or a directory of samples
+// in numbered folders, or is "random:SEED[:N]".
 Result<SampleFiles> ReadSamples(const std::string& data);
 
 }  // namespace octavo::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavo jobs, watch, cancel: jobs that outlive their call.  This version has none: exit 4.
+// octavo jobs, watch, cancel: commands for jobs that outlive their call.  This version has no such
+// jobs; the commands fail with exit code 4.
 #include "client/cli/commands.h"
 
 namespace octavo::cli {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavo passes, ops, targets, options: prints tables of the core.
+// octavo passes, ops, targets, options: prints the tables of the core.
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -10,7 +10,7 @@
 namespace octavo::cli {
 namespace {
 
-// JSON lines, or their values in columns.
+// Prints the table as JSON lines, or only their values in columns.
 void Print(const Invocation& invocation, const std::string& table) {
   if (invocation.json) {
     invocation.host.out << table;

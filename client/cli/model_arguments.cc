@@ -7,7 +7,7 @@ namespace octavo::cli {
 
 namespace {
 
-// The validator without the description that CLI11 would add to the placeholder.
+// Suppresses the description that CLI11 would add to the placeholder.
 CLI::Validator NotNegative() { return CLI::Validator(CLI::NonNegativeNumber).description(""); }
 
 }  // namespace

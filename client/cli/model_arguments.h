@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments of the commands that read one model: the model, its samples, its dynamic dimensions.
+// Arguments of commands that read one model: the model, its samples, its dynamic dimensions.
 #pragma once
 
 #include "client/cli/command.h"
@@ -12,18 +12,19 @@ namespace octavo::cli {
 struct ModelArguments {
   std::string model = {};
   std::string data = {};
-  OptionFlags options = {};  // shape, batch, threads and what the command adds
+  OptionFlags options = {};  // shape, batch, threads and the command's own options
   job::ModelLimits limits = {};
 };
 
-// --max-nodes and --max-value-bytes.
+// Adds --max-nodes and --max-value-bytes.
 void AddLimitFlags(CLI::App& command, job::ModelLimits& limits);
 
 enum class Data { kOptional, kRequired };
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data);
 // Reads the files that the arguments name.
 Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArguments& arguments);
-// Adds the common flags and a --server that is a usage error: the command runs locally only.
+// Adds the common flags, and a --server flag that fails with a usage error: the command runs only
+// in this process.
 void AddLocalFlags(CLI::App& command, Invocation& invocation);
 
 ProgressPrinter::Style ProgressStyle(const Invocation& invocation);

@@ -26,10 +26,10 @@ struct Arguments {
   std::string html = {};
   std::string snapshots = {};
   std::string depfile = {};
-  double timeout = 0;  // seconds; 0: none
+  double timeout = 0;  // seconds; 0: no timeout
 };
 
-// The form that the extension of OUT selects if there is no --emit.
+// The form that the extension of OUT selects if --emit is absent.
 Result<EmitForm> FormOf(const std::string& out) {
   if (out.ends_with(".onnx")) return EmitForm::kQdq;
   if (out.ends_with(".octavo")) return EmitForm::kNative;
@@ -62,12 +62,12 @@ Result<Options> ReadOptions(const Arguments& arguments) {
   return options;
 }
 
-// "a.json" and "dir/target" are files, "cpu-int8" is a name.
+// "a.json" and "dir/target" are paths of files; "cpu-int8" is a target's name.
 bool IsFile(const std::string& target) {
   return target.ends_with(".json") || target.find('/') != std::string::npos;
 }
 
-// The request, and in `paths` every file that it was read from.
+// Builds the request; adds the path of every file read to `paths`.
 Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
                                   std::vector<std::string>& paths) {
   job::Request request{.limits = arguments.limits};

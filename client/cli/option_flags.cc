@@ -8,7 +8,7 @@ std::string HelpOf(const OptionRow& row) {
   return fmt::format("{} (default: {})", row.help, DefaultText(row));
 }
 
-// "asymmetric|symmetric", else the row's placeholder.
+// The choices, as in "asymmetric|symmetric", or the row's placeholder.
 std::string ValueOf(const OptionRow& row) {
   if (row.choices == nullptr) return std::string(row.value);
   std::vector<std::string_view> names;

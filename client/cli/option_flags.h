@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options of a job as flags: walks the table of core/options.
+// Makes command-line flags of the job options in the table of core/options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -13,17 +13,16 @@
 
 namespace octavo::cli {
 
-// Collects the arguments while the command line is parsed.  It must outlive the parsing and not
-// move.
+// Collects the arguments during parsing.  It must outlive the parsing and must not move.
 class OptionFlags {
  public:
-  // Adds the flags of one option, or of all options that have flags.
+  // Add adds the flags of one option; AddAll adds the flags of every option that has any.
   void Add(CLI::App& command, std::string_view option);
   void AddAll(CLI::App& command);
 
-  // Whether the command line has a flag of the option.
+  // Whether the command line contains a flag of the option.
   bool Given(std::string_view option) const;
-  // The options as set on the command line; kUsage with the flag as the field.
+  // Returns the options with the given arguments applied.  kUsage with the flag as the field.
   Result<Options> Read() const;
 
  private:
@@ -32,8 +31,8 @@ class OptionFlags {
   std::map<std::string_view, std::vector<std::string>> given_;  // arguments by option
 };
 
-// Parses the argument of a flag with the same values as an option of another name: --against takes
-// a numerics mode.
+// Parses the argument of a flag as a value of an option with another name: `against` takes a
+// numerics mode.
 Result<Options> ReadAs(std::string_view flag, std::string_view text, std::string_view option);
 
 }  // namespace octavo::cli

@@ -40,7 +40,7 @@ Result<std::string> WriteOne(const fs::path& folder, const job::NamedBlob& blob)
   return path.string();
 }
 
-// Escapes a name for make, where a blank ends a name, '#' begins a comment and '$' a variable.
+// Escapes a path for make: a blank ends a name, '#' begins a comment, '$' begins a variable.
 std::string Escaped(const std::string& path) {
   std::string text;
   for (const char c : path) {
@@ -59,7 +59,7 @@ Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const s
   const bool text = outcome.model.name.ends_with(".graph");
   const fs::path external_folder = text ? fs::path(path + kPayloadFolder) : folder;
   std::vector<std::string> written;
-  // The model is written last: if it exists, the results are complete.
+  // Write the model last: if it exists, the result is complete.
   for (const job::NamedBlob& blob : outcome.external) {
     OCTAVO_TRY(std::string file, WriteOne(external_folder, blob));
     written.push_back(std::move(file));

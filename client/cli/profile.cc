@@ -14,7 +14,7 @@ struct Arguments {
   std::string out = {};
 };
 
-// The extension chooses the form.
+// The extension selects the format: .yaml is Glow's YAML, any other is JSON.
 Status WriteProfile(const std::string& out, std::string profile) {
   if (out.ends_with(".yaml")) {
     OCTAVO_TRY(profile, job::GlowYamlOf(profile));

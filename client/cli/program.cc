@@ -38,7 +38,7 @@ int Report(const Error& error, bool json, std::ostream& err) {
   return ExitCodeOf(error.code);
 }
 
-// The flag that a message of CLI11 names, if any.
+// The flag in a message of CLI11; empty if it has none.
 std::string OptionIn(const std::string& message) {
   const size_t begin = message.find("--");
   if (begin == std::string::npos) return {};
@@ -82,7 +82,7 @@ int RunProgram(const std::vector<std::string>& args, const Host& host) {
   program.set_version_flag("--version", "octavo " + host.version);
   program.require_subcommand(1);
   for (const AddCommand add : Commands()) add(program, invocation);
-  // Parsing may fail before it reaches the flag.
+  // Parsing may fail before it reaches --json.
   const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
   try {
     program.parse(std::vector<std::string>(args.rbegin(), args.rend()));

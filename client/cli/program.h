@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `octavo`: parses the command line and runs one command.  Its result is an exit code and, for an
-// error, one line on stderr.
+// The program `octavo`: parses the command line and runs one command.  It prints an error as one
+// line on stderr and returns an exit code.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace octavo::cli {
 
-// `args` does not include the program's name.
+// `args` excludes the program's name.
 int RunProgram(const std::vector<std::string>& args, const Host& host);
 
 }  // namespace octavo::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows the progress of a job: a bar on a terminal, a line per stage and pass in a pipe, or
-// nothing. Called from one thread.
+// Shows the progress of a job: a bar on a terminal, one line per stage and pass in a pipe, or
+// nothing.  Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@ class ProgressPrinter {
   enum class Style { kNone, kLines, kBar };
 
   ProgressPrinter(std::ostream& out, Style style) : out_(out), style_(style) {}
-  // Ends the line of a bar.
+  // Ends the line of an open bar.
   ~ProgressPrinter();
 
   void Show(const job::Progress& progress);

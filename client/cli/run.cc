@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo run: executes a float or quantized model in the built-in runtime.  An input that
-// determines a shape or a scale (the shape of a Reshape) is read from the samples, which must agree
-// in it.
+// determines a shape or a scale (as the shape of a Reshape) becomes a constant; all samples must
+// have the same value for it.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
