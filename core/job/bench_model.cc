@@ -20,7 +20,7 @@ double Percentile(const std::vector<double>& sorted, double share) {
 
 using Steps = std::vector<runtime::StepProfile>;
 
-// Steps are timed in runs of their own: reading the clock would disturb the others.
+// Separate runs time the steps, because reading the clock would slow the measured runs.
 constexpr int kProfiledRuns = 5;
 constexpr std::chrono::milliseconds kWarmUp{50};
 
@@ -42,7 +42,7 @@ ordered_json OpsOf(const std::vector<Steps>& runs) {
   return ops;
 }
 
-// One row of the trace viewer for the steps and one for the runs; times are in microseconds.
+// One row of the trace viewer for the runs and one for the steps; times are in microseconds.
 std::string TraceOf(const std::string& model, const std::vector<Steps>& runs) {
   const auto name_row = [](int row, std::string_view name) {
     return ordered_json{{"name", row == 0 ? "process_name" : "thread_name"},
@@ -97,8 +97,8 @@ Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& opti
   OCTAVO_TRY(const runtime::Plan plan, runtime::Plan::Create(loaded.model.graph, {}, pool));
   const std::vector<ir::Tensor>& batch = loaded.samples.batches[0];
   Steps steps;
-  OCTAVO_CHECK(plan.Run(batch, pool, stop, {}, &steps));  // counts operations
-  // Warm up: a processor raises its clock slowly compared with the run of a small model.
+  OCTAVO_CHECK(plan.Run(batch, pool, stop, {}, &steps));  // this run counts operations
+  // Warm up: a processor takes longer to raise its clock than a small model takes to run.
   const auto warm = std::chrono::steady_clock::now() + kWarmUp;
   while (std::chrono::steady_clock::now() < warm) OCTAVO_CHECK(plan.Run(batch, pool, stop));
   double operations = 0;

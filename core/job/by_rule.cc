@@ -48,7 +48,8 @@ Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& by_ru
   const auto visit = [&](const Replayed& replayed, const RuleRun& run,
                          const Graph& graph) -> Status {
     if (runs == 0) {
-      // Without `from` the baseline is that of the job's report: the graph before quantization.
+      // Without `from`, compare with the baseline of the job's report: the graph before
+      // quantization.
       const Graph& compared = by_rule.from ? real.model.graph : replayed.float_graph;
       OCTAVO_CHECK(effects.Begin(compared, graph, replayed.settings.target.numerics));
     } else {

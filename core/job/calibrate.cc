@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "calibrate": the ranges of the float values, from the profile or from the samples.
+// Stage "calibrate": gets the ranges of the float values from the profile or from the samples.
 #include "core/job/stages.h"
 #include "core/job/survey.h"
 #include "core/profile/collect.h"
@@ -16,7 +16,7 @@ void Warn(Prepared& prepared, std::string_view code, std::string message) {
       {.code = std::string(code), .message = std::move(message), .node = {}});
 }
 
-// A profile of another model is a warning, or an error with --strict-profile.
+// A profile of another model causes a warning, or an error with --strict-profile.
 Status CheckDigest(const JobContext& job, const profile::Profile& profile, Prepared& prepared) {
   const std::string own = "sha256:" + prepared.digest.get();
   if (profile.model_digest.empty() || profile.model_digest == own) return {};
@@ -44,8 +44,8 @@ Status CheckMatches(const JobContext& job, const ProfileFigures& figures) {
   return {};
 }
 
-// The request's profile with the model's names; entries that match no value are added to
-// `unmatched`.
+// Reads the request's profile and maps its names to the model's.  `unmatched` receives the names
+// that match no value.
 Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
                                      std::vector<std::string>& unmatched) {
   OCTAVO_TRY(profile::Profile profile, profile::Parse(job.request.profile->bytes.text()));
@@ -56,8 +56,8 @@ Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
   return std::move(matched.profile);
 }
 
-// Float values that Compare would compute again, up to two fifths of the constants' bytes in total:
-// the float executor of Compare then packs fewer weights.
+// Selects float values that Compare would recompute, up to two fifths of the constants' bytes: the
+// float executor of Compare then packs fewer weights.
 std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
   const ir::Graph& graph = prepared.rewriting.graph;
   const auto batches = static_cast<int64_t>(prepared.samples.batches.size());

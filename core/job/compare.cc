@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "compare": the float graph and the integer graph on the same samples.
+// Stage "compare": runs the float graph and the integer graph on the same samples.
 #include "core/job/stages.h"
 #include "core/job/survey.h"
 #include "core/job/synthetic.h"

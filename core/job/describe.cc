@@ -106,7 +106,7 @@ std::string TargetsTable() {
   std::string lines;
   for (const std::string& name : target::BuiltInNames()) {
     const auto target = target::BuiltIn(name);
-    if (!target) continue;  // a test reads every built-in
+    if (!target) continue;  // a test reads every built-in target
     std::vector<std::string_view> activations;
     for (const ir::DType dtype : target->activations) activations.push_back(ir::Name(dtype));
     lines += ordered_json{{"target", name},

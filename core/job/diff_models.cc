@@ -10,8 +10,8 @@
 namespace octavo::job {
 namespace {
 
-// Both graphs run on the same samples: inputs must agree in order, name, shape and type, except
-// that an input may be quantized where the baseline's is float.
+// Both graphs run on the same samples, so their inputs must agree in order, name, shape and dtype;
+// only an input may be quantized that is float in the baseline.
 Status CheckInputs(const ir::Graph& real, const ir::Graph& quantized) {
   if (real.inputs().size() != quantized.inputs().size()) {
     return Fail(Code::kInvalidArgument, "the model has {} inputs, but the baseline {}",
@@ -39,7 +39,7 @@ Status CheckInputs(const ir::Graph& real, const ir::Graph& quantized) {
   return {};
 }
 
-// The samples, quantized for the quantized inputs.
+// Quantizes the samples of quantized inputs.
 std::vector<std::vector<ir::Tensor>> QuantizedFor(const ir::Graph& graph,
                                                   std::vector<std::vector<ir::Tensor>> batches,
                                                   ThreadPool& pool) {
@@ -64,7 +64,7 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
     request.use = use;
     return Load(request);
   };
-  // The samples are the float model's; report::Diff quantizes them for inputs that are quantized.
+  // The samples fit the float model; report::Diff quantizes them for quantized inputs.
   OCTAVO_TRY(Loaded real, load(baseline, LoadRequest::Use::kRun));
   OCTAVO_TRY(Loaded quantized, load(input, LoadRequest::Use::kShapes));
   OCTAVO_CHECK(CheckInputs(real.model.graph, quantized.model.graph));

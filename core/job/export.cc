@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "export": the bytes of the result, and the digest of all that they depend on.
+// Stage "export": the bytes of the result and the digest of everything they depend on.
 #include "core/onnx/export/export.h"
 #include "core/base/mapped_pages.h"
 #include "core/base/sha256.h"
@@ -12,8 +12,8 @@
 namespace octavo::job {
 namespace {
 
-// Moves a large result to a file: it is not read before the job ends, and memory is needed until
-// then.
+// Moves a large result to a file: only the end of the job reads it, and later stages need the
+// memory.
 Blob OutOfMemory(std::string bytes) {
   if (bytes.size() < kWorthReleasing) return Blob(std::move(bytes));
   Blob copy = CopyToFile(std::as_bytes(std::span(bytes)));
@@ -89,7 +89,7 @@ Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   for (const NamedBlob& blob : exported.external) {
     exported.bytes += static_cast<int64_t>(blob.bytes.size());
   }
-  // The name occurs in the model only as that of its external data.
+  // The model contains the output name only as the name of its external data.
   const bool onnx =
       exported.options.emit == EmitForm::kQdq || exported.options.emit == EmitForm::kQlinear;
   if (!onnx || exported.external.empty()) exported.options.output_name.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of a job for metrics, from its findings.
+// Computes the figures of a job for metrics from its findings.
 #pragma once
 
 #include "core/job/job.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// File names of values: characters outside [A-Za-z0-9._-] become '_', at most 120 are kept, and
-// "-2", "-3" make equal names distinct.
+// Makes file names of value names: replaces characters outside [A-Za-z0-9._-] by '_', keeps at most
+// 120 characters, and appends "-2", "-3" to make equal names distinct.
 #pragma once
 
 #include <map>

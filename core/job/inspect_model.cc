@@ -46,7 +46,7 @@ Result<std::string> InspectModel(const ModelInput& input) {
       json["quantized"].push_back(TypeJson(value.name, value.type));
     }
   }
-  // Operators that are known, but have no integer form on any target.
+  // Operators that Octavo knows but that have no integer form on any target.
   json["unsupported"] = ordered_json::array();
   for (const ir::NodeId id : graph.nodes()) {
     const ir::Node& node = graph.node(id);

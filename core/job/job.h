@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizes a model: a pure function of its request.  Equal requests give equal bytes (with
-// `deterministic`; else all but the report's seconds), whatever the thread count or the instruction
-// set.  Thread-safe: any number of calls may run at once.
+// Optimizes a model in one call: a pure function of its request.  Equal requests give equal bytes
+// for any thread count and instruction set; without `deterministic`, only the seconds in the report
+// may differ.  Thread-safe: any number of calls may run at once.
 #pragma once
 
 #include <functional>
@@ -18,12 +18,12 @@
 
 namespace octavo::job {
 
-// Every check of the options that needs neither the model nor the target: kUsage.  Run makes it
-// too; a caller may do it before it reads anything.
+// Makes every check of the options that needs neither the model nor the target: kUsage.  Run
+// repeats it; a caller may call it first to fail before reading files.
 Status CheckJobOptions(const Options& options);
 
-// Bytes with the name under which they were given: for external data the `location` that the
-// model uses, for samples and profiles the file name (its extension tells the format).
+// Bytes and their name.  The name of external data is the `location` that the model uses; the name
+// of samples and profiles is the file name, whose extension determines the format.
 struct NamedBlob {
   std::string name = {};
   Blob bytes = {};
@@ -34,15 +34,15 @@ struct Request {
   NamedBlob model = {};                       // ONNX, native or text: model_form.h
   std::vector<NamedBlob> external_data = {};  // also the constant data of a text graph
   std::optional<NamedBlob> profile = {};
-  // One .npz or .npy; a directory of samples as blobs named "0/input_0.pb"; or the single name
-  // "random:SEED[:N]" with no bytes.
+  // One .npz or .npy; or a directory of samples as blobs named "0/input_0.pb"; or a single blob
+  // named "random:SEED[:N]" without bytes.
   std::vector<NamedBlob> samples = {};
   std::optional<NamedBlob> target = {};  // a target file, JSON
-  ModelLimits limits = {};               // a model beyond them is kTooLarge
+  ModelLimits limits = {};               // a model that exceeds them is kTooLarge
 };
 
-// Progress of a job.  `stage` is one of the closed set import, prepare, profile, passes, export,
-// integer-run, report; `pass` is set in stage passes.  total is 0 when it is not known.
+// Progress of a job.  `stage` is import, prepare, profile, passes, export, integer-run or report;
+// `pass` is set in stage passes.  `total` is 0 if unknown.
 struct Progress {
   std::string_view stage = {};
   std::string_view pass = {};
@@ -64,7 +64,7 @@ struct Facts {
   struct KernelUse {
     std::string kernel = {};
     std::string isa = {};
-    double operations = 0;  // multiply-adds count as two
+    double operations = 0;  // a multiply-add counts as two
     double seconds = 0;
   };
   std::vector<Rewrite> rewrites = {};
@@ -81,8 +81,8 @@ struct Outcome {
   std::vector<NamedBlob> external = {};   // its external data or constant data files, if any
   std::vector<NamedBlob> snapshots = {};  // graph text after each pass, named "03-lower.graph"
   std::string report_json = {};
-  bool gate_failed = false;  // a require_* was not met; everything is written all the same
-  std::string message = {};  // which gate failed, with the figure
+  bool gate_failed = false;  // a require_* gate failed; all outputs are written regardless
+  std::string message = {};  // the failed gate and its figure
   Facts facts = {};
 };
 

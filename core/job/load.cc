@@ -12,7 +12,7 @@
 namespace octavo::job {
 namespace {
 
-// Octavo's ops, then the custom ops of a target.
+// Finds Octavo's ops, then the custom ops of a target.
 onnx::OpFinder FinderFor(const target::Target* target) {
   return [target](std::string_view name, std::string_view domain) -> const ir::OpDef* {
     if (const ir::OpDef* op = ops::FindOp(name, domain)) return op;
@@ -24,7 +24,7 @@ onnx::OpFinder FinderFor(const target::Target* target) {
   };
 }
 
-// What the importer reports about an ONNX model, for a graph whose shapes are known.
+// Fills the importer's description for a graph whose shapes are known.
 Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   onnx::Imported imported;
   imported.graph = std::move(graph);
@@ -66,7 +66,7 @@ Result<onnx::Imported> LoadText(const LoadRequest& request) {
   return Describe(std::move(graph), request);
 }
 
-// Reads the samples of one input.
+// Returns a function that reads an input's value from the samples.
 auto ValueReader(const data::SampleSource& source, const std::vector<std::string>& inputs) {
   return [&source, &inputs](const std::string& name, const ir::Type& type) {
     return data::CommonValue(source.Only(inputs, {name}), {.name = name, .type = type});
@@ -81,7 +81,7 @@ Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
   for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
   for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
   if (!source) return onnx::ImportModel(request.model.bytes, options);
-  // Arrays are matched with inputs by name.
+  // The names of the arrays map them to inputs.
   OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
   options.sample_shapes = source->Shapes(inputs);
   if (request.deciders == LoadRequest::Deciders::kFromSamples) {
@@ -102,8 +102,8 @@ Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
   return data::SampleSource::Open(named, &onnx::ParseTensor);
 }
 
-// The error to report if samples cannot be read: the model's own, if it has inputs that samples
-// cannot provide (sequences, strings).
+// Returns the reason why the samples cannot be read.  The model's error takes precedence if the
+// model has inputs that samples cannot contain (sequences, strings).
 Failure SamplesOrModel(const LoadRequest& request, Error error) {
   if (FormOf(request.model) == ModelForm::kOnnx) {
     std::optional<data::SampleSource> none;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads a model and its samples, for jobs and for the other commands.
+// Loads a model and its samples, for jobs and the other commands.
 #pragma once
 
 #include <future>
@@ -19,40 +19,41 @@ namespace octavo::job {
 struct LoadRequest {
   const NamedBlob& model;
   const std::vector<NamedBlob>& external_data;
-  const std::vector<NamedBlob>& samples;  // empty: none
+  const std::vector<NamedBlob>& samples;  // empty: no samples
   std::map<std::string, std::vector<int64_t>> shape = {};
   int64_t batch = 0;
-  const target::Target* target = nullptr;  // whose custom ops may occur
+  const target::Target* target = nullptr;  // the model may use its custom ops
   ModelLimits limits = {};
-  // How an input that determines a shape (the shape of a Reshape, the starts of a Slice) is
-  // treated: as an error, or with kFromSamples as a constant that all samples must share.
+  // Treatment of an input that determines a shape (the shape of a Reshape, the starts of a Slice):
+  // kRefused fails; kFromSamples makes it a constant, whose value all samples must share.
   enum class Deciders { kRefused, kFromSamples };
   Deciders deciders = Deciders::kRefused;
-  // Whether the samples are cut into this model's inputs, or only bind its dynamic dimensions.
+  // kRun splits the samples into this model's inputs; kShapes only binds its dynamic dimensions.
   enum class Use { kRun, kShapes };
   Use use = Use::kRun;
 };
 
 struct Loaded {
-  onnx::Imported model = {};  // for a text or native graph only the fields that apply
+  onnx::Imported model = {};  // of a text or native graph: only the fields that apply
   data::Samples samples = {};
-  std::optional<data::SampleSource> source = {};  // of the samples, before they are cut
-  // SHA-256 of the model's bytes, computed by another thread.
+  std::optional<data::SampleSource> source = {};  // of the samples, before the split into inputs
+  // SHA-256 of the model's bytes; another thread computes it.
   std::shared_future<std::string> digest = {};
 };
 
-// Loads `model` with the samples, dimensions and limits of `input`, which may be the same.
+// Requests to load `model` with the samples, dimensions and limits of `input`.  Both may be the
+// same object.
 LoadRequest RequestOf(const ModelInput& model, const ModelInput& input);
 
-// A model of any form of model_form.h with its samples, ready to run: an ONNX model is imported
-// and the pass fold-qdq has run.  All commands load models by this function; the job takes the same
-// steps one by one, since its report has the pass.
+// Loads a model of any form in model_form.h and its samples, ready to run: imports an ONNX model
+// and runs the pass fold-qdq.  All commands use this function, except jobs: a job takes the same
+// steps one by one, because its report lists the pass.
 Result<Loaded> Load(const LoadRequest& request);
 
-// Reads the model without its samples.
+// Reads the model as its file defines it, without samples.
 Result<Loaded> ReadModel(const LoadRequest& request);
-// Cuts the samples of `loaded` for the inputs of `graph`, the model after fold-qdq.  kTooLarge for
-// a value over the limits.
+// Splits the samples of `loaded` into the inputs of `graph`, which is the model's graph after
+// fold-qdq.  kTooLarge if a value exceeds the limits.
 Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& loaded);
 
 }  // namespace octavo::job

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form of a model: ONNX, native or text.
+// The file form of a model: ONNX, native or text.
 #pragma once
 
 #include "core/job/job.h"
@@ -8,8 +8,8 @@ namespace octavo::job {
 
 enum class ModelForm { kOnnx, kText, kNative };
 
-// Decided by content.  If it begins neither as text nor as a native graph, the extension (.graph,
-// .octavo) decides; otherwise it is ONNX.
+// Determines the form by content.  If the content begins neither as text nor as a native graph, the
+// extension (.graph, .octavo) decides; without one of these the model is ONNX.
 ModelForm FormOf(const NamedBlob& model);
 
 }  // namespace octavo::job

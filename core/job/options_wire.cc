@@ -14,12 +14,12 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using google::protobuf::Reflection;
 
-// The table and the message have the same names, which tests/core/job/options_wire_test.cc checks.
+// The table and the message use the same names; tests/core/job/options_wire_test.cc checks that.
 const FieldDescriptor& FieldOf(std::string_view name) {
   return *v1::Options::descriptor()->FindFieldByName(std::string(name));
 }
 
-// The field of a choice that is a flag of its own: "per-channel" -> per_channel.
+// The field of a choice that has its own flag: "per-channel" -> per_channel.
 const FieldDescriptor& FieldOf(const OptionChoice& choice) {
   std::string name(choice.name);
   std::ranges::replace(name, '-', '_');

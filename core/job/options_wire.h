@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options to octavo.v1.Options and back, by the names of the table's rows.
+// Converts Options to octavo.v1.Options and back.  A field has the name of the option's row in the
+// table.
 #pragma once
 
 #include "core/base/status.h"
@@ -10,8 +11,8 @@ namespace octavo::job {
 
 v1::Options OptionsToWire(const Options& options);
 
-// A field that is not set leaves the option at its default.  kUsage with the option as the field
-// for a wrong value; fields that this version does not know are ignored.
+// An unset field leaves the option at its default.  kUsage for a wrong value, with the option as
+// the field.  Ignores fields that this version does not know.
 Result<Options> OptionsFromWire(const v1::Options& wire);
 
 }  // namespace octavo::job

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The preparation of a float graph outside a job: `profile`, `diff` and a job see the same values
-// under the same names.
+// Prepares a float graph outside a job, so that `profile` and `diff` see the same values under the
+// same names as a job.
 #pragma once
 
 #include "core/passes/pass.h"
 
 namespace octavo::job {
 
-// Runs the passes of Phase::kPrepare, none of which depends on a target, at the default limit.
+// Runs the passes of Phase::kPrepare.  None of them depends on a target.
 Status PrepareFloat(ir::Graph& graph, ThreadPool& pool, const StopToken& stop);
 
 // The same at the limit of a job.  Whether a rule was applied that `exact` forbids: the other

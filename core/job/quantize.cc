@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stage "quantize": the passes from lowering to the end.
+// Stage "quantize": runs the passes from lowering to the end.
 #include <algorithm>
 
 #include "core/job/stages.h"
@@ -27,7 +27,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   const size_t prepare_passes = rewriting.records.size();
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));
   const auto lowering = std::span(rewriting.records).subspan(prepare_passes);
-  // Lowering changes how values are computed, so kept float values are no longer valid.
+  // A lowered graph computes its values in another way, so the kept values no longer apply.
   if (std::ranges::any_of(lowering, &passes::PassRecord::changed)) result.kept = {};
   result.float_graph = rewriting.graph;
 

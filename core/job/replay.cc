@@ -17,19 +17,19 @@ using ir::Graph;
 using passes::Effect;
 using passes::LedgerEntry;
 
-// Passes of this phase run on every graph that is passed to the visitor.
+// Whether the pass belongs to Phase::kFinish, which is applied to every visited graph.
 bool EndsEveryGraph(std::string_view pass) {
   return passes::FindPass(pass)->phase == passes::Phase::kFinish;
 }
 
-// Collects applications into runs and passes each run to the visitor with the graph after it.
+// Groups applications into runs and reports each run with the graph after it.
 class RunCollector {
  public:
   using Finish = std::function<Status(const RuleRun& run, const Graph& graph)>;
   RunCollector(Granularity granularity, Finish finish)
       : granularity_(granularity), finish_(std::move(finish)) {}
 
-  // Ignores the ledger so far.
+  // Ignores the ledger's existing entries.
   void Begin(const passes::Findings& findings) { seen_ = findings.ledger.size(); }
 
   void Look(const Graph& graph, const passes::Findings& findings) {
@@ -96,7 +96,7 @@ Request RequestOfJob(const ReplayRequest& replay) {
           .limits = replay.model.limits};
 }
 
-// The settings of the job; its target must be available.
+// Returns the settings of the job.  kUsage if its target is unavailable.
 Result<passes::Settings> SettingsOfJob(const Request& request) {
   if (!request.target && !target::BuiltIn(request.options.target)) {
     return Fail(Code::kUsage,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the passes of a job again and calls a visitor with the graph after each application of a
-// rewrite rule, for `diff --by-rule`.
+// Runs a job's passes again and passes the graph after each application of a rewrite rule to a
+// visitor; `diff --by-rule` measures these graphs.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,14 @@
 
 namespace octavo::job {
 
-// Consecutive applications in the ledger that are measured as one.  Some cannot be separated: the
-// graph is not valid between them.
+// Consecutive applications in the ledger that are measured together.  Some cannot be separated,
+// because the graph between them is invalid.
 struct RuleRun {
-  std::vector<passes::LedgerEntry> entries = {};  // none: before the first rule
-  // False for the passes of Phase::kFinish: they were applied to every graph that is measured.
+  std::vector<passes::LedgerEntry> entries = {};  // empty: before the first rule
+  // False for the passes of Phase::kFinish: every visited graph has them applied already.
   bool measured = true;
 
-  passes::Effect effect() const;  // the strongest
+  passes::Effect effect() const;  // the strongest effect
 };
 
 struct Replayed {
@@ -27,17 +27,17 @@ struct Replayed {
   ir::Graph float_graph = {};  // the baseline of the job's report
 };
 
-// Called with the graph after quantization, then after each run of rules.  The graph is what the
-// job would return if no further rule applied: biases specialized, constants merged.
+// Called with the graph after quantization, then after each run of rules.  The graph is the job's
+// result if no further rule applied: its biases are specialized and its constants merged.
 using ReplayVisitor =
     std::function<Status(const Replayed& replayed, const RuleRun& run, const ir::Graph& graph)>;
 
 struct ReplayRequest {
-  // The job's model.  Without a profile, its samples are used for calibration, as in the job.
+  // The job's model.  Without a profile, its samples calibrate, as in the job.
   const ModelInput& model;
   const Options& options;
   const std::optional<NamedBlob>& profile;
-  const std::optional<NamedBlob>& target;  // the target file, where the job had one
+  const std::optional<NamedBlob>& target;  // the target file, if the job had one
   Granularity granularity = Granularity::kRule;
 };
 Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& stop,

@@ -33,7 +33,8 @@ void SetProfile(const Findings& findings, v1::ProfileSummary& profile) {
 }
 
 void SetRescales(const Findings& findings, v1::Rescales& rescales) {
-  // Later passes remove as many Rescales of a greedy placement as of the one made.
+  // Assumes that later passes remove as many Rescales from a greedy placement as from the chosen
+  // one.
   const passes::PlacementFigures& placement = findings.rewrites.placement;
   const auto greedy = [](int64_t after, int64_t greedily, int64_t placed) {
     return std::max<int64_t>(0, after + greedily - placed);

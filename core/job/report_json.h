@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a job: fills octavo.v1.Report with the findings of every stage.
+// Fills octavo.v1.Report, the report of a job, with the findings of every stage.
 #pragma once
 
 #include <map>
@@ -45,7 +45,7 @@ struct Findings {
   std::string samples_source = {};
 };
 
-// Leaves `count` unset, which only entries of the ledger itself have.
+// Converts an entry without `count`, which only entries of the report's ledger have.
 v1::LedgerEntry ToMessage(const passes::LedgerEntry& entry);
 
 // The text of report.json.

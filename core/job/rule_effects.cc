@@ -16,7 +16,7 @@ namespace {
 using ir::Graph;
 using ir::Tensor;
 
-// The scale of an output, or of the input of the Dequantize that computes it.
+// The scale of an output, or of the input of the Dequantize that produces it.
 std::optional<float> StepOf(const Graph& graph, ir::ValueId output) {
   const ir::Node* node = graph.Producer(output);
   if (!graph.type(output).quantized() && node != nullptr && node->op->domain == "octavo") {
@@ -27,7 +27,7 @@ std::optional<float> StepOf(const Graph& graph, ir::ValueId output) {
   return type.quant->scale();
 }
 
-// The applications of each rule, in the order in which the rules were first applied.
+// Adds one part per rule, with its count, in order of first application.
 void AddParts(const RuleRun& run, v1::RuleRun& row) {
   for (const passes::LedgerEntry& entry : run.entries) {
     const std::string effect(passes::Name(entry.effect));

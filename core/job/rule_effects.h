@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The effect of each rewrite rule of a job on its outputs: runs the graph before and after each run
-// of rules on the samples, and compares its outputs with those before and with the baseline's.
+// Measures the effect of each rewrite rule of a job on its outputs: runs the graph before and after
+// each run of rules on the samples and compares its outputs with the previous ones and with the
+// baseline's.
 #pragma once
 
 #include <optional>
@@ -16,24 +17,24 @@ class RuleEffects {
  public:
   using Batch = std::vector<ir::Tensor>;
 
-  // `batches` hold the inputs of the baseline; they must outlive this object.
+  // `batches` holds the inputs of the baseline; it must outlive this object.
   RuleEffects(const std::vector<Batch>& batches, ThreadPool& pool, const StopToken& stop)
       : batches_(batches), pool_(pool), stop_(stop) {}
 
-  // The float graph that the SQNR is measured against, and the integer graph before the first rule,
-  // which runs in the numerics mode.
+  // `baseline` is the float graph that the SQNR compares with.  `graph` is the integer graph before
+  // the first rule; it runs in the mode `numerics`.
   Status Begin(const ir::Graph& baseline, const ir::Graph& graph, const numerics::Mode* numerics);
 
-  // `graph` is the graph after the run; it is ignored if the run is not measured.  A bit changed by
-  // an exact run is no error here: it is recorded in the row and in `violation`.
+  // `graph` is the graph after the run; ignored if the run is not measured.  A bit that an exact
+  // run changes is not an error here: the row and `violation` report it.
   Status Add(const RuleRun& run, const ir::Graph& graph, Granularity granularity);
 
-  // kInvalidArgument if `given` has other outputs than the graph of the last run.
+  // kInvalidArgument if the outputs of `given` differ from those of the last run's graph.
   Status CheckSame(const ir::Graph& given) const;
 
-  // One row for each run.
+  // One row per run.
   const std::vector<v1::RuleRun>& rows() const { return rows_; }
-  // Describes the first exact run that changed a bit; empty if none did.
+  // Describes the first exact run that changed a bit; empty if there is none.
   const std::string& violation() const { return violation_; }
 
  private:
@@ -41,7 +42,7 @@ class RuleEffects {
   struct Outcomes {
     std::vector<std::vector<ir::Tensor>> outputs = {};  // [batch][output]
     std::vector<std::string> names = {};
-    std::vector<std::optional<float>> steps = {};  // LSB of each output, if it has one scale
+    std::vector<std::optional<float>> steps = {};  // LSB of each output that has a single scale
   };
   struct Change {
     int64_t elements = 0, changed = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole job: its stages (stages.h) one after the other, then the gates and the report.
+// Runs a whole job: its stages (stages.h) in order, then the gates and the report.
 #include "core/job/facts.h"
 #include "core/job/report_json.h"
 #include "core/job/settings.h"
@@ -9,7 +9,7 @@
 namespace octavo::job {
 namespace {
 
-// The findings of all stages, for the report.
+// Collects what the report states of all stages.
 Findings FindingsOf(Quantized quantized, const Exported& exported, Compared compared) {
   Rewriting& rewriting = quantized.rewriting;
   Findings findings{.action_digest = exported.action_digest,
@@ -31,7 +31,7 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
   return findings;
 }
 
-// The message of the last gate that fails; empty if none does.
+// The message of the last failed gate; empty if all gates pass.
 std::string FailedGate(const Options& options, const std::optional<report::DiffResult>& numerics) {
   std::string message;
   if (!numerics) return message;

@@ -25,7 +25,7 @@ struct Gathered {
   std::vector<Tensor> parts = {};
 };
 
-// Concatenates batched results along axis 0 and stacks others in a new leading axis.
+// Concatenates batched results along axis 0 and stacks others along a new leading axis.
 Tensor Join(const Gathered& gathered) {
   Shape shape = gathered.parts[0].shape();
   const auto count = static_cast<int64_t>(gathered.parts.size());

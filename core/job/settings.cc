@@ -30,9 +30,7 @@ passes::Effect EffectOf(NumericsLimit limit) {
   return passes::Effect::kExact;
 }
 
-namespace {
-
-// The options as they take effect: every choice that was left to the target is filled in.
+// Resolves the options: fills in every choice that they leave to the target.
 Options Resolved(Options options, const target::Target& target) {
   using enum WeightScales;
   options.target = target.name;
@@ -69,7 +67,7 @@ Status ApplyToTarget(const Options& options, target::Target& target) {
       return NotForTarget("activations", ir::Name(*options.activations),
                           fmt::format("one of {}", fmt::join(names, ", ")), target);
     }
-    // The first is the one that is used; the others stay allowed.
+    // The first activation dtype is the one in use; the others stay allowed.
     std::stable_partition(target.activations.begin(), target.activations.end(),
                           [&](ir::DType each) { return each == *options.activations; });
   }

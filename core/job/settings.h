@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the settings of the passes from the options of a job.
+// Converts the options of a job to the settings of its passes.
 #pragma once
 
 #include "core/job/job.h"
@@ -7,11 +7,11 @@
 
 namespace octavo::job {
 
-// Applies the options to the target.  kUsage if the target does not allow one of them.
+// Applies the options' changes to the target.  kUsage if the target does not allow a change.
 Status ApplyToTarget(const Options& options, target::Target& target);
 
-// The target with the options' changes, the limit, and the options with the target's choices filled
-// in.  `profile`, `pool` and `stop` are left to the caller.
+// Returns the target with the options' changes, the limit, and the options with the target's
+// defaults filled in.  The caller sets `profile`, `pool` and `stop`.
 Result<passes::Settings> SettingsOf(const Request& request);
 
 // The highest effect that the limit allows.

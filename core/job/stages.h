@@ -39,7 +39,7 @@
 
 namespace octavo::job {
 
-// Data that all stages of one job share.
+// Shared by all stages of one job.
 struct JobContext {
   const Request& request;
   const passes::Settings& settings;  // with `pool` and `stop`; its options are resolved
@@ -52,25 +52,25 @@ struct JobContext {
   }
 };
 
-// A graph on its way through the pipeline, with what the passes have reported.
+// A graph during the pipeline, and the passes' findings so far.
 struct Rewriting {
   ir::Graph graph = {};
   passes::Findings findings = {};
   std::vector<passes::PassRecord> records = {};
   bool stopped = false;                      // --stop-before was reached
-  std::vector<NamedBlob> snapshots = {};     // after each pass, if the options ask for them
-  std::set<std::string> snapshot_data = {};  // digests of the constants among them
+  std::vector<NamedBlob> snapshots = {};     // after each pass, if the options request them
+  std::set<std::string> snapshot_data = {};  // digests of the constants in the snapshots
 };
 
-// Runs the passes of the phases, in pipeline order, unless the rewriting has been stopped.
+// Runs the passes of the phases in pipeline order, unless --stop-before was reached.
 Status RunPhases(const JobContext& job, std::string_view stage,
                  std::initializer_list<passes::Phase> phases, Rewriting& rewriting);
 
 struct Imported {
-  Loaded loaded = {};  // its graph has been moved to `rewriting`
+  Loaded loaded = {};  // its graph has moved to `rewriting`
   Rewriting rewriting = {};
 };
-// kUsage where the options need samples or a profile that the request does not have.
+// kUsage if the options need samples or a profile and the request has none.
 Result<Imported> ImportModel(const JobContext& job);
 
 struct Prepared {
@@ -79,14 +79,14 @@ struct Prepared {
   std::shared_future<std::string> digest = {};
   ModelFigures model = {};       // as imported
   RescaleFigures rescales = {};  // as imported
-  bool quantized_model = false;  // it had quantized values when it was imported
-  // The names at import: a Glow profile may name values that passes removed since.  None without a
-  // profile.
+  bool quantized_model = false;  // it had quantized values at import
+  // The names at import: names of a Glow profile may refer to values that passes removed.  Empty
+  // without a profile.
   std::optional<profile::NameIndex> names = {};
 };
 Result<Prepared> Prepare(const JobContext& job, Imported imported);
 
-// Whether Calibrate may keep float values that Compare would compute again.
+// Whether Calibrate may keep float values that Compare would otherwise recompute.
 enum class Reuse { kNothing, kFloatValues };
 
 struct Profiled {
@@ -99,7 +99,7 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared prepared, Reuse reuse
 
 struct Quantized {
   Rewriting rewriting = {};
-  ir::Graph float_graph = {};  // just before it was quantized
+  ir::Graph float_graph = {};  // just before quantization
   data::Samples samples = {};
   std::shared_future<std::string> digest = {};
   ModelFigures before = {}, after = {};
@@ -115,13 +115,13 @@ struct Exported {
   NamedBlob model = {};
   std::vector<NamedBlob> external = {};
   int64_t bytes = 0;     // of all of them
-  Options options = {};  // that the bytes depend on
+  Options options = {};  // the options that the bytes depend on
   std::string action_digest = {};
 };
 Result<Exported> Export(const JobContext& job, const Quantized& quantized);
 
 struct Compared {
-  std::optional<report::DiffResult> figures = {};  // none: there was nothing to compare with
+  std::optional<report::DiffResult> figures = {};  // empty: no baseline to compare with
   int64_t samples = 0;
   std::string samples_source = {};
   std::vector<passes::Warning> warnings = {};

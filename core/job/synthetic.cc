@@ -16,7 +16,7 @@ class Generator {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return z ^ (z >> 31);
   }
-  // Uniform in [0, 1), a multiple of 2^-53.
+  // A multiple of 2^-53 in [0, 1).
   double Unit() { return static_cast<double>(Next() >> 11) * 0x1p-53; }
 
  private:
@@ -47,7 +47,7 @@ ir::Tensor DrawTensor(const ir::Type& type, const profile::Entry* entry, Generat
     }
     return tensor;
   }
-  // Only the low byte of each element, so that every integer type holds a small number.
+  // Sets only the low byte of each element, so that every integer type holds a small number.
   const int size = ir::SizeOf(type.dtype);
   const uint64_t most = type.dtype == ir::DType::kBool ? 2 : 8;
   for (int64_t i = 0; i < tensor.size(); ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples drawn from a profile, for a report without data.
+// Draws samples from a profile, for a report without calibration data.
 #pragma once
 
 #include "core/data/samples.h"
@@ -8,9 +8,9 @@
 
 namespace octavo::job {
 
-// Draws `count` batches.  An input's elements follow its histogram, else are uniform between its
-// min and max, or in [-1, 1) if it has no entry; integer inputs get small numbers.  Equal seeds
-// give equal bits on every machine.
+// Draws `count` batches.  An input's elements follow its histogram.  Without a histogram they are
+// uniform between its min and max, and without an entry uniform in [-1, 1).  Integer inputs get
+// small numbers.  Equal seeds give equal bits on every machine.
 data::Samples DrawSamples(const ir::Graph& graph, const profile::Profile& profile, uint64_t seed,
                           int64_t count);
 

@@ -27,7 +27,7 @@ std::vector<std::pair<std::string, std::string>> Rewrites() {
   for (const passes::Pass* pass : passes::AllPasses()) {
     for (const passes::Rule& rule : pass->rules) {
       rewrites.emplace(rule.id, passes::Name(rule.effect));
-      // A rule that removes a rounding may also remove a clamp, if the limit allows it.
+      // Removing a rounding may also remove a clamp, if the limit permits it.
       if (rule.effect == passes::Effect::kFewerRoundings) {
         rewrites.emplace(rule.id, passes::Name(passes::Effect::kFewerClamps));
       }
