@@ -54,7 +54,7 @@ std::vector<Counterpart> FindCounterparts(const Graph& float_graph, const Graph&
 }
 
 ValueId BaselineOf(const Graph& float_graph, const Graph& quantized, ValueId id) {
-  // Walk up a chain of representations to a name that the float graph has.
+  // Walk up a chain of representations to a value whose name exists in the float graph.
   for (ValueId at = id; at;) {
     if (const ValueId original = float_graph.Find(quantized.name(at))) return original;
     const Node* producer = quantized.Producer(at);

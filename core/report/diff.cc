@@ -55,7 +55,7 @@ class Differ {
   }
 
  private:
-  // The values of the float graph that a computed value is compared with.
+  // The values of the float graph that are compared with a computed value.
   std::vector<ValueId> BaselinesOf(ValueId value) const {
     std::vector<ValueId> baselines;
     if (const auto at = wanted_.find(value); at != wanted_.end()) {
@@ -65,8 +65,8 @@ class Differ {
     return baselines;
   }
 
-  // Interleaves the float run and the two integer runs, so that a value is in memory only until its
-  // last consumer and its last comparison.
+  // Interleaves the float run and the two integer runs: a value stays in memory only until its last
+  // consumer and its last comparison.
   Status RunSample(float_exec::Session& session, const runtime::Plan& plan,
                    const std::vector<Tensor>& batch, ThreadPool& pool, const StopToken& stop) {
     left_ = uses_;
@@ -104,7 +104,7 @@ class Differ {
     return inputs;
   }
 
-  // Advances the float run until it has computed what `value` is compared with.
+  // Advances the float run until it has computed all baselines of `value`.
   Status Await(ValueId value, float_exec::Session& session, ThreadPool& pool,
                const StopToken& stop) {
     const auto watch = [&](ValueId id, const Tensor& tensor) {
@@ -125,7 +125,7 @@ class Differ {
     return at == float_tensors_.end() ? nullptr : &at->second;
   }
 
-  // `value` has been compared: frees its baselines after their last comparison.
+  // Call after the comparison of `value`: frees its baselines after their last comparison.
   void Release(ValueId value) {
     for (const ValueId baseline : BaselinesOf(value)) {
       if (--left_[baseline] == 0) float_tensors_.erase(baseline);
@@ -179,7 +179,7 @@ class Differ {
   std::vector<ValueStats> stats_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;
   LocalRuns local_;
-  std::unordered_map<ValueId, int> uses_, left_;  // open comparisons of a value of the float graph
+  std::unordered_map<ValueId, int> uses_, left_;  // comparisons left per value of the float graph
   std::unordered_map<ValueId, Tensor> float_tensors_;
   std::vector<runtime::StepProfile> steps_;
 };

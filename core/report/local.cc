@@ -26,7 +26,8 @@ LocalRuns::LocalRuns(const Graph& float_graph, const Graph& quantized, const num
   }
 }
 
-// Collects the values that are f32 with the same shape in the float graph, and all graph inputs.
+// Collects the values whose counterpart is f32 with the same shape, and the graph inputs whose
+// counterpart has the same shape.
 void LocalRuns::Find(const Graph& float_graph) {
   const auto add = [&](ValueId id) {
     const ValueId baseline = BaselineOf(float_graph, quantized_, id);
@@ -56,7 +57,7 @@ ValueId LocalRuns::BaselineFor(ValueId value) const {
   return at == shared_.end() ? ValueId{} : at->second.baseline;
 }
 
-// Uses the vectorized loop of the runtime's Quantize kernel where it applies.
+// Uses the vector loop of the runtime's Quantize kernel if the mode and the type permit it.
 Tensor LocalRuns::Quantize(const Tensor& values, const Type& type, ThreadPool& pool) {
   if (mode_.quantize != numerics::kOnnx.quantize || !runtime::IsPlain8(type)) {
     return ops::QuantizeTensor(mode_.quantize, values, type, &pool);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the local SQNR of every quantized node: the node alone in integers, on the quantized
-// values of the float graph.  This is one additional run of the whole plan, in which every computed
-// value is replaced by the quantized value of the float graph as soon as it has been compared.
+// Computes the local SQNR of every quantized node: the node runs in integers on the quantized
+// values of the float graph.  This takes one additional run of the whole plan.  In this run, each
+// computed value is compared and then replaced by the quantized value of the float graph.
 #pragma once
 
 #include <functional>
@@ -19,12 +19,12 @@ class LocalRuns {
  public:
   LocalRuns(const ir::Graph& float_graph, const ir::Graph& quantized, const numerics::Mode& mode);
 
-  // The value of the float graph that Step needs for a computed value, if any.
+  // The value of the float graph that Step needs for a computed value; invalid if none.
   ir::ValueId BaselineFor(ir::ValueId value) const;
 
   // Returns the tensor of a value of the float graph, or null.
   using FloatTensorOf = std::function<const ir::Tensor*(ir::ValueId)>;
-  // Executes the next step of `run`, the additional run over a sample.
+  // Executes the next step of `run`, the additional run for one sample.
   Status Step(runtime::Execution& run, const FloatTensorOf& float_tensor, ThreadPool& pool,
               const StopToken& stop);
 
@@ -32,7 +32,7 @@ class LocalRuns {
   std::optional<double> SqnrOf(ir::ValueId value) const;
 
  private:
-  // A computed value with a counterpart in the float graph.
+  // A computed value that has a counterpart in the float graph.
   struct Shared {
     ir::ValueId baseline = {};
     bool compared = false;

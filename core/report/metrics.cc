@@ -9,7 +9,7 @@
 namespace octavo::report {
 namespace {
 
-// Activations have channels along axis 1; vectors and matrices have none to report.
+// The channel axis: axis 1 of activations.  Vectors and matrices have no channels to report.
 int ChannelAxis(const ir::Shape& shape) { return shape.size() >= 3 ? 1 : -1; }
 
 int64_t ArgMax(const ir::Tensor& tensor, int64_t begin, int64_t count) {
@@ -26,7 +26,7 @@ std::optional<double> SqnrDb(double signal, double noise) {
   if (!(signal > 0) || !(noise > 0) || !std::isfinite(signal) || !std::isfinite(noise)) {
     return std::nullopt;
   }
-  // Rounded to 1e-6 dB, since the last bit of libm's log10 differs between machines.
+  // Round to 1e-6 dB, because the last bit of libm's log10 differs between machines.
   return std::nearbyint(10 * std::log10(signal / noise) * 1e6) / 1e6;
 }
 
@@ -78,7 +78,7 @@ void ValueStats::Add(const ir::Tensor& baseline, const ir::Tensor& actual, Threa
   if (count == 0) return;
   std::vector<PairSums> sums(stretches_.size());
   std::mutex mutex;
-  // Tasks of about kPieceOfPairs elements.
+  // A task covers about kPieceOfPairs elements.
   const int64_t grain = std::max<int64_t>(1, kPieceOfPairs / stretches_[0].count);
   pool.For(count, grain, [&](int64_t begin, int64_t end) {
     PairCounts counts;
@@ -174,7 +174,7 @@ void ValueStats::SetHistogram(v1::ValueHistogram& histogram) const {
   histogram.set_high(high_);
   auto actual_bins = actual_bins_;
   if (CountsBytes(type_)) AddBytes(type_, {low_, high_}, bytes_, actual_bins);
-  // The bin for pairs that are not finite is left out.
+  // Omit the bin for pairs that are not finite.
   histogram.mutable_float_()->Add(baseline_bins_.begin(), baseline_bins_.begin() + kHistogramBins);
   histogram.mutable_integer()->Add(actual_bins.begin(), actual_bins.begin() + kHistogramBins);
 }

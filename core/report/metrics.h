@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of one value over all samples: its error against the float model.  Sums are pooled in
-// double in one fixed order, so they are equal for any thread count.
+// The error of one value against the float model, over all samples.  Sums accumulate in double in
+// one fixed order, so they are equal for any number of threads.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@ namespace octavo::report {
 // Accumulates batches of one value.
 class ValueStats {
  public:
-  // `type`: the quantized type of the compared values, or the float type.  `with_top1`: count the
-  // rows along the last axis whose largest element has the same index.
+  // `type` is the quantized type of the compared values, or the float type.  `with_top1` counts the
+  // rows along the last axis whose largest element has the same index in both tensors.
   ValueStats(const ir::Type& type, bool with_top1);
 
-  // `baseline` is f32; `actual` holds quantized values of `type`, or f32; shapes are equal.
+  // `baseline` is f32; `actual` holds quantized values of `type`, or f32.  Their shapes are equal.
   void Add(const ir::Tensor& baseline, const ir::Tensor& actual, ThreadPool& pool);
 
-  // All figures but `name` and `local_sqnr_db`; undefined ones (no noise, no signal, no
-  // quantization) are unset.
+  // Sets all figures except `name` and `local_sqnr_db`.  Undefined figures (no noise, no signal, no
+  // quantization) stay unset.
   v1::ValueNumerics Finish() const;
 
-  // Elements at a bound of the type whose nearest quantized value is beyond it.
+  // Elements at a bound of the type whose unclamped quantized value lies beyond the bound.
   int64_t saturated() const { return type_.quant ? saturated_ : 0; }
 
  private:
@@ -56,7 +56,7 @@ class ValueStats {
   double low_ = 0, high_ = 0;
 };
 
-// Signal to quantization noise ratio in dB; empty without signal or without noise.
+// Signal to quantization noise ratio in dB; empty if signal or noise is zero.
 std::optional<double> SqnrDb(double signal, double noise);
 
 }  // namespace octavo::report

@@ -20,7 +20,7 @@ using ir::NodeId;
 using ir::Tensor;
 using ir::ValueId;
 
-// Adds the distance in steps between quantized values of two modes, element by element.
+// Adds the distances, in steps, between the quantized values of two modes.
 void AddSteps(const Tensor& a, const Tensor& b, v1::StepCounts& counts) {
   int64_t different = 0, most = counts.max_steps();
   auto& histogram = *counts.mutable_steps_histogram();
@@ -35,12 +35,12 @@ void AddSteps(const Tensor& a, const Tensor& b, v1::StepCounts& counts) {
   counts.set_max_steps(most);
 }
 
-// A result of a node, and a graph of this node alone for the second mode.
+// A result of a node, and a graph that contains only this node, for the second mode.
 struct Observed {
   v1::ModeDifference difference = {};
   ValueId result = {};
   Graph graph = {};
-  std::vector<ValueId> operands = {};  // the value of the whole graph for each input of `graph`
+  std::vector<ValueId> operands = {};  // values of the whole graph, one per input of `graph`
   std::optional<runtime::Plan> plan = {};
 };
 
@@ -135,7 +135,7 @@ class Comparer {
   }
 
  private:
-  // Quantizes the samples of an integer input by the mode's rule.
+  // Quantizes the samples of integer inputs by the mode's rule.
   std::vector<Tensor> InputsOf(const std::vector<Tensor>& batch, const numerics::Mode* mode,
                                ThreadPool& pool) const {
     std::vector<Tensor> inputs;
@@ -163,7 +163,7 @@ class Comparer {
   const numerics::Mode* const against_;
   std::vector<std::unique_ptr<Observed>> observed_;
   std::unordered_map<ValueId, size_t> places_;
-  std::unordered_map<ValueId, Tensor> values_;  // of the first mode for one batch
+  std::unordered_map<ValueId, Tensor> values_;  // of the first mode, for one batch
 };
 
 }  // namespace

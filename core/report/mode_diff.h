@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs one quantized graph in two numerics modes on the same samples and counts the differences of
-// every value: where the results of two targets differ, and which node differs first.
+// every value.  This shows where the results of two targets differ and which node causes it.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace octavo::report {
 
-// kUnimplemented, naming the node, if one of the modes does not define it.
+// kUnimplemented, with the name of the node, if one of the modes does not define the node's op.
 Result<v1::ModeComparison> CompareModes(const ir::Graph& graph,
                                         const std::vector<std::vector<ir::Tensor>>& batches,
                                         const numerics::Mode* numerics,

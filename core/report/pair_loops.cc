@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of pair_loops.h in plain C++.  octavo_vector_loops compiles this file once per
-// instruction set, so it calls no function that another file shares.
+// instruction set; it must not call functions that other files share.
 
 #include "core/report/pair_loops.h"
 
 namespace octavo::report {
 namespace {
 
-// Doubles per register; generic vectors wider than that go through memory.
+// Doubles per register.  The compiler would spill wider generic vectors to memory.
 #if defined(__AVX512F__)
 constexpr int kRegister = 8;
 #elif defined(__AVX__)
@@ -15,11 +15,11 @@ constexpr int kRegister = 4;
 #else
 constexpr int kRegister = 2;
 #endif
-constexpr int kParts = kPairLanes / kRegister;  // registers for one lane each
+constexpr int kParts = kPairLanes / kRegister;  // registers that hold one set of lanes
 using Doubles = double __attribute__((vector_size(kRegister * sizeof(double))));
 using Mask = int64_t __attribute__((vector_size(kRegister * sizeof(double))));
 
-// Adding and then subtracting this rounds |x| < 2^51 to an integer, ties to even.
+// Adding and then subtracting this constant rounds |x| < 2^51 to an integer, ties to even.
 constexpr double kRounder = 0x1.8p52;
 
 bool Finite(const float* baseline, const float* actual, int64_t count) {
@@ -55,7 +55,7 @@ int64_t Clean(int64_t count, PairBlock& block) {
   int64_t bad = 0;
   for (int64_t i = 0; i < count; ++i) block.bad[i] = 0;
   for (int64_t i = 0; i < count; ++i) {
-    // A product with 0 is 0 or NaN.
+    // A product with 0 is 0, or NaN for an infinity or a NaN.
     const float x = block.baseline[i] * 0.0f + block.actual[i] * 0.0f;
     if (x == 0) continue;
     block.bad[i] = 1;
@@ -65,7 +65,7 @@ int64_t Clean(int64_t count, PairBlock& block) {
   return count - bad;
 }
 
-// The lanes of one sum, in registers.
+// The lanes of one sum in registers.
 struct Lanes {
   Doubles part[kParts];
 
@@ -73,13 +73,13 @@ struct Lanes {
   void StoreTo(double* to) const { __builtin_memcpy(to, part, sizeof(part)); }
 };
 
-// Converts to double and pads with zeros, which add nothing, to a multiple of kPairLanes.
+// Converts to double and pads with zeros, which do not change a sum, to a multiple of kPairLanes.
 void Widen(const float* __restrict from, int64_t count, double* __restrict to) {
   for (int64_t i = 0; i < count; ++i) to[i] = from[i];
   for (int64_t i = count; i % kPairLanes != 0; ++i) to[i] = 0;
 }
 
-// A register of each operand.
+// One register of each operand.
 struct Pair {
   Doubles x, y;
 
@@ -144,7 +144,7 @@ void FindBins(const BinCall& call) {
   int32_t* __restrict at = call.at;
   for (int64_t i = 0; i < count; ++i) {
     double position = (double{values[i]} - low) * factor;
-    position = position > 0 ? position : 0;  // NaN too
+    position = position > 0 ? position : 0;  // also maps NaN to 0
     position = position < last ? position : last;
     at[i] = static_cast<int32_t>(position);
   }
@@ -167,7 +167,7 @@ void FindSteps(StepCall& call) {
     const double quantized = call.quantized[i];
     double off = __builtin_fabs(nearest - quantized);
     off = steps == steps ? off : -1.0;  // NaN
-    // Saturated: at a bound of the type, with the exact value beyond it.
+    // Saturated: the quantized value is a bound of the type and the exact value lies beyond it.
     double beyond = nearest != ideal ? 1.0 : 0.0;
     beyond = quantized > least ? (quantized < most ? 0.0 : beyond) : beyond;
     clipped[i] = off < 0 ? 0.0 : beyond;
@@ -185,9 +185,9 @@ void FindSteps(StepCall& call) {
   call.saturated = saturated;
 }
 
-// All values are integers that a float represents exactly.
+// Works in float, because a float represents all of these integers exactly.
 void FindNarrowSteps(StepCall& call) {
-  constexpr float kShift = 0x1.8p23f;  // rounds |x| < 2^22 to even
+  constexpr float kShift = 0x1.8p23f;  // rounds |x| < 2^22, ties to even
   const auto least = static_cast<int32_t>(call.least), most = static_cast<int32_t>(call.most);
   const int32_t most_steps = call.most_steps;
   const float low = static_cast<float>(least - call.zero - 1);
@@ -198,7 +198,8 @@ void FindNarrowSteps(StepCall& call) {
   int32_t* __restrict at = call.at;
   const float scale = call.scale;
   const int64_t count = call.count;
-  int32_t greatest = 0, saturated = 0, one = 0, two = 0, three = 0;  // sums up to 1, 2, 3 each
+  int32_t greatest = 0, saturated = 0, one = 0, two = 0, three = 0;  // sums of off capped at 1, 2,
+                                                                     // 3
   for (int64_t i = 0; i < count; ++i) {
     const float steps = baseline[i] / scale;
     float real = steps > low ? steps : low;
@@ -214,7 +215,7 @@ void FindNarrowSteps(StepCall& call) {
     two += off < 2 ? off : 2;
     three += off < 3 ? off : 3;
     at[i] = off < most_steps ? off : most_steps;
-    // Saturated: at a bound, with `ideal` one beyond `nearest`.
+    // Saturated: the value is a bound, and `ideal` is one beyond `nearest`.
     const int32_t beyond = ideal - nearest, inside = (value - least) * (most - value);
     saturated += inside < 1 ? beyond * beyond : 0;
   }

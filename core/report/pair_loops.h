@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector loops of pairs.h over one block: one table of functions per instruction set, with
-// equal bits.
+// The vector loops of pairs.h over one block.  Each instruction set has its own table of functions;
+// all tables give equal bits.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct PairBlock {
   float baseline[kPairBlock];
   float actual[kPairBlock];
   int32_t quantized[kPairBlock];
-  uint8_t bad[kPairBlock];  // not finite
+  uint8_t bad[kPairBlock];  // 1: not finite
 };
 
 struct PairLanes {
@@ -33,7 +33,7 @@ struct ReadCall {
   float* dequantized = nullptr;
 };
 
-// Indices in a histogram of `bins` bins from `low`; `bins` for a pair that is not finite.
+// Computes indices in a histogram of `bins` bins from `low`; a pair that is not finite gets `bins`.
 struct BinCall {
   const float* values = nullptr;
   const uint8_t* bad = nullptr;  // null: all pairs are finite
@@ -43,35 +43,36 @@ struct BinCall {
   int32_t* at = nullptr;
 };
 
-// Distance of quantized values from clamp(rne(baseline / scale) + zero): at[i] = min(steps,
-// most_steps), or most_steps + 1 for a NaN.
+// Computes the distance of quantized values from clamp(rne(baseline / scale) + zero): at[i] =
+// min(steps, most_steps), or most_steps + 1 for a NaN.
 struct StepCall {
   const float* baseline = nullptr;
   const int32_t* quantized = nullptr;
   int64_t count = 0;
   float scale = 1;
   int32_t zero = 0;
-  double least = 0, most = 0;  // quantized values of the type
+  double least = 0, most = 0;  // bounds of the type's quantized values
   int32_t most_steps = 0;
   int32_t* at = nullptr;
   double greatest = 0, saturated = 0;  // results
-  // Number of elements that are 0, 1 and 2 steps away; only `narrow_steps` sets it.
+  // Number of elements that are 0, 1 and 2 steps off; only `narrow_steps` sets it.
   int32_t few[3] = {};
 };
 
 struct PairLoops {
   bool (*finite)(const float* baseline, const float* actual, int64_t count) = nullptr;
   void (*read)(const ReadCall& call) = nullptr;
-  // Replaces pairs that are not finite by zeros, which add nothing; returns the number of others.
+  // Replaces pairs that are not finite by zeros, which do not change a sum; returns the number of
+  // finite pairs.
   int64_t (*clean)(int64_t count, PairBlock& block) = nullptr;
-  // Adds signal and noise only, or all sums.
+  // add_noise accumulates only signal and noise; add_all accumulates all sums.
   void (*add_noise)(const float* baseline, const float* actual, int64_t count,
                     PairLanes& lanes) = nullptr;
   void (*add_all)(const float* baseline, const float* actual, int64_t count,
                   PairLanes& lanes) = nullptr;
   void (*bins)(const BinCall& call) = nullptr;
   void (*steps)(StepCall& call) = nullptr;
-  // The same for types of at most 16 bits and finite baselines.
+  // As `steps`, for types of at most 16 bits and finite baselines.
   void (*narrow_steps)(StepCall& call) = nullptr;
 };
 

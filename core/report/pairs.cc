@@ -37,7 +37,7 @@ void ReadQuantized(const T* from, int64_t count, float scale, int32_t zero, Pair
   }
 }
 
-// The dequantized elements, in the block, or in the tensor if it is f32.
+// The dequantized elements: in the block, or in the tensor if it is f32.
 const float* ReadActual(const PairLoops& loops, const ir::Tensor& actual, const ir::Type& type,
                         const Stretch& part, PairBlock& block) {
   const int64_t begin = part.begin, count = part.count;
@@ -83,7 +83,8 @@ PairSums Join(const PairLanes& lanes, int64_t count) {
           .count = count};
 }
 
-// Eight bytes at a time: the compiler must assume that a store to a count changes the bytes.
+// Reads eight bytes at a time, because the compiler must assume that storing a count changes the
+// bytes.
 void Count(const uint8_t* at, int64_t count, Counter<256>& counter) {
   int64_t i = 0;
   for (; i + 8 <= count; i += 8) {
@@ -123,8 +124,8 @@ void CountBins(const PairLoops& loops, const float* values, const uint8_t* bad, 
 
 // ------------------------------------------------------------ stretches
 
-// Adds blocks of pairs to the sums and, if there are counts, to the counts.  Add returns the number
-// of finite pairs.
+// Adds blocks of pairs to the sums and, if `counts` is not null, to the counts.  Add returns the
+// number of finite pairs.
 struct Runner {
   const ir::Tensor& baseline;
   const ir::Tensor& actual;

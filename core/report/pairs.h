@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares a stretch of a tensor with its float baseline by sums and counts.  Sums run in eight
-// interleaved lanes that are added in a fixed order: equal bits on every machine.
+// Compares a contiguous range of a tensor with its float baseline by sums and counts.  Sums
+// accumulate in eight interleaved lanes that are added in a fixed order: equal bits on every
+// machine.
 #pragma once
 
 #include <array>
@@ -12,10 +13,10 @@
 
 namespace octavo::report {
 
-inline constexpr int kStepBins = 17;  // 0..15 steps, then more
+inline constexpr int kStepBins = 17;  // 0..15 steps, then all larger ones
 inline constexpr int kHistogramBins = 64;
 
-// Sums over the pairs (baseline, actual) whose two elements are finite.
+// Sums over the pairs (baseline, actual) with two finite elements.
 struct PairSums {
   double signal = 0;  // baseline^2
   double noise = 0;   // (baseline - actual)^2
@@ -27,8 +28,8 @@ struct PairSums {
   void Add(const PairSums& other);
 };
 
-// Counts, whose order does not matter.  Neighbours count in different sets: equal ones would
-// serialize on one counter.
+// Counts; their order does not matter.  Adjacent elements use different sets, because increments of
+// equal elements would serialize on one counter.
 template <int kSize>
 struct Counter {
   static constexpr int kSets = 4;
@@ -43,7 +44,7 @@ struct Counter {
 struct PairCounts {
   // The last bin counts pairs that are not finite.
   Counter<kHistogramBins + 1> baseline = {}, actual = {};
-  // Instead of `actual`, by stored byte, for blocks without infinities and NaNs if CountsBytes.
+  // Replaces `actual` if CountsBytes: counts stored bytes of blocks without infinities and NaNs.
   Counter<256> bytes = {};
   // Distance in steps from the quantized baseline; the last bin counts NaN baselines.
   Counter<kStepBins + 1> steps = {};
@@ -54,28 +55,29 @@ struct Bins {
   double low = 0, high = 1;
 };
 
-// Grain size: minimum elements per task.  Sums of whole tensors are split into pieces of this size.
+// Grain size: minimum elements per task.  Sums over whole tensors use pieces of this size.
 inline constexpr int64_t kPieceOfPairs = 16 << 10;
 
-// Elements [begin, begin + count), which share one scale: that of `channel` if per-channel.
+// Elements [begin, begin + count) with one scale; per-channel, it is the scale of `channel`.
 struct Stretch {
   int64_t begin = 0, count = 0;
   int64_t channel = 0;
 };
 
-// Splits the elements of a type where its scale changes and at multiples of `longest`, which must
-// divide the number of elements per scale or be a multiple of it; at most kPieceOfPairs each.
+// Splits the elements of a type where its scale changes and at multiples of `longest`.  `longest`
+// must divide the number of elements per scale or be a multiple of it.  A piece has at most
+// kPieceOfPairs elements.
 std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest);
 // Signal, noise and count of a whole tensor; the other sums are 0.  `actual` holds quantized values
 // of `type`, or floats if `type` is not quantized.
 PairSums SumNoise(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Type& type,
                   ThreadPool& pool);
-// Whether elements are counted by stored byte: 8 bits, per-tensor.
+// Whether elements are counted by stored byte: true for 8 bits per-tensor.
 bool CountsBytes(const ir::Type& type);
-// Adds counts of bytes to counts of bins.
+// Adds the counts of bytes to the counts of histogram bins.
 void AddBytes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& bytes,
               std::array<int64_t, kHistogramBins + 1>& totals);
-// Returns all sums of a stretch and adds to `counts`.
+// Returns all sums of a stretch and adds its counts to `counts`.
 PairSums SumAndCountPairs(const ir::Tensor& baseline, const ir::Tensor& actual,
                           const ir::Type& type, const Stretch& stretch, const Bins& bins,
                           PairCounts& counts);

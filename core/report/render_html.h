@@ -9,7 +9,7 @@
 
 namespace octavo::report {
 
-// An unset figure is shown as a dash.  All text is escaped.
+// Prints an unset figure as a dash and escapes all text.
 std::string RenderHtml(const v1::Report& report);
 
 }  // namespace octavo::report

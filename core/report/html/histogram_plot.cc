@@ -30,7 +30,8 @@ double Greatest(const std::vector<double>& counts) {
   return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end());
 }
 
-// Logarithmic: most activations are near zero, and a bin with one element must be visible.
+// The height is logarithmic: most activations are near zero, and a bin with one element must be
+// visible.
 double Height(double count, double greatest) {
   return greatest > 0 ? kHeight * std::log2(1 + count) / std::log2(1 + greatest) : 0;
 }
@@ -54,7 +55,7 @@ constexpr IntegerType kIntegerTypes[] = {
     {"i8", -128, 127},   {"u8", 0, 255},    {"i16", -32768, 32767},   {"u16", 0, 65535},
     {"int8", -128, 127}, {"uint8", 0, 255}, {"int16", -32768, 32767}, {"uint16", 0, 65535}};
 
-// A vertical line at `real`, if that is within the plot of [low, high].
+// Draws a vertical line at `real` if it lies within [low, high], the range of the plot.
 std::string Mark(double real, double low, double high, std::string_view css,
                  std::string_view caption) {
   if (!(real >= low && real <= high)) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections that locate the quantization noise in the network.
+// The sections that show where in the network the quantization noise arises.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -33,13 +33,13 @@ std::string Saturated(const v1::ValueNumerics& value) {
   return Percent(Optional(value.has_saturated_ratio(), value.saturated_ratio()));
 }
 
-// The scale and the zero point, or how many there are: one per channel.
+// The per-tensor scale or zero point; per channel, the number of channels.
 std::string Parameter(std::optional<double> per_tensor, int channels) {
   if (channels > 0) return fmt::format("{}, per channel", channels);
   return Figure(per_tensor, 7);
 }
 
-// The values whose figure is defined, lowest first, at most `most` of them.
+// The indices of at most `most` values with the lowest defined figures, lowest first.
 std::vector<int> Lowest(const Values& values, FigureOf figure, size_t most) {
   std::vector<int> order;
   for (int i = 0; i < values.size(); ++i) {
@@ -50,7 +50,7 @@ std::vector<int> Lowest(const Values& values, FigureOf figure, size_t most) {
   return order;
 }
 
-// A bar whose length shows the noise relative to the values shown.
+// A bar for the noise.  Its length is relative to the other values in the list.
 std::string NoiseMeter(double decibel, double least, double greatest) {
   const double share = greatest > least ? (greatest - decibel) / (greatest - least) : 1;
   return fmt::format(

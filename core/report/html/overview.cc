@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The top of the page: size, accuracy, warnings and outputs.
+// The first sections: size, accuracy, warnings and outputs.
 #include <algorithm>
 #include <cmath>
 
@@ -51,7 +51,7 @@ std::optional<double> Top1(const v1::ValueNumerics& output) {
   return Optional(output.has_top1_agreement(), output.top1_agreement());
 }
 
-// The output with the lowest figure; null if none has one.
+// The output with the lowest figure; null if every figure is undefined.
 const v1::ValueNumerics* WorstOutput(const Values& outputs, FigureOf figure) {
   const v1::ValueNumerics* worst = nullptr;
   for (const v1::ValueNumerics& output : outputs) {

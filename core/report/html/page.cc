@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole page: the header, then the sections of the table below.
+// Builds the whole page: the header, then the sections of the table below.
 #include "core/report/html/sections.h"
 #include "core/report/html/style.h"
 #include "core/report/render_html.h"

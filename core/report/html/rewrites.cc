@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rewrites of the graph with their numeric effects, and what remains of Rescales and float
-// nodes.
+// The sections for rewrites with their numeric effects, remaining Rescales, and float nodes.
 #include <map>
 #include <tuple>
 #include <vector>
@@ -37,7 +36,8 @@ std::vector<Rule> GroupByRule(const v1::Report& report) {
   return rules;
 }
 
-// Colors of effects: results stay equal, may need attention, or neither.
+// The CSS class of an effect: good if results stay equal, warn if the effect may need attention,
+// else quiet.
 std::string_view EffectStyle(std::string_view effect) {
   if (effect == "exact" || effect == "real-exact") return "good";
   return effect == "new-parameters" ? "warn" : "quiet";
@@ -53,7 +53,8 @@ std::string Entry(const v1::LedgerEntry& entry) {
                      entry.count() > 1 ? fmt::format(" × {}", Count(entry.count())) : "", values);
 }
 
-// The pass that applied a rule of another pass; a rule's id begins with its own pass.
+// Names the pass that applied another pass's rule.  A rule's id begins with the pass that defines
+// it.
 std::string AppliedBy(const Rule& rule) {
   if (rule.id.starts_with(fmt::format("{}/", rule.pass))) return {};
   return fmt::format("applied by {}", Escape(rule.pass));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of the page, in reading order.  Each returns the HTML inside its <section>, or an
-// empty text if the report has nothing for it.
+// The sections of the page, in the order of the page.  Each function returns the HTML inside its
+// <section>, or an empty text if the report has no data for it.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ std::string Passes(const v1::Report& report);
 std::string Profile(const v1::Report& report);
 std::string Options(const v1::Report& report);
 
-// Shared by the sections.
+// Helpers of the sections.
 
 using Texts = google::protobuf::RepeatedPtrField<std::string>;
 // A list with a `<li><code>` for each text.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inputs of the job and its steps: operators, passes, profile, options.
+// The sections for the job's settings and steps: operators, passes, profile, options.
 #include <map>
 
 #include "core/report/html/sections.h"

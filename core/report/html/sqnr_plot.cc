@@ -30,7 +30,7 @@ constexpr Series kLocal{&LocalSqnr, "local", "this layer alone"};
 // Maps a value's index and a ratio to coordinates.
 struct Scale {
   int count = 0;
-  double low = 0;  // dB, multiples of the step
+  double low = 0;  // in dB; `low` and `high` are multiples of `step`
   double high = 0;
   double step = 10;
 
@@ -81,7 +81,7 @@ std::string Grid(const Scale& scale) {
   return svg;
 }
 
-// The runs of consecutive defined figures; each is one stroke.
+// The runs of consecutive defined figures; each run is one stroke of the plot.
 std::vector<std::vector<int>> Runs(const Values& values, FigureOf figure) {
   std::vector<std::vector<int>> runs(1);
   for (int i = 0; i < values.size(); ++i) {
@@ -113,7 +113,7 @@ std::string Line(const Values& values, const Series& series, const Scale& scale)
   return svg;
 }
 
-// Dots show the value's name as a tooltip and link to its figures.
+// Draws the dots.  Each has the value's name as its tooltip and links to the value's figures.
 std::string Dots(const Values& values, const Series& series, const Scale& scale) {
   std::string svg;
   for (int i = 0; i < values.size(); ++i) {
@@ -128,7 +128,7 @@ std::string Dots(const Values& values, const Series& series, const Scale& scale)
   return svg;
 }
 
-// A ring and the name at the layer with the lowest local SQNR.
+// Draws a ring and the name at the layer with the lowest local SQNR.
 std::string WorstMark(const Values& values, const Scale& scale) {
   std::optional<int> worst;
   double least = INFINITY;

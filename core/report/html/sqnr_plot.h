@@ -8,8 +8,8 @@
 
 namespace octavo::report::html {
 
-// An SVG of the accumulated and the local SQNR of the report's values, in their order; an undefined
-// figure is a gap.  Empty if no value has either.
+// Draws an SVG of the accumulated and the local SQNR of the report's values, in their order.  An
+// undefined figure leaves a gap.  Returns an empty text if no value has either figure.
 std::string SqnrPlot(const Values& values);
 
 }  // namespace octavo::report::html

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's style sheet: light or dark by the reader's setting, with rules for printing.
+// The page's style sheet: light or dark by the browser's setting, with rules for printing.
 #pragma once
 
 #include <string_view>

@@ -11,18 +11,18 @@
 
 namespace octavo::report::html {
 
-// Shown for an undefined figure.
+// The text for an undefined figure.
 inline constexpr std::string_view kDash = "–";
 
 // Escapes text for element content and double-quoted attributes; bytes that are not UTF-8 become
 // U+FFFD.
 std::string Escape(std::string_view text);
-// Shortens to at most `most` bytes by omitting the middle; does not escape.
+// Shortens the text to at most `most` bytes by omitting its middle; does not escape.
 std::string Shorten(std::string_view text, size_t most);
 
 std::string Count(int64_t count);  // 12,345
 std::string Bytes(int64_t count);  // 12.3 KiB
-// `digits` significant digits.
+// Prints `digits` significant digits.
 std::string Figure(std::optional<double> figure, int digits);
 std::string Decibel(std::optional<double> figure);  // 34.5 dB
 std::string Percent(std::optional<double> ratio);   // 12.3 %
@@ -33,12 +33,12 @@ inline std::optional<double> Optional(bool is_set, double figure) {
 }
 
 using Values = google::protobuf::RepeatedPtrField<v1::ValueNumerics>;
-// A figure of a value, or empty where it is undefined.
+// A figure of a value; empty if undefined.
 using FigureOf = std::optional<double> (*)(const v1::ValueNumerics& value);
 std::optional<double> Sqnr(const v1::ValueNumerics& value);
 std::optional<double> LocalSqnr(const v1::ValueNumerics& value);
 
-// Whether no element differs from the float model's; the SQNR is then undefined.
+// Whether every element equals the float model's; the SQNR is then undefined.
 bool IsExact(const v1::ValueNumerics& value);
 // The accumulated SQNR in dB, or "exact".
 std::string SqnrText(const v1::ValueNumerics& value);

@@ -17,15 +17,15 @@ struct EmptyRow {
   WhenEmpty when_empty = WhenEmpty::kValue;
 };
 constexpr EmptyRow kEmptyRows[] = {
-    // Sections of `octavo diff --against` and `--by-rule`.
+    // Sections that only `octavo diff --against` and `--by-rule` write.
     {"octavo.v1.Report.against", WhenEmpty::kOmitted},
     {"octavo.v1.Report.by_rule", WhenEmpty::kOmitted},
-    // A deterministic report has no times.
+    // A deterministic report omits times.
     {"octavo.v1.PassRun.seconds", WhenEmpty::kOmitted},
-    // Only with --each, where an entry is one application and has no count.
+    // Only with --each: an entry is then one application and has no count.
     {"octavo.v1.RuleRun.applications", WhenEmpty::kOmitted},
     {"octavo.v1.LedgerEntry.count", WhenEmpty::kOmitted},
-    // No samples ran.
+    // Null if no sample ran.
     {"octavo.v1.Numerics.samples_source", WhenEmpty::kNull},
 };
 
@@ -39,7 +39,7 @@ constexpr ListRow kListRows[] = {
     {"octavo.v1.ValueNumerics.zero_points", "octavo.v1.ValueNumerics.zero_point"},
 };
 
-// The rows by descriptor, so that a field costs one look-up, not comparisons of names.
+// Rows by descriptor: a field costs one look-up instead of comparisons of names.
 struct Mapping {
   std::unordered_map<const FieldDescriptor*, WhenEmpty> when_empty = {};
   std::unordered_map<const FieldDescriptor*, const FieldDescriptor*> list_of = {};

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exceptions from the rule for the JSON form of octavo.v1.Report: a key for every field, null for
-// an unset one.  The table is in mapping.cc.
+// The exceptions to the rule for the JSON form of octavo.v1.Report.  The rule: every field has a
+// key, and an unset field is null.  mapping.cc holds the table of exceptions.
 #pragma once
 
 #include <google/protobuf/descriptor.h>
 
 namespace octavo::report {
 
-// When a field that is unset, zero or empty has no figure to show.
+// How to print a field that is unset, zero or empty.
 enum class WhenEmpty {
-  kValue,    // the rule: null for what has presence, else zero, "", [] or {}
+  kValue,    // the rule: null for a field with presence, else zero, "", [] or {}
   kNull,     // null
-  kOmitted,  // the object has no such key
+  kOmitted,  // the object lacks the key
 };
 
 WhenEmpty WhenEmptyOf(const google::protobuf::FieldDescriptor& field);
 
-// The repeated field that is written as a list under the key of the scalar `field`, or null.
+// The repeated field that is printed as a list under the key of the scalar `field`; null if there
+// is none.
 const google::protobuf::FieldDescriptor* ListOf(const google::protobuf::FieldDescriptor& field);
 
-// Whether the field is such a list, which has no key of its own.
+// Whether the field is such a list; it has no key of its own.
 bool IsListOfScalar(const google::protobuf::FieldDescriptor& field);
 
 }  // namespace octavo::report

@@ -17,7 +17,7 @@ using google::protobuf::Struct;
 using google::protobuf::Value;
 using nlohmann::json;
 
-// Options are flat but for lists and the shapes of inputs.
+// Options are flat except for lists and the shapes of inputs.
 constexpr int kMostOptionDepth = 16;
 
 Failure Wrong(const std::string& path, std::string_view must, const json& value) {
@@ -79,7 +79,7 @@ class Parser {
     return {};
   }
 
-  // Sets a singular field, or appends to a repeated one.
+  // Sets a singular field or appends to a repeated one.
   Status ParseElement(const json& value, const std::string& path, const FieldDescriptor* field,
                       Message& message) const {
     const Reflection& set = *message.GetReflection();

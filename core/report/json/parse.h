@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses report.json to octavo.v1.Report, by reflection: the inverse of print.h.
+// Parses report.json to octavo.v1.Report by reflection: the inverse of print.h.
 #pragma once
 
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace octavo::report {
 
-// How to treat a key that the message does not have: a newer version may have written it.
+// Treatment of a key that the message lacks: a newer version may have written it.
 enum class UnknownKeys { kIgnore, kRefuse };
 
-// A key that is null or missing leaves its field unset.  kInvalidArgument, with the path of the
-// key, for a value of another type than the field's.
+// A null or missing key leaves its field unset.  kInvalidArgument, with the path of the key, for a
+// value of another type than the field's.
 Result<v1::Report> ParseReport(std::string_view json, UnknownKeys unknown);
 
 }  // namespace octavo::report

@@ -47,7 +47,7 @@ ordered_json ElementJson(const Message& message, const FieldDescriptor* field, i
   return nullptr;
 }
 
-// Keys of a map are text, as in JSON.
+// The keys of the message's maps are strings, as JSON's keys are.
 ordered_json MapJson(const Message& message, const FieldDescriptor* field) {
   const FieldDescriptor* key = field->message_type()->map_key();
   const FieldDescriptor* value = field->message_type()->map_value();
@@ -69,7 +69,7 @@ ordered_json ListJson(const Message& message, const FieldDescriptor* field) {
 
 bool IsEmpty(const Message& message, const FieldDescriptor* field) {
   if (field->is_repeated()) return message.GetReflection()->FieldSize(message, field) == 0;
-  // Without presence this is whether the field differs from zero.
+  // For a field without presence, HasField is true if the value is not zero.
   return !message.GetReflection()->HasField(message, field);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints octavo.v1.Report and its parts as JSON, by reflection: a field that is added to
-// report.proto is printed without further code.  The rule is at the top of report.proto, its
-// exceptions are in mapping.cc.
+// Prints octavo.v1.Report and its parts as JSON by reflection, so a new field of report.proto needs
+// no code here.  The top of report.proto states the rule; mapping.cc lists its exceptions.
 #pragma once
 
 #include <google/protobuf/message.h>
@@ -13,14 +12,14 @@
 
 namespace octavo::report {
 
-// Keys are in the order of declaration, those of maps sorted: equal messages give equal JSON.
+// Prints keys in order of declaration, and the keys of maps sorted: equal messages give equal JSON.
 nlohmann::ordered_json ToJson(const google::protobuf::Message& message);
 
-// The text of report.json.  `options` is written as it is in place of the message's own, since a
-// Struct keeps neither the order of keys nor the difference between 1 and 1.0.
+// Returns the text of report.json.  `options` replaces the message's own options, because a Struct
+// keeps neither the order of keys nor the difference between 1 and 1.0.
 std::string PrintReport(const v1::Report& report, nlohmann::ordered_json options);
 
-// How every JSON report is laid out.  Bytes that are not UTF-8 become U+FFFD.
+// The layout of every JSON report.  Replaces bytes that are not UTF-8 by U+FFFD.
 std::string Dump(const nlohmann::ordered_json& report);
 
 }  // namespace octavo::report
