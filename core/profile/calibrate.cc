@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges from histograms: cut tails by count, or by what rounding and clipping would cost.
+// Ranges from histograms: by percentile, by mean squared error or by relative entropy.
 
 #include <algorithm>
 #include <charconv>
@@ -10,7 +10,7 @@
 namespace octavo::profile {
 namespace {
 
-// Shares of the full range that mse and entropy try, from whole down to 1/64.
+// The candidates of mse and entropy: shares of the full range from 64/64 down to 1/64.
 constexpr int kCandidates = 64;
 constexpr std::string_view kPercentile = "percentile:";
 
@@ -19,7 +19,7 @@ double CenterOf(const Histogram& histogram, size_t bin) {
   return std::clamp(center, double{histogram.min()}, double{histogram.max()});
 }
 
-// Cuts half of the excluded values at either end, in whole bins.
+// Cuts half of the excluded share (100 - P) on each side, in whole bins.
 CalibratedRange Percentile(const Histogram& histogram, double percentile) {
   const double allowed = static_cast<double>(histogram.total()) * (100 - percentile) / 200;
   const std::vector<int64_t>& counts = histogram.counts();
@@ -37,7 +37,7 @@ CalibratedRange Percentile(const Histogram& histogram, double percentile) {
           std::min(histogram.max(), static_cast<float>(high)), false};
 }
 
-// The error's energy if the values were stored with these parameters.
+// The total squared error if the values were stored with these parameters.
 class SquaredError {
  public:
   explicit SquaredError(const Histogram& histogram) {
@@ -64,11 +64,11 @@ class SquaredError {
   struct Bin {
     double center = 0, count = 0;
   };
-  std::vector<Bin> bins_;  // that hold any
+  std::vector<Bin> bins_;  // the bins that are not empty
 };
 
-// log2 by a fixed expression, so that the choice is the same on every machine: the exponent plus
-// an odd series in t = (m - 1) / (m + 1), |t| <= 0.1716, whose rest is below 1e-14.
+// log2 by a fixed expression, so that the choice is the same on every machine: the exponent plus an
+// odd series in t = (m - 1) / (m + 1), |t| <= 0.1716; the truncation error is below 1e-14.
 double Log2(double x) {
   int exponent = 0;
   double m = std::frexp(x, &exponent);
@@ -83,8 +83,9 @@ double Log2(double x) {
   return exponent + 2 * t * sum * 1.4426950408889634;
 }
 
-// The relative entropy of the quantized distribution and the observed one: bins are merged by the
-// integer that they round to, and its mass is spread evenly over its bins that are not empty.
+// The relative entropy of the quantized and the observed distribution.  Bins that round to the same
+// integer are merged; the integer's mass is spread evenly over those of its bins that are not
+// empty.
 double Divergence(const Histogram& histogram, const Params& params, ir::IntegerRange integers) {
   const size_t bins = histogram.counts().size();
   std::vector<int64_t> integer_of(bins);
@@ -101,7 +102,7 @@ double Divergence(const Histogram& histogram, const Params& params, ir::IntegerR
     last = std::max(last, k);
   }
   if (first == bins) return INFINITY;
-  // Clipped values count in the outermost bins that stay.
+  // Add clipped counts to the outermost bins in the range.
   for (size_t k = 0; k < bins; ++k) {
     clipped[std::clamp(k, first, last)] += static_cast<double>(histogram.counts()[k]);
   }
@@ -117,8 +118,8 @@ double Divergence(const Histogram& histogram, const Params& params, ir::IntegerR
   double divergence = 0;
   for (size_t k = first; k <= last; ++k) {
     if (clipped[k] == 0) continue;
-    // No quantized value covers a bin that holds only clipped values: a floor replaces its zero
-    // mass.
+    // A bin that holds only clipped values has no mass in the quantized distribution: use a floor
+    // instead of zero.
     const double spread = mass[integer_of[k]] / occupied[integer_of[k]];
     const double q = std::max(spread, 1e-4) / total;
     const double p = clipped[k] / total;

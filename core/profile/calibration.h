@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a range is computed from the observed values of an activation.
+// The calibration method: how an activation's range follows from its observed values.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@ namespace octavo::profile {
 struct Calibration {
   enum class Method { kMinMax, kPercentile, kMse, kEntropy };
   Method method = Method::kMinMax;
-  double percentile = 100;  // of kPercentile: in (50, 100]
+  double percentile = 100;  // for kPercentile, in (50, 100]
 
   bool operator==(const Calibration&) const = default;
 };
 
-// "minmax", "percentile:99.9", "mse", "entropy".
+// Prints "minmax", "percentile:99.9", "mse" or "entropy".
 std::string Name(const Calibration& calibration);
 std::optional<Calibration> ParseCalibration(std::string_view text);
 inline constexpr std::string_view kCalibrationMustBe =

@@ -7,7 +7,8 @@
 namespace octavo::profile {
 namespace {
 
-// Smaller scales would make products of two scales, or their ratio to a third, subnormal.
+// Smaller scales would make the product of two scales, or the ratio of the product to a third
+// scale, subnormal.
 constexpr float kLeastScale = 0x1p-60f;
 
 Params Finish(double scale, int32_t zero_point) {
@@ -19,7 +20,8 @@ Params Finish(double scale, int32_t zero_point) {
   return params;
 }
 
-// Glow computes the zero point from both ends and uses the one whose sum of magnitudes is less.
+// Glow computes the zero point from both ends and keeps the result with the smaller sum of
+// magnitudes.
 Params FromTheNearerEnd(double min, double max, double low, double high) {
   const double scale = (max - min) / (high - low);
   const double from_min = low - min / scale, from_max = high - max / scale;
@@ -35,7 +37,8 @@ Params Asymmetric(double min, double max, const Scheme& scheme) {
   const auto high = static_cast<double>(integers.max);
   if (scheme.glow_zero) return FromTheNearerEnd(min, max, low, high);
   const double scale = (max - min) / (high - low);
-  // [-a, a] is a tie for every a, so it is decided in one way for all a.
+  // For [-a, a], low - min / scale is a tie for every a; the integer bounds give the same rounding
+  // for every a.
   const double zero =
       min == -max ? std::nearbyint((low + high) / 2) : std::nearbyint(low - min / scale);
   return Finish(scale, static_cast<int32_t>(std::clamp(zero, low, high)));

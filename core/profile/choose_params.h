@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses a scale and a zero point for a range of real values.  Zero is always representable
-// exactly, because padding and Relu produce it.  Formulas: arithmetic, "Parameters from a range".
+// Chooses the scale and the zero point for a range of real values.  Zero is always exactly
+// representable, because padding and Relu produce it.  Formulas: arithmetic, "Parameters from a
+// range".
 #pragma once
 
 #include "core/profile/calibration.h"
@@ -12,8 +13,8 @@ namespace octavo::profile {
 struct Params {
   float scale = 1;
   int32_t zero_point = 0;
-  bool all_zero = false;  // the range was [0, 0]: scale 1 stands for "any"
-  bool floored = false;   // the scale was raised to stay normal
+  bool all_zero = false;  // the range was [0, 0]; any scale fits, and 1 is chosen
+  bool floored = false;   // the scale was raised to avoid subnormal numbers
 
   bool operator==(const Params&) const = default;
 };
@@ -22,25 +23,27 @@ struct Scheme {
   target::SchemeKind kind = target::SchemeKind::kAsymmetric;
   ir::DType dtype = ir::DType::kU8;
   bool narrow_range = false;  // signed storage without its least integer
-  bool glow_zero = false;     // the zero point is computed from the nearer end, as in Glow
+  bool glow_zero = false;     // compute the zero point from the nearer end of the range, as Glow
+                              // does
 };
 
-// How a target's activations are quantized.
+// The scheme of a target's activations.
 Scheme SchemeOf(const target::Target& target);
-// How the target's rule quantizes weights.
+// The scheme of a target's weights.
 Scheme WeightSchemeOf(const target::Target& target);
 
-// The least power of two that is not below the scale.
+// The least power of two that is at least `scale`.
 float RoundUpToPowerOfTwo(float scale);
 
-// The integers that a scheme uses.
+// The range of integers that a scheme uses.
 ir::IntegerRange IntegersOf(const Scheme& scheme);
 
-// `min` <= `max`, both finite.
+// Requires finite `min` <= `max`.
 Params ChooseParams(float min, float max, const Scheme& scheme);
 
-// The range that a calibration method chooses for an entry.  All but min/max need a histogram;
-// where the entry has none they fall back to its min and max and set `used_min_max`.
+// The range that a calibration method derives from an entry.  Every method except min/max needs a
+// histogram; if the entry has none, the method falls back to its min and max and sets
+// `used_min_max`.
 struct CalibratedRange {
   float min = 0;
   float max = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the float executor over samples and notes range and histogram of every real value, by
-// its original name.
+// Runs the float executor on samples and records the range and the histogram of every float value
+// under its original name.
 #pragma once
 
 #include "core/base/parallel.h"
@@ -13,15 +13,15 @@ namespace octavo::profile {
 
 struct CollectOptions {
   std::string model_digest = {};
-  int64_t samples = 0;  // how many samples the batches hold
-  // Called after each batch with how many are done.
+  int64_t samples = 0;  // number of samples in all batches
+  // Called after each batch with the number of finished batches.
   std::function<void(int64_t done, int64_t total)> progress = {};
-  // Gets a copy of its `values` for each batch; may be null.
+  // Receives a copy of its `values` for each batch; may be null.
   float_exec::KeptValues* kept = nullptr;
 };
 
-// `graph` is prepared and float; each batch holds one tensor per graph input.  kInvalidArgument
-// where a batch does not fit the graph.
+// `graph` is a prepared float graph; each batch has one tensor per graph input.  kInvalidArgument
+// if a batch does not fit the graph.
 Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir::Tensor>>& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop);
 

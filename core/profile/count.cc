@@ -23,7 +23,8 @@ const CountLoops& CurrentLoops() {
   return ForIsa(portable::kCountLoops, avx2::kCountLoops, avx512::kCountLoops);
 }
 
-// Sets of counts, since equal neighbours (zeros behind a Relu) would wait for each other's.
+// Adjacent equal values (zeros after a Relu) would wait for each other's increment of one counter,
+// so they use different sets.
 constexpr int kSets = 4;
 
 void CountBlock(const int32_t* at, int64_t count, std::vector<int32_t> (&sets)[kSets]) {

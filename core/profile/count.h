@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops behind Histogram::Add: what they find does not depend on how threads cut them.
+// The loops of Histogram::Add.  Their results do not depend on how threads split the values.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace octavo::profile {
 
 Extent ExtentOf(std::span<const float> values, ThreadPool* pool);
 
-// counts[floor(value / 2^exponent) - first] += 1 for every finite value; all of them have a count.
+// counts[floor(value / 2^exponent) - first] += 1 for every finite value.  `counts` must have a bin
+// for each of them.
 struct BinGrid {
   int exponent = 0;
   int64_t first = 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of count_loops.h in plain C++.  octavo_vector_loops compiles this file once per
-// instruction set, so it calls no function that another file shares.
+// instruction set; it must not call functions that other files share.
 
 #include "core/profile/count_loops.h"
 
 namespace octavo::profile {
 namespace {
 
-// Adding and subtracting it rounds |x| < 2^51 to an integer.
+// Adding and then subtracting this constant rounds |x| < 2^51 to an integer.
 constexpr double kRounder = 0x1.8p52;
 
-// Avoids the library's templates, whose code would be shared with files for other instruction sets.
+// Avoids the standard library's templates, because other files would share their code.
 Extent ExtentOfPart(const float* values, int64_t count) {
   constexpr float kInfinity = __builtin_inff();
   constexpr int kLanes = 16;
@@ -41,7 +41,7 @@ Extent ExtentOfPart(const float* values, int64_t count) {
   return extent;
 }
 
-// Finds the bins of a block's values; `none` for values that are not finite.
+// Computes the bins of a block's values; `none` for values that are not finite.
 void FindBins(const BinCall& call) {
   const double scale = call.scale, first = call.first;
   const double most = __FLT_MAX__, nowhere = call.none;
@@ -54,12 +54,12 @@ void FindBins(const BinCall& call) {
     double whole = (x + kRounder) - kRounder;
     whole = whole > x ? whole - 1.0 : whole;  // floor
     double bin = whole - first;
-    bin = __builtin_fabs(value) <= most ? bin : nowhere;  // NaN too
+    bin = __builtin_fabs(value) <= most ? bin : nowhere;  // `nowhere` also for NaN
     bins[i] = static_cast<int32_t>(bin);
   }
 }
 
-// Products with a power of two that is not less than 1 are exact, and so are integers up to 2^24.
+// Exact in float: so are products with a power of two >= 1, and integers up to 2^24.
 void FindNearBins(const BinCall& call) {
   const auto scale = static_cast<float>(call.scale);
   const auto first = static_cast<int32_t>(call.first);
@@ -69,7 +69,8 @@ void FindNearBins(const BinCall& call) {
   const int64_t count = call.count;
   for (int64_t i = 0; i < count; ++i) {
     const float value = values[i], scaled = value * scale;
-    const float x = __builtin_fabsf(value) <= __FLT_MAX__ ? scaled : nowhere;  // NaN too
+    const float x = __builtin_fabsf(value) <= __FLT_MAX__ ? scaled : nowhere;  // `nowhere` also for
+                                                                               // NaN
     const auto toward_zero = static_cast<int32_t>(x);
     const int32_t floor = toward_zero - (static_cast<float>(toward_zero) > x ? 1 : 0);
     bins[i] = floor - first;

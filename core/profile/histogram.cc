@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exactly mergeable histograms: the bin width is a function of the range alone, and edges are
-// multiples of it, so coarsening joins whole bins and order never matters.
+// Exactly mergeable histograms.  The bin width is a function of the range alone, and bin edges are
+// multiples of the width, so coarsening merges whole bins and the order does not matter.
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +11,8 @@
 namespace octavo::profile {
 namespace {
 
-// Finer bins than these are useless: every float is a multiple of 2^-149, and 40 bits below the
-// largest magnitude an index still fits an int64 with room.
+// Finer bins add no information: every float is a multiple of 2^-149.  With bins at most 40 bits
+// finer than the largest magnitude, an index fits an int64.
 constexpr int kLeastExponent = -149;
 constexpr int kIndexBits = 40;
 
@@ -24,7 +24,7 @@ int64_t FloorShift(int64_t index, int shift) {
   return shift >= 63 ? (index < 0 ? -1 : 0) : index >> shift;
 }
 
-// The least exponent for which [min, max] touches at most kMaxBins bins.
+// The least exponent with which [min, max] needs at most kMaxBins bins.
 int ExponentFor(float min, float max) {
   int exponent = kLeastExponent;
   const double magnitude = std::max(std::fabs(double{min}), std::fabs(double{max}));
@@ -85,7 +85,7 @@ void Histogram::Add(std::span<const float> values, ThreadPool* pool) {
   const Extent extent = ExtentOf(values, pool);
   non_finite_ += static_cast<int64_t>(values.size()) - extent.finite;
   if (extent.finite == 0) return;
-  // -0 and 0 are one number, and the result must not depend on which of them comes first.
+  // Adding 0 turns -0 into 0; otherwise the result would depend on which of them comes first.
   Cover(extent.min + 0.0f, extent.max + 0.0f);
   CountInto(values, {.exponent = exponent_, .first = first_}, pool, counts_);
   total_ += extent.finite;

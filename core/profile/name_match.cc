@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Glow's names, as its loader and its profiler generate them.
+// Reproduces how Glow's loader and profiler form names.
 #include "core/profile/name_match.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ std::string Legal(std::string_view name) {
   return legal;
 }
 
-// The place behind "name" in "name:0", or the end.
+// The position after "name" in "name:0", or the end.
 size_t ResultNumber(std::string_view name) {
   const size_t colon = name.rfind(':');
   if (colon == std::string_view::npos || colon + 1 == name.size()) return name.size();
@@ -29,7 +29,7 @@ size_t ResultNumber(std::string_view name) {
   return colon;
 }
 
-// "name:0" of "name__7:0", or nothing if there is no such suffix.
+// Removes the suffix: "name:0" for "name__7:0".  Empty if there is no such suffix.
 std::optional<std::string> WithoutSuffix(std::string_view name) {
   const size_t end = ResultNumber(name);
   const std::string_view base = name.substr(0, end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches Glow's names of node outputs with values.  Glow replaces characters other than letters,
+// Maps Glow's names of node outputs to values.  Glow replaces every character except letters,
 // digits and '_' by '_', may add "__N", and appends the result's number.
 #pragma once
 
@@ -15,8 +15,8 @@ class NameIndex {
  public:
   explicit NameIndex(const ir::Graph& graph);
 
-  // The entries by the model's own value names.  An entry that matches no value, two values, or the
-  // value of another entry is listed.
+  // The entries under the model's own value names.  `unmatched` lists entries that match no value,
+  // entries that match two values, and entries that match the same value as another entry.
   struct Matched {
     Profile profile = {};
     std::vector<std::string> unmatched = {};
@@ -25,10 +25,10 @@ class NameIndex {
 
  private:
   using Names = std::map<std::string, std::set<std::string>, std::less<>>;
-  Names values_, outputs_, legal_values_;  // to value names
+  Names values_, outputs_, legal_values_;  // map to value names
 
   struct Found {
-    int rule = 0;  // the lower, the more certain
+    int rule = 0;  // a lower rule is more certain
     std::string value = {};
   };
   std::optional<Found> Find(std::string_view name) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes profiles as JSON, and merges those of shards.
+// Reads and writes profiles as JSON and merges the profiles of shards.
 #include "core/profile/profile.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ Failure Wrong(fmt::format_string<Args...> format, Args&&... args) {
       .Reason("INVALID_PROFILE");
 }
 
-// The float of a JSON number, or nothing if it is none or not finite.
+// The float of a JSON number; empty if it is missing, not a number or not finite.
 std::optional<float> FloatOf(const json& object, const char* key) {
   const auto at = object.find(key);
   if (at == object.end() || !at->is_number()) return std::nullopt;
@@ -169,7 +169,7 @@ Result<Profile> Merge(const std::vector<Profile>& profiles) {
       into.min = std::min(into.min, entry.min);
       into.max = std::max(into.max, entry.max);
       into.non_finite += entry.non_finite;
-      // A histogram of only a part of the data would be misleading, so it is dropped.
+      // A histogram of only a part of the data would be misleading.
       if (into.histogram && entry.histogram) {
         into.histogram->Merge(*entry.histogram);
       } else {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges and histograms of a model's values over samples, by original value name.  Histograms
-// have power-of-two bins at multiples of their width, so that merging profiles of shards equals
-// one profile of all data, bit for bit.
+// Ranges and histograms of a model's values over samples, by original value name.  The bins of a
+// histogram have a power-of-two width and start at multiples of it, so merging the profiles of
+// shards equals one profile of all data, bit for bit.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@
 namespace octavo::profile {
 
 inline constexpr int kMaxBins = 2048;
-inline constexpr int kPreparation = 1;  // version of the preparation that profiles are made after
+inline constexpr int kPreparation = 1;  // version of the preparation before profiling
 
 // Counts of finite values; bin k covers [(first + k) * 2^exponent, (first + k + 1) * 2^exponent).
 class Histogram {
@@ -35,7 +35,7 @@ class Histogram {
   float min() const { return min_; }
   float max() const { return max_; }
 
-  // Makes a histogram from a file's figures; kInvalidArgument if they are not of this form.
+  // Makes a histogram from a file's figures; kInvalidArgument if its bins are not of this form.
   static Result<Histogram> FromCounts(double low, double high, std::vector<int64_t> counts,
                                       float min, float max, int64_t non_finite);
   bool operator==(const Histogram&) const = default;
@@ -62,21 +62,21 @@ struct Entry {
 };
 
 struct Profile {
-  std::string model_digest = {};  // "sha256:.." or empty (hand-written)
+  std::string model_digest = {};  // "sha256:.."; empty in a hand-written profile
   int preparation = kPreparation;
-  int64_t samples = 0;      // 0: not known
-  bool glow_names = false;  // entries are named by Glow; see name_match.h
+  int64_t samples = 0;      // 0: unknown
+  bool glow_names = false;  // entries have Glow's names; see name_match.h
   std::map<std::string, Entry, std::less<>> values = {};
 
   bool operator==(const Profile&) const = default;
 };
 
-// Parses JSON, Glow's YAML, ONNX Runtime's calibration JSON or TensorRT's cache, by the text's
-// form. kInvalidArgument names the entry that is wrong.
+// Reads JSON, Glow's YAML, ONNX Runtime's calibration JSON or TensorRT's cache; the text's form
+// determines which.  The message of kInvalidArgument names the wrong entry.
 Result<Profile> Parse(std::string_view text);
 std::string ToJson(const Profile& profile);
 std::string ToGlowYaml(const Profile& profile);
-// kInvalidArgument if the profiles are of different models or preparations.
+// kInvalidArgument if the profiles are of different models or of different preparations.
 Result<Profile> Merge(const std::vector<Profile>& profiles);
 
 }  // namespace octavo::profile

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks that every reader makes of a range.
+// The checks of a range that all readers share.
 #include <cmath>
 
 #include "core/profile/formats/formats.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Readers of other tools' profiles, each for text that `profile::Parse` found to be of its form.
-// They read ranges; histograms of other tools have other bins and are checked, but not kept.
+// Readers of other tools' profiles.  `profile::Parse` selects the reader by the text's form.  They
+// return ranges only: histograms of other tools have other bins, so the readers check and drop
+// them.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,8 +12,8 @@ namespace octavo::profile {
 
 inline constexpr size_t kMaxEntries = size_t{1} << 20;
 
-// Adds a range; kInvalidArgument, beginning with `place`, if it is invalid, a duplicate or one too
-// many.
+// Adds a range.  kInvalidArgument, with a message that begins with `place`, if it is not a range,
+// if the name occurs twice, or if the profile exceeds kMaxEntries.
 Status AddRange(std::string_view place, std::string name, float min, float max, Profile& profile);
 
 bool LooksLikeTensorRt(std::string_view text);

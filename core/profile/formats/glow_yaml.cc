@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Glow's profile: three YAML documents, the tools' version, a hash of the graph, and a list of
-// ranges by the name of a node's output.  Read as events, so that histograms take no memory.
+// Glow's profile: three YAML documents, which are the tools' version, a hash of the graph, and a
+// list of ranges by the name of a node's output.  The parser is event-based, so histograms take no
+// memory.
 #include <yaml-cpp/anchor.h>
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>

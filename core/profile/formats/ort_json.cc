@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime's calibration JSON: `calibration.json` maps a tensor to its TensorData (or, in older
-// versions, to [min, max]); saved TensorsData hold such a map as "data".
+// ONNX Runtime's calibration JSON.  `calibration.json` maps a tensor to its TensorData (in older
+// versions to [min, max]); a saved TensorsData holds such a map as "data".
 #include <nlohmann/json.hpp>
 
 #include "core/profile/formats/formats.h"
@@ -12,14 +12,14 @@ using nlohmann::json;
 
 bool IsPair(const json& value) { return value.is_array() && value.size() == 2; }
 
-// Names the class that ONNX Runtime's encoder notes in each object.
+// Whether ONNX Runtime's encoder marked the object with this class.
 bool IsClass(const json& value, const char* name) {
   if (!value.is_object()) return false;
   const auto at = value.find("CLS");
   return at != value.end() && *at == name;
 }
 
-// A number: plain, an array of one, or an encoded numpy array of one.
+// Reads a number: plain, an array of one number, or an encoded numpy array of one number.
 std::optional<float> NumberOf(const json& value) {
   const json* inner = &value;
   if (inner->is_object()) {

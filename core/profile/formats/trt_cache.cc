@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorRT's calibration cache: a line "TRT-<version>-<calibrator>", then "<tensor>: <scale>"
-// lines, the scale being the eight hex digits of a float, most significant first.  127 steps of it
-// are the largest magnitude.
+// TensorRT's calibration cache: a line "TRT-<version>-<calibrator>", then lines "<tensor>:
+// <scale>".  The scale is a float as eight hex digits, most significant first.  The largest
+// magnitude is 127 times the scale.
 #include <bit>
 #include <charconv>
 #include <cmath>
@@ -20,7 +20,7 @@ Failure Wrong(int line, std::string_view what) {
 }
 
 Status ReadLine(std::string_view text, int line, Profile& profile) {
-  // A tensor's name may hold colons and spaces.
+  // A tensor's name may contain colons and spaces.
   const size_t colon = text.rfind(": ");
   if (colon == std::string_view::npos) return Wrong(line, "must be '<tensor>: <scale>'");
   const std::string_view digits = text.substr(colon + 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes Glow's three documents.  Its histograms have bins of one width from min to max.
+// Writes Glow's three documents.  All bins of its histograms have the same width, from min to max.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kGlowBins = 512;
 
-// A double-quoted scalar; control characters are escaped.
+// Returns a double-quoted scalar with control characters escaped.
 std::string Quoted(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -26,7 +26,8 @@ std::string Quoted(std::string_view text) {
   return out + "\"";
 }
 
-// Adds each count to the bin that holds the middle of its own bin, or to the nearest one.
+// Adds each count to the bin that contains the middle of the count's own bin, or to the nearest
+// bin.
 std::vector<int64_t> Rebin(const Entry& entry) {
   if (!entry.histogram || entry.histogram->empty()) return {};
   std::vector<int64_t> bins(kGlowBins, 0);
