@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The built-in target files' texts, in order of their names.
+// The texts of the built-in target files, sorted by name.
 #pragma once
 
 #include <string_view>

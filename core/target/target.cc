@@ -47,7 +47,7 @@ Failure Wrong(std::string_view key, std::string_view must) {
   return Fail(Code::kUsage, "target file: '{}' must be {}", key, must).Field(key);
 }
 
-// Reads the keys of one JSON object; each is taken once, the rest are unknown.
+// Reads the keys of one JSON object and reports the keys that no call has read.
 class Reader {
  public:
   Reader(const json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
@@ -113,7 +113,7 @@ Status ReadWeights(const json& object, WeightRule& rule) {
   return reader.RefuseUnknown();
 }
 
-// Parameters of results by op: {"Softmax": {"scale": 0.00390625, "zero_point": 0}}.
+// Reads the fixed parameters of results: {"Softmax": {"scale": 0.00390625, "zero_point": 0}}.
 Status ReadResults(const json& object, Target& target) {
   if (!object.is_object()) return Wrong("results", "an object of ops");
   target.results.clear();
@@ -133,7 +133,7 @@ Status ReadResults(const json& object, Target& target) {
   return {};
 }
 
-// Checks that keys do not contradict each other.
+// Checks that the keys are possible in combination.
 Status CheckTogether(const Target& target) {
   for (const auto& [op, fixed] : target.results) {
     int exponent = 0;
@@ -159,7 +159,8 @@ Status CheckTogether(const Target& target) {
   return {};
 }
 
-// Inference of an op that Octavo does not know: the result is shaped like the first input.
+// Type inference of an op that Octavo does not know: results have the first input's dtype and
+// shape.
 Status InferLikeFirst(ir::InferContext& context) {
   for (size_t i = 0; i < context.result_count(); ++i) {
     context.SetResult(i, context.dtype(0), context.shape(0));
@@ -192,7 +193,7 @@ Status ReadRescale(const json& object, ir::RescaleRule& rule) {
   return reader.RefuseUnknown();
 }
 
-// {"value": "float"}: the attributes that the op may have, with their kinds.
+// Reads the op's attributes and their kinds: {"value": "float"}.
 Status ReadAttributes(const json& object, std::vector<std::string>& names,
                       std::vector<ir::AttrSpec>& specs) {
   constexpr std::string_view must = "an object of int, float, string, ints, floats or strings";
@@ -202,7 +203,7 @@ Status ReadAttributes(const json& object, std::vector<std::string>& names,
       {ir::AttrKind::kFloats, "floats"}, {ir::AttrKind::kStrings, "strings"},
   };
   if (!object.is_object()) return Wrong("ops.attributes", must);
-  for (const auto& [name, kind] : object.items()) names.push_back(name);  // before views of them
+  for (const auto& [name, kind] : object.items()) names.push_back(name);  // before viewing them
   for (const std::string& name : names) {
     const json& kind = object[name];
     const auto word =
@@ -224,7 +225,7 @@ Status ReadOp(const json& object, CustomOp& op) {
   if (quant != "same-as-input" && quant != "free") {
     return Wrong("ops.quant", "same-as-input or free");
   }
-  // Owns the strings that the OpDef's views point into.
+  // The strings share their owner with the op definition, so that its views stay valid.
   struct Owned {
     std::string name, domain;
     std::vector<std::string> attribute_names;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A target: what a device can run, as a JSON description (the built-in ones are files of this
-// folder) or a base with changes.  Passes query the target, never a device name.
+// The capabilities of a device as data: a JSON description.  Built-in descriptions are files in
+// this folder; a description may also be a base with changes.  Passes query the target and never
+// compare device names.
 #pragma once
 
 #include <map>
@@ -19,7 +20,7 @@ namespace octavo::target {
 using ir::Name;
 using numerics::Mode;
 
-// How quantization parameters are chosen for a range.
+// How quantization parameters follow from a range.
 enum class SchemeKind { kAsymmetric, kSymmetric, kSymmetricUint8, kPow2 };
 std::string_view Name(SchemeKind kind);
 std::optional<SchemeKind> ParseSchemeKind(std::string_view name);
@@ -29,7 +30,7 @@ struct WeightRule {
   bool per_channel = true;
   bool symmetric = true;
   bool narrow_range = true;
-  std::vector<std::string> per_tensor = {};  // ops whose weights have one scale even so
+  std::vector<std::string> per_tensor = {};  // ops whose weights have one scale regardless
 };
 
 // The parameters that an op's result always has.
@@ -40,17 +41,17 @@ struct FixedResult {
   bool operator==(const FixedResult&) const = default;
 };
 
-// An op of the target's own, with the rules that let Rescales move through it.
+// An op that only the target has, with the rules that let Rescales move through it.
 struct CustomOp {
   std::string name = {};
   std::string domain = {};
-  std::shared_ptr<const ir::OpDef> def = {};  // its strings are owned by this object's `name`s
+  std::shared_ptr<const ir::OpDef> def = {};  // also owns the strings that its views refer to
 };
 
 struct Target {
   std::string name = {};
   const numerics::Mode* numerics = &numerics::kOnnx;
-  std::vector<ir::DType> activations = {ir::DType::kU8};  // the first is the default
+  std::vector<ir::DType> activations = {ir::DType::kU8};  // the first one is the default
   SchemeKind scheme = SchemeKind::kAsymmetric;            // of activations
   WeightRule weights = {};
   int bias_bits = 32;
@@ -58,35 +59,37 @@ struct Target {
   bool fully_quantized = false;
   bool integer_io = false;
   std::vector<std::string> float_ops = {};    // ops that stay float
-  std::vector<std::string> integer_ops = {};  // if any: the only ones that compute in integers
-  std::vector<std::string> same_type = {};    // ops whose result has the type of their operand
+  std::vector<std::string> integer_ops = {};  // if not empty: the only ops that compute in integers
+  std::vector<std::string> same_type = {};    // ops whose result has its operand's type
   std::map<std::string, FixedResult, std::less<>> results = {};  // by op
-  std::vector<std::string> keep = {};                            // ops not lowered
-  std::vector<std::string> lower = {};  // ops lowered though the default keeps them
+  std::vector<std::string> keep = {};                            // ops that are not lowered
+  std::vector<std::string> lower = {};  // ops that are lowered although the default keeps them
   std::vector<CustomOp> ops = {};
 
-  // Why the target keeps the op in float; empty if it does not.  Ops that copy quantized values
-  // (`kind` kSameScale) need no arithmetic of the target.
+  // Returns the reason why the target computes the op in float.  Empty if the target does not
+  // require float.  A same-scale op (`kind` kSameScale) needs no arithmetic and is listed only by
+  // `float_ops`.
   std::string WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const;
-  // How a node takes part in integer arithmetic on this target: the op's rule, narrowed by
+  // How a node takes part in integer arithmetic on this target: the op's rule, restricted by
   // `same_type` and `results`.
   ir::QuantRule QuantOf(const ir::Graph& graph, const ir::Node& node) const;
-  // Why a Rescale next to the op cannot be folded into it on this target; empty: it can.
+  // Returns the reason why the types of the op's operands and results must not change.  Empty if
+  // the target permits changes.
   std::string WhyTypeStays(std::string_view op) const;
   bool Lowers(std::string_view op) const;
   bool Keeps(std::string_view op) const;  // not lowered
   bool WantsOneType(std::string_view op) const;
   const FixedResult* ResultOf(std::string_view op) const;
-  // Whether the weights of the op have a scale for each channel.
+  // Whether the op's weights have one scale per channel.
   bool PerChannel(std::string_view op) const;
-  // Whether zero points are chosen as in Glow, which its numerics modes require.
+  // Whether zero points follow Glow's own choice, which is part of its numerics.
   bool glow_zero_points() const;
 };
 
-// A built-in by name; kUsage with the list of names for an unknown one.
+// Returns a built-in target; kUsage with the list of names if the name is unknown.
 Result<Target> BuiltIn(std::string_view name);
 std::vector<std::string> BuiltInNames();
-// A target file's text; unknown keys and wrong values are kUsage naming the key.
+// Parses a target file; kUsage, with the key, for an unknown key or a wrong value.
 Result<Target> Parse(std::string_view json_text);
 
 }  // namespace octavo::target
