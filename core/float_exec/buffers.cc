@@ -22,7 +22,7 @@ ir::Tensor Buffers::Make(ir::DType dtype, const ir::Shape& shape, Start start) {
   const int64_t wanted = ir::NumElements(shape) * ir::SizeOf(dtype);
   int64_t size = (wanted + kAlignment) / kAlignment * kAlignment;
   std::shared_ptr<std::byte> memory;
-  // A buffer up to twice as large serves as well.
+  // Accept a buffer of up to twice the size.
   if (const auto at = pool_->free.lower_bound(size);
       at != pool_->free.end() && at->first <= 2 * size) {
     size = at->first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pool of memory for values, reused within a run and by later runs.
+// A memory pool for values.  Later values and later runs reuse the memory.
 #pragma once
 
 #include <map>
@@ -12,8 +12,8 @@ namespace octavo::float_exec {
 class Buffers {
  public:
   enum class Start { kArbitrary, kZeroed };
-  // A writable tensor; its elements are arbitrary unless kZeroed.  Its memory returns to the pool
-  // when its last copy is destroyed.
+  // Returns a writable tensor.  Its elements are arbitrary unless kZeroed.  Its memory returns to
+  // the pool when its last copy is destroyed.
   ir::Tensor Make(ir::DType dtype, const ir::Shape& shape, Start start);
 
  private:

@@ -24,7 +24,7 @@ bool AllF32(const ir::EvalContext& context) {
   });
 }
 
-// Kernels compute f32 only; the definition handles other types.
+// Kernels support only f32; the definition handles other types.
 Function OnF32(Function kernel) {
   return [kernel = std::move(kernel)](const ir::EvalContext& context) {
     return AllF32(context) ? kernel(context) : RunDefinition(context);
@@ -59,12 +59,12 @@ MatrixView View(const float* data, int64_t rows, int64_t columns, bool transpose
   return MatrixView{data, columns, rows, rows, 1}.Transposed();
 }
 
-// Packing pays off when many rows reuse the packed weights.
+// Packing pays off if many rows reuse the packed weights.
 bool Prepacks(const ir::Tensor* constant, int64_t rows, bool transposed) {
   return constant != nullptr && (rows >= 8 || transposed);
 }
 
-// y = a * b + c, where c is absent or one row for all.
+// y = a * b + c, where c is absent or a single row.
 Function PrepareGemm(const ir::Node& node, Shapes shapes, Constants constants) {
   const bool trans_a = node.attributes.Int("transA", 0) != 0;
   const bool trans_b = node.attributes.Int("transB", 0) != 0;
@@ -94,7 +94,7 @@ Function PrepareGemm(const ir::Node& node, Shapes shapes, Constants constants) {
   };
 }
 
-// Offset of the matrix of each index of the broadcast batch.
+// Offset of the matrix of each index in the broadcast batch.
 std::vector<int64_t> Offsets(const ir::Shape& operand, const ir::Shape& batch) {
   const int64_t matrix = operand[operand.size() - 2] * operand.back();
   const size_t own = operand.size() - 2;
@@ -182,7 +182,7 @@ Result<Computation> Prepare(const ir::Node& node, std::span<const ir::Shape> sha
       return Computation{OnF32(std::move(kernel)), true};
     }
   }
-  // Clamps and elementwise sums write every element.
+  // Clamps and elementwise sums write every element of their results.
   return Computation{&RunDefinition, node.op->clamps || node.op->sums};
 }
 

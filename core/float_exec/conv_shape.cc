@@ -8,7 +8,8 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
-// Padding by ONNX's auto_pad, with which a Conv's result has ceil(in / stride) elements.
+// Sets the padding by ONNX's auto_pad.  For SAME_*, `total` pads a Conv's output to ceil(in /
+// stride).
 void ResolvePadding(const std::string& auto_pad, int64_t total, ConvAxis& axis) {
   if (auto_pad == "VALID") axis.before = axis.after = 0;
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return;
@@ -34,7 +35,7 @@ ConvAxis AxisOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w, si
           .extra = At(attributes.Ints("output_padding"), i, 0)};
 }
 
-// The sizes in two axes; a one-dimensional convolution gets a first axis of extent 1.
+// For one or two axes; a missing first axis has extent 1.
 std::optional<ConvShape> InPlane(const std::optional<ConvAxes>& sizes) {
   if (!sizes || sizes->axes.size() > 2) return std::nullopt;
   const ConvAxis height = sizes->axes.size() == 2 ? sizes->axes[0] : ConvAxis{};
@@ -89,7 +90,7 @@ std::optional<ConvAxes> ConvTransposeAxesOf(const ir::Node& node, const ir::Shap
     ConvAxis& axis = sizes.axes.emplace_back(AxisOf(node, x, w, i));
     const int64_t full = axis.stride * (axis.in - 1) + axis.extra + axis.reach();
     if (!wanted.empty()) {
-      // output_shape decides the padding; its spatial extents are the last ones.
+      // output_shape determines the padding; its last extents are the spatial ones.
       const int64_t total = full - wanted[wanted.size() - spatial + i];
       if (total < 0) return std::nullopt;
       axis.before = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sizes of a Conv or ConvTranspose node in the form of the kernels.
+// Reads the sizes of a Conv or ConvTranspose node in the form that the kernels use.
 #pragma once
 
 #include <optional>
@@ -17,18 +17,18 @@ struct ConvAxis {
   int64_t reach() const { return (kernel - 1) * dilation + 1; }
 };
 
-// The same sizes for any number of spatial axes.
+// The sizes for any number of spatial axes.
 struct ConvAxes {
   int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;
   std::vector<ConvAxis> axes = {};
 };
 
-// nullopt without a spatial axis, or for an output_shape that no padding yields.
+// nullopt if there is no spatial axis, or if no padding yields the attribute output_shape.
 std::optional<ConvAxes> ConvAxesOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w);
 std::optional<ConvAxes> ConvTransposeAxesOf(const ir::Node& node, const ir::Shape& x,
                                             const ir::Shape& w);
 
-// nullopt for more than two spatial axes; one-dimensional convolutions have height 1.
+// nullopt for more than two spatial axes; a one-dimensional convolution has height 1.
 std::optional<ConvShape> ConvShapeOf(const ir::Node& node, const ir::Shape& x, const ir::Shape& w);
 std::optional<ConvShape> ConvTransposeShapeOf(const ir::Node& node, const ir::Shape& x,
                                               const ir::Shape& w);

@@ -12,7 +12,7 @@ namespace {
 using ir::DType;
 using ir::Tensor;
 
-// A float format of 16 bits with `kBits` bits of fraction behind the leading one.
+// Rounds to a 16-bit float format with `kBits` explicit fraction bits.
 template <int kBits>
 uint16_t Round(double value) {
   constexpr int kExponents = 15 - kBits;
@@ -24,9 +24,9 @@ uint16_t Round(double value) {
   if (std::isinf(magnitude)) return sign | kInfinity;
   if (magnitude == 0) return sign;
   int exponent = std::max(std::ilogb(magnitude), 1 - kBias);
-  // `code` counts units of the last place; the current rounding mode is to nearest, ties to even.
+  // In units of the last place.  The current rounding mode is round to nearest, ties to even.
   const auto code = static_cast<int64_t>(std::nearbyint(std::ldexp(magnitude, kBits - exponent)));
-  // The carry of the fraction goes into the exponent by itself.
+  // A carry out of the fraction increments the exponent.
   const int64_t bits = (static_cast<int64_t>(exponent + kBias - 1) << kBits) + code;
   return sign | static_cast<uint16_t>(std::min<int64_t>(bits, kInfinity));
 }

@@ -10,10 +10,10 @@ using ir::Graph;
 using ir::Node;
 using ir::ValueId;
 
-// Shorter sums are computed about as fast as their results are copied.
+// Computing shorter sums takes about as long as copying their results.
 constexpr int64_t kLeastTerms = 128;
 
-// The terms of one sum of a node that multiplies data by constant weights; else 0.
+// The number of terms per sum if the node multiplies data by constant weights; else 0.
 int64_t TermsOf(const Graph& graph, const Node& node) {
   if (node.op->weight_axis == nullptr || node.results.size() != 1) return 0;
   if (graph.type(node.result()).dtype != ir::DType::kF32) return 0;

@@ -24,15 +24,15 @@ struct Step {
   NodeId node = {};
   Computation computation = {};
   bool is_given = false;
-  bool reinterprets = false;            // attaches quantization parameters to stored integers
-  std::vector<ValueId> last_uses = {};  // values that no later step reads
+  bool reinterprets = false;            // attaches quantization parameters to plain integers
+  std::vector<ValueId> last_uses = {};  // values that later steps do not read
 };
 
-// Limit in bytes of prepacked weights; others are packed in each run or read in place, so that a
-// large model is not in memory twice.
+// Limit in bytes for prepacked weights.  Weights beyond it are packed in each run or read in place,
+// so that memory does not hold a large model twice.
 constexpr int64_t kMostPacked = int64_t{128} << 20;
 
-// Releases the mapped pages of large constants after a node.
+// Releases the mapped pages of large constants after a node has run.
 void ReleaseConstants(std::span<const Tensor* const> inputs) {
   for (const Tensor* input : inputs) {
     if (input != nullptr && static_cast<size_t>(input->bytes()) >= kWorthReleasing) {
@@ -57,9 +57,9 @@ struct Session::State {
   const Graph& graph;
   std::vector<ValueId> given = {};
   std::vector<Step> steps = {};
-  // Constants, and values that follow from constants alone, as the graph stores them.
+  // Constants and values that depend only on constants, as the graph stores them.
   std::unordered_map<ValueId, Tensor> fixed = {};
-  // The quantized ones of these, dequantized.
+  // The quantized values among them, dequantized.
   std::unordered_map<ValueId, Tensor> fixed_floats = {};
   Buffers buffers = {};
   int64_t packed_bytes = 0;
@@ -165,7 +165,7 @@ void Session::State::FindLastUses() {
       step->last_uses.push_back(id);
     };
     for (const ValueId id : node.inputs) visit(id);
-    for (const ValueId id : node.results) visit(id);  // an unused result
+    for (const ValueId id : node.results) visit(id);  // a result may be unused
   }
 }
 
@@ -252,7 +252,7 @@ Result<std::vector<Tensor>> Session::Run(const std::vector<Tensor>& inputs, Thre
   std::vector<Tensor> outputs;
   for (const ValueId id : state_->graph.outputs()) {
     const auto at = state_->fixed.find(id);
-    // A copy: the next run reuses the session's memory.
+    // Copy, because the next run reuses the session's memory.
     outputs.push_back(at != state_->fixed.end() ? at->second : state_->values.at(id).Clone());
   }
   state_->values.clear();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of tiles.h whose vectors run over output channels; part of tiles.cc.
+// The loops of tiles.h whose vectors run over output channels.  Part of tiles.cc.
 #pragma once
 
 #include <algorithm>
 
 #include "core/float_exec/kernels/tiles.h"
 
-// A sanitizer checks each load of what is unrolled, which takes the compiler minutes.
+// Do not unroll under a sanitizer: it checks every unrolled load, which takes minutes to compile.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define OCTAVO_UNROLL
@@ -62,7 +62,7 @@ void Pixels(const PixelCall& call) {
   }
 }
 
-// Four channels of as many pixels as a vector has; `count` of them are wanted.
+// Transposes four channels of kLanes pixels and stores the first `count` of these channels.
 template <class V>
 inline void TurnChannels(const TurnCall& call, int64_t pixel, int64_t channel, int count) {
   const int64_t stride = call.sums_stride;
@@ -89,7 +89,7 @@ inline void TurnChannels(const TurnCall& call, int64_t pixel, int64_t channel, i
 
 template <class V>
 void Turn(const TurnCall& given) {
-  const TurnCall call = given;  // for all the compiler knows, the stores change `given`
+  const TurnCall call = given;  // the compiler must assume that the stores change `given`
   int64_t channel = 0;
   for (; channel + 4 <= call.channels; channel += 4) {
     for (int64_t pixel = 0; pixel < call.pixels; pixel += V::kLanes) {

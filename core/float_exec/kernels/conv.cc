@@ -10,15 +10,15 @@
 namespace octavo::float_exec {
 namespace {
 
-// Up to this many output channels per group are computed from one read of the group's input, if
-// there are enough groups for all threads.
+// Limits of kFewEach: at most kFewChannels output channels of a group share the input that is read,
+// and there are at least kFewGroups groups to distribute over the threads.
 constexpr int64_t kFewChannels = 8;
 constexpr int64_t kFewGroups = 8;
 
-// Pointwise convolutions of more pixels are products with vectors of pixels.
+// Pointwise convolutions with more pixels are products with vectors of pixels.
 constexpr int64_t kDirectPixels = 512;
 
-// Rows begin at cache lines where that widens them by a third at most; those of a 1x1 kernel are
+// Aligns rows to cache lines if that widens them by at most a third.  The rows of a 1x1 kernel stay
 // adjacent.
 int64_t LineWidth(int64_t width, const ConvShape& s) {
   const int64_t lines = internal::RoundUp(width, 16);
@@ -58,7 +58,7 @@ PackedConv ConvDriver::Begin(const ConvShape& shape) {
 PackedConv::Path ConvDriver::PathOf(const PackedConv& conv) {
   const ConvShape& s = conv.shape_;
   if (s.groups > 1 && s.in_channels == s.groups) return PackedConv::Path::kDepthwise;
-  // A row's last vector should be more full than empty.
+  // The last vector of a row should be more full than empty.
   const int64_t lanes = conv.tiles_->lanes;
   const int64_t vectors = (conv.out_width_ + lanes - 1) / lanes;
   const bool few = s.groups >= kFewGroups && s.out_channels / s.groups <= kFewChannels;
@@ -197,7 +197,7 @@ PackedConv PackConv2d(const ConvShape& shape, const float* weights) {
   return conv;
 }
 
-// A transposed convolution runs phase by phase, see conv_transpose.cc.
+// A transposed convolution has phases, see conv_transpose.cc.
 void Convolve(const PackedConv& conv, const float* x, const float* bias, float* y,
               ThreadPool& pool) {
   if (conv.out_height() <= 0 || conv.out_width() <= 0) return;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions in float32 with fixed bits, N,C,H,W (one-dimensional: height 1).  Every output is
-// one chain of fused multiply-adds that starts at +0 and runs over the input channels of its group
-// ascending, then kernel row, then kernel column; a tap in the padding takes part with the value
-// +0 (so it matters only to an infinite or NaN weight, or to the sign of a zero).  The bias is one
-// addition at the end.  Equal bits for any number of threads and any instruction set.
+// Convolutions in float32 with fixed bits, layout NCHW (one-dimensional: height 1).  Every output
+// is one chain of fused multiply-adds.  It starts at +0 and runs over the input channels of its
+// group in ascending order, then kernel rows, then kernel columns.  A tap in the padding
+// contributes with the value +0; this matters only for an infinite or NaN weight and for the sign
+// of a zero.  The bias is one addition at the end.  Any number of threads and any instruction set
+// give equal bits.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@
 
 namespace octavo::float_exec {
 
-// Sizes of both directions.  For Conv2d, `in` is what the strides divide; for ConvTranspose2d it
-// is what they multiply.
+// The sizes of a convolution or of a transposed one.  Conv2d divides `in` by the strides;
+// ConvTranspose2d multiplies it by them.
 struct ConvShape {
   int64_t batch = 1;
   int64_t in_channels = 0;
@@ -27,7 +28,7 @@ struct ConvShape {
   int64_t stride_height = 1, stride_width = 1;
   int64_t dilation_height = 1, dilation_width = 1;
   int64_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
-  // ConvTranspose2d only: rows and columns added at the end of the output.
+  // Only for ConvTranspose2d: rows and columns added at the end of the output.
   int64_t output_padding_height = 0, output_padding_width = 0;
 
   bool operator==(const ConvShape&) const = default;
@@ -40,7 +41,8 @@ int64_t ConvOutWidth(const ConvShape& shape);
 int64_t ConvTransposeOutHeight(const ConvShape& shape);
 int64_t ConvTransposeOutWidth(const ConvShape& shape);
 
-// Weights in the kernels' own order: made once, owns its data, read by any number of threads.
+// Weights in the order that the kernels read.  Packed once; owns its data; any number of threads
+// may read it.
 class PackedConv {
  public:
   const ConvShape& shape() const { return shape_; }
@@ -55,31 +57,32 @@ class PackedConv {
   ConvShape shape_;
   int64_t out_height_ = 0, out_width_ = 0;
   const internal::Tiles* tiles_ = nullptr;
-  // Which loops compute it: one input channel per group, few output channels per group, vectors of
-  // output channels, or a product with vectors of pixels.
+  // The loops that compute it, in order: for one input channel per group; for few output channels
+  // per group; with vectors of output channels; as a product with vectors of pixels.
   enum class Path { kDepthwise, kFewEach, kDirect, kDense };
   Path path_ = Path::kDense;
   std::shared_ptr<const float[]> weights_;
-  // A transposed convolution is one convolution per phase: output positions with equal remainder
-  // modulo the strides.
+  // A transposed convolution consists of one convolution per phase.  A phase is the set of output
+  // positions with equal remainders modulo the strides.
   struct Phase;
   std::shared_ptr<const std::vector<Phase>> phases_;
 };
 
-// `weights` is [out_channels, in_channels / groups, kernel_height, kernel_width], dense.
+// `weights` is dense, [out_channels, in_channels / groups, kernel_height, kernel_width].
 PackedConv PackConv2d(const ConvShape& shape, const float* weights);
-// `weights` is [in_channels, out_channels / groups, kernel_height, kernel_width], dense.  The
-// chain of an output runs over the input channels of its group ascending, then kernel row and
-// column *descending* (that is, input positions ascending), over the taps that meet an input
-// element or its padding; the zeros that the stride inserts between elements take no part.
+// `weights` is dense, [in_channels, out_channels / groups, kernel_height, kernel_width].  The chain
+// of an output runs over the input channels of its group in ascending order, then over kernel rows
+// and kernel columns in *descending* order (that is, input positions ascending).  It contains the
+// taps that meet an input element or its padding, but not the zeros that the stride inserts between
+// elements.
 PackedConv PackConvTranspose2d(const ConvShape& shape, const float* weights);
 
-// x [batch, in_channels, in_height, in_width] -> y [batch, out_channels, out_height, out_width],
-// both dense and apart.  `bias` has out_channels numbers or is null.
+// x [batch, in_channels, in_height, in_width] -> y [batch, out_channels, out_height, out_width].
+// Both are dense and must not overlap.  `bias` has out_channels elements or is null.
 void Convolve(const PackedConv& conv, const float* x, const float* bias, float* y,
               ThreadPool& pool);
 
-// Packs and convolves.
+// Packs the weights and convolves.
 void Conv2d(const ConvShape& shape, const float* x, const float* weights, const float* bias,
             float* y, ThreadPool& pool);
 void ConvTranspose2d(const ConvShape& shape, const float* x, const float* weights,

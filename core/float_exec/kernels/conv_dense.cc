@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of many channels: with vectors of them, or as products with vectors of pixels.
+// Convolutions with many channels: with vectors of channels, or as products with vectors of pixels.
 
 #include "core/float_exec/kernels/conv_driver.h"
 #include "core/float_exec/kernels/direct.h"
@@ -7,7 +7,8 @@
 namespace octavo::float_exec {
 namespace {
 
-// Up to this many output channels, packing costs more than it saves: the input is read in place.
+// With at most this many output channels, packing the input costs more than it saves; the product
+// reads the input in place.
 constexpr int64_t kRowsInPlace = 128;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of groups of few channels, whose vectors run over pixels that are read in place.
+// Convolutions with few channels per group.  Vectors run over pixels, which are read in place.
 #include <algorithm>
 
 #include "core/float_exec/kernels/conv_driver.h"
@@ -12,12 +12,12 @@ using internal::Scratch;
 
 namespace {
 
-// Larger planes of a depthwise convolution are laid out in bands of rows, so that the loops read
-// what was just written from the L1 cache.
+// A larger plane of a depthwise convolution is laid out in bands of rows, so that the loops read
+// each band from the L1 cache after it is written.
 constexpr int64_t kPlaneFloats = 8192;
 constexpr int64_t kBandFloats = 2048;
 
-// The field of the output rows that are laid out at a time.
+// The field of one band: as many output rows as are laid out at a time.
 Field BandField(const Field& plane) {
   if (plane.plane() <= kPlaneFloats) return plane;
   const int64_t reach = plane.rows - (plane.out_height - 1) * plane.step_height;

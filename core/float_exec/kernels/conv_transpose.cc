@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposed convolutions without the zeros between input elements: the outputs whose places leave
-// one remainder modulo the strides are a convolution of the input with every stride-th tap.
+// Transposed convolutions without the zeros between input elements.  The outputs whose positions
+// have the same remainder modulo the strides are a convolution of the input with every stride-th
+// tap.
 #include <algorithm>
 #include <numeric>
 
@@ -16,8 +17,9 @@ int64_t OutSize(int64_t in, int64_t pads, int64_t kernel, int64_t dilation, int6
   return std::max<int64_t>(0, stride * (in - 1) + extra + dilation * (kernel - 1) + 1 - pads);
 }
 
-// One axis of one phase: output places first, first + stride, ...; their taps are
-// last_tap, last_tap - tap_step, ..., which meet input places i + top, i + top + dilation, ...
+// One axis of one phase.  Its output positions are first, first + stride, ...; its taps are
+// last_tap, last_tap - tap_step, ....  For output i they meet input positions i - pad, i - pad +
+// dilation, ....
 struct PhaseAxis {
   int64_t first = 0, count = 0;
   int64_t last_tap = 0, tap_step = 1, taps = 0;
@@ -34,7 +36,7 @@ PhaseAxis PhaseOf(const AxisSizes& sizes, int64_t first) {
                  .count = (sizes.out - first + sizes.stride - 1) / sizes.stride,
                  .tap_step = sizes.stride / common,
                  .dilation = sizes.dilation / common};
-  // Output place o meets input place (o + pad - k * dilation) / stride at tap k.
+  // Output position o meets input position (o + pad - k * dilation) / stride at tap k.
   for (int64_t k = 0; k < sizes.kernel; ++k) {
     const int64_t spread = first + sizes.pad - k * sizes.dilation;
     if (spread % sizes.stride != 0) continue;
@@ -58,7 +60,7 @@ int64_t ConvTransposeOutWidth(const ConvShape& s) {
 
 struct PackedConv::Phase {
   PhaseAxis row = {}, column = {};
-  PackedConv conv = {};  // where there are taps
+  PackedConv conv = {};  // if the phase has taps
 
   bool empty() const { return row.taps == 0 || column.taps == 0; }
 };
@@ -87,7 +89,7 @@ struct ConvTransposeDriver {
     return picked;
   }
 
-  // The convolution that computes a phase; its padding at the end gives it the phase's size.
+  // The convolution that computes a phase.  Its padding at the end yields the phase's size.
   static ConvShape ShapeOf(const ConvShape& s, const Phase& phase) {
     const auto after = [](const PhaseAxis& axis, int64_t in) {
       return axis.count - in - axis.pad + axis.dilation * (axis.taps - 1);
@@ -132,7 +134,8 @@ struct ConvTransposeDriver {
     return conv;
   }
 
-  // Puts the results of a phase, [batch * out_channels][rows][columns], where they belong.
+  // Scatters the results of a phase, [batch * out_channels][rows][columns], to their positions in
+  // y.
   static void Spread(const PackedConv& conv, const Phase& phase, const float* from, float* y,
                      ThreadPool& pool) {
     const ConvShape& s = conv.shape_;
@@ -150,7 +153,7 @@ struct ConvTransposeDriver {
              });
   }
 
-  // The results of a phase without taps are the bias.
+  // Computes a phase without taps.
   static void FillWithBias(const PackedConv& conv, int64_t pixels, const float* bias, float* to) {
     const ConvShape& s = conv.shape_;
     for (int64_t plane = 0; plane < s.batch * s.out_channels; ++plane) {

@@ -9,32 +9,32 @@
 namespace octavo::float_exec::internal {
 namespace {
 
-// Pixels that share each read of the weights while these are in the L1 cache; twice as many if the
-// weights come from memory.
+// Pixels that share each part of the weights while it is in the L1 cache; twice as many if the
+// weights come from a farther cache or from memory.
 constexpr int64_t kBlockPixels = 112;
 constexpr int64_t kManyWeights = 1 << 17;
 
 // One call of Tiles::pixel within a block.
 struct Part {
-  int64_t x = 0;      // where its first pixel begins
+  int64_t x = 0;      // offset of its first pixel
   int64_t first = 0;  // pixel of the block
   int64_t pixels = 0;
 };
 
-// Parts of nearly equal size that cover a row.
+// Splits a row into parts of nearly equal size.
 int64_t PartPixels(const Tiles& tiles, int64_t width) {
   const int64_t parts = CeilDiv(width, tiles.pixels);
   return CeilDiv(width, parts);
 }
 
-// A block is some whole rows, or a piece of one that is long.
+// A block consists of whole rows or is a piece of one long row.
 int64_t BlockPixels(const DirectConv& conv, int64_t wanted) {
   if (conv.width <= wanted) return wanted / conv.width * conv.width;
   const int64_t part = PartPixels(*conv.tiles, conv.width);
   return std::max<int64_t>(1, wanted / part) * part;
 }
 
-// The parts of the pixels [block.begin, block.end), which are never more than one row's rest.
+// Finds the parts of the pixels [block.begin, block.end).  No part crosses the end of a row.
 void FindParts(const DirectConv& conv, Range block, std::vector<Part>& parts) {
   parts.clear();
   const int64_t most = PartPixels(*conv.tiles, conv.width);
@@ -48,7 +48,7 @@ void FindParts(const DirectConv& conv, Range block, std::vector<Part>& parts) {
   }
 }
 
-// Panels [panels) of the channels for one block of pixels.
+// Computes panels [panels) of the channels for one block of pixels.
 void RunBlock(const DirectConv& conv, Range block, Range panels, std::vector<Part>& parts) {
   const Tiles& tiles = *conv.tiles;
   const int64_t panel_width = kMaxPixelVectors * tiles.lanes;
@@ -69,7 +69,7 @@ void RunBlock(const DirectConv& conv, Range block, Range panels, std::vector<Par
         call.x = conv.x + part.x;
         call.sums = sums.get() + part.first * width;
         if (tap + depth >= conv.taps) {
-          // Prefetches the lines that are written at the end.
+          // Prefetch the results, which are written at the end.
           call.prefetch = conv.y + channel * pixels + block.begin + part.first;
           call.prefetch_stride = pixels;
           call.prefetch_lines = channels;
@@ -88,11 +88,11 @@ void RunBlock(const DirectConv& conv, Range block, Range panels, std::vector<Par
 }
 
 struct Cut {
-  int64_t pixels = 0, panels = 0;  // of a block
+  int64_t pixels = 0, panels = 0;  // per block
   int64_t pixel_blocks = 0, panel_blocks = 0;
 };
 
-// First along the pixels, then along the channels, until there are a few blocks a thread.
+// Splits along the pixels, then along the channels, until there are a few blocks per thread.
 Cut CutConv(int64_t count, const DirectConv& conv, int threads) {
   const int64_t wanted = threads == 1 ? 1 : CeilDiv(3 * threads, count);
   const int64_t all = conv.rows * conv.width;

@@ -8,7 +8,7 @@ namespace {
 
 using Run = GatherCall::Run;  // adjacent pixels of one output row within a panel
 
-// x / by for x >= 0; a 64-bit division takes as long as copying a short row, and nearly all
+// x / by for x >= 0.  A 64-bit division takes as long as copying a short row, and nearly all
 // strides are 1 or 2.
 int64_t Quotient(int64_t x, int64_t by) { return by == 1 ? x : by == 2 ? x >> 1 : x / by; }
 
@@ -50,13 +50,13 @@ void CopyStrided(const Tiles& tiles, CopyCall call, int64_t step) {
   }
 }
 
-// Both phases at once, where all of the input lies within the field.
+// Fills both phases in one pass; false unless all of the input lies within the field.
 bool SplitRows(const Tiles& tiles, const Field& field, const Placement& placement,
                const Interior& interior, CopyCall call, float* row) {
   const int64_t size = placement.in_width;
   float* halves[2] = {};
   for (int64_t phase = 0; phase < 2; ++phase) {
-    // Element i of the phase is x[2 * i + first], of the half `parity`.
+    // Element i of the phase is x[2 * i + first], an element of the half `parity`.
     const int64_t first = phase - placement.left, parity = first & 1;
     const Range& columns = interior.columns[phase];
     if (columns.begin * 2 + first != parity || columns.size() != (size + 1 - parity) / 2) {
@@ -71,8 +71,8 @@ bool SplitRows(const Tiles& tiles, const Field& field, const Placement& placemen
   return true;
 }
 
-// The runs of the columns [begin, end); runs are written in order, so that each may spill into
-// the next.
+// The runs of the columns [begin, end).  Runs are written in order, so each may overwrite the start
+// of the next.
 void FindRuns(const Field& field, Range columns, std::vector<Run>& runs) {
   runs.clear();
   for (int64_t n = columns.begin; n < columns.end;) {

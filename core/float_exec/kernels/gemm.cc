@@ -10,7 +10,7 @@
 namespace octavo::float_exec::internal {
 namespace {
 
-// With this depth a panel of B takes 24 KiB.
+// With this depth, a panel of B takes 24 KiB.
 constexpr int64_t kDepth = 128;
 constexpr int64_t kPanelsPerBlock = 10;
 
@@ -26,7 +26,8 @@ void AddColumnBias(const Product& p, Range rows, Range columns) {
   }
 }
 
-// One tile of C of `vectors` vectors; where the last is not whole it is computed aside.
+// Computes one tile of C with `vectors` vectors.  If the last vector is partial, it computes the
+// tile in a temporary buffer.
 void RunTile(const Product& p, TileCall call, Range rows, Range columns, int64_t vectors) {
   const Tiles& tiles = *p.tiles;
   const int64_t height = rows.size(), width = columns.size();
@@ -51,8 +52,8 @@ void RunTile(const Product& p, TileCall call, Range rows, Range columns, int64_t
   }
 }
 
-// One panel of the right operand for a part of the sum, whose first row is at `b`; and the one
-// after it, of which each tile prefetches another line.
+// One panel of the right operand for one part of the sum; its first row is at `b`.  `next` is the
+// panel after it; each tile prefetches another line of it.
 struct Panel {
   Range columns = {};
   const float* b = nullptr;
@@ -65,7 +66,7 @@ Panel PanelOf(Range columns, const float* b, int64_t stride, const Tiles& tiles)
   return {columns, b, stride, b + tiles.panel(), stride, kMaxTileVectors};
 }
 
-// The columns of `panel` of the block `rows` for the part `k` of the sum.
+// Computes the columns of `panel` in the block `rows` for the part `k` of the sum.
 void RunPanel(const Product& p, Range rows, const Panel& panel, Range k) {
   const int64_t height = p.tiles->rows;
   const int64_t vectors = CeilDiv(panel.columns.size(), p.tiles->lanes);
@@ -109,7 +110,8 @@ Panel PackPanel(const Product& p, Range k, Range columns, float* packed) {
   return panel;
 }
 
-// The block rows x columns of C.  columns.begin and rows.begin are multiples of the tile's.
+// Computes the block rows x columns of C.  rows.begin and columns.begin are multiples of the
+// tile's.
 void RunBlock(const Product& p, Range rows, Range columns) {
   const Tiles& tiles = *p.tiles;
   const int64_t depth = DepthOf(p.k);
@@ -135,7 +137,7 @@ void RunBlock(const Product& p, Range rows, Range columns) {
   }
 }
 
-// memcpy for some tens of floats, without the call.
+// memcpy for a few tens of floats, without the cost of a call.
 void CopyFloats(const float* from, int64_t count, float* to) {
   int64_t i = 0;
   for (; i + 4 <= count; i += 4) std::memcpy(to + i, from + i, 4 * sizeof(float));
@@ -162,11 +164,11 @@ void TransposeFour(const float* from, int64_t row_stride, float* to, int64_t hei
 }
 
 struct Cut {
-  int64_t columns = 0, rows = 0;  // of a block
+  int64_t columns = 0, rows = 0;  // per block
   int64_t column_blocks = 0, row_blocks = 0;
 };
 
-// First along n, which repeats no packing, then along m, until there are a few blocks a thread.
+// Splits along n, which repeats no packing, then along m, until there are a few blocks per thread.
 Cut CutProduct(int64_t count, const Product& p, int threads) {
   const int64_t panel = p.tiles->panel(), height = p.tiles->rows;
   const int64_t wanted = threads == 1 ? 1 : 3 * threads;
@@ -198,7 +200,7 @@ std::vector<Block>& KeptBlocks() {
 Scratch::Scratch(int64_t floats) : size_(floats) {
   if (floats == 0) return;
   std::vector<Block>& blocks = KeptBlocks();
-  // The smallest block that is large enough.
+  // Take the smallest block that is large enough.
   auto best = blocks.end();
   for (auto it = blocks.begin(); it != blocks.end(); ++it) {
     if (it->size >= floats && (best == blocks.end() || it->size < best->size)) best = it;

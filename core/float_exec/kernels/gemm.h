@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The blocked product that MatMul and Conv2d share: packed rows times columns that are prepacked,
-// packed block by block, or read in place.
+// The blocked matrix product that MatMul and Conv2d share: packed rows times columns that are
+// prepacked, packed block by block, or read in place.
 #pragma once
 
 #include <cstdint>
@@ -28,22 +28,23 @@ struct Range {
 inline int64_t CeilDiv(int64_t x, int64_t by) { return (x + by - 1) / by; }
 inline int64_t RoundUp(int64_t x, int64_t step) { return CeilDiv(x, step) * step; }
 
-// K-block: the length of equal parts of a sum over k, so that the operands of a part stay in the
-// caches.  Between two parts the partial sums are in memory, which changes no bit.
+// Length of a K-block: the sum over k is split into equal parts, so that the operands of a part
+// stay in the caches.  Memory holds the partial sums between two parts, which changes no bit.
 int64_t DepthOf(int64_t k);
 
-// A left operand as panels of tiles.rows rows, [panel][k][tiles.rows], the last filled with 0.
+// Packs a left operand as panels of tiles.rows rows, [panel][k][tiles.rows]; pads the last with 0.
 int64_t PackedRowsSize(const Tiles& tiles, int64_t rows, int64_t k);
 void PackRows(const Tiles& tiles, const MatrixView& a, Range panels, float* out);
 
-// A right operand as panels of tiles.panel() columns, [panel][k][width], where the last panel is
-// as wide as whole vectors need, filled with 0.  `columns.begin` is the first of a panel.
+// Packs a right operand as panels of tiles.panel() columns, [panel][k][width].  The last panel has
+// as many vectors as it needs, padded with 0.  `columns.begin` is the first column of a panel.
 int64_t PackedColumnsSize(const Tiles& tiles, int64_t columns, int64_t k);
 void PackColumns(const Tiles& tiles, const MatrixView& b, Range k, Range columns, float* out);
 
 // Floats that a ColumnPacker may write past its block.
 inline constexpr int64_t kPackSlack = 16;
-// What pack_b reads: row k of the columns of panel i begins at data + k * stride + panels[i].
+// The data that pack_b reads: row k of the columns of panel i begins at data + k * stride +
+// panels[i].
 struct PackSource {
   const float* data = nullptr;
   int64_t stride = 0;
@@ -51,8 +52,8 @@ struct PackSource {
 };
 using ColumnPacker = std::function<void(Range k, Range columns, float* out)>;
 
-// One product C[m, n]; one of packed_a and direct_a is set, and exactly one of packed_b, pack_b and
-// direct_b is set.
+// One product C[m, n].  Exactly one of packed_a and direct_a is set, and exactly one of packed_b,
+// pack_b and direct_b.
 struct Product {
   const Tiles* tiles = nullptr;
   int64_t m = 0, n = 0, k = 0;
@@ -61,7 +62,7 @@ struct Product {
   int64_t a_stride = 0;
   const float* packed_b = nullptr;
   const ColumnPacker* pack_b = nullptr;
-  PackSource source = {};           // of pack_b, where it is known
+  PackSource source = {};           // of pack_b, if known
   const float* direct_b = nullptr;  // row-major with b_stride
   int64_t b_stride = 0;
   float* c = nullptr;
@@ -69,8 +70,8 @@ struct Product {
   MatMulBias bias = {};
 };
 
-// Computes `count` products of equal shape, where make(i) describes the i-th, in blocks of C that
-// are distributed over the threads.
+// Computes `count` products of equal shape; make(i) returns the i-th.  Distributes blocks of C over
+// the threads.
 void RunProducts(int64_t count, const Product& shape, const std::function<Product(int64_t)>& make,
                  ThreadPool& pool);
 
@@ -85,8 +86,8 @@ inline Floats Memory(int64_t floats) {
   return Floats(static_cast<float*>(::operator new[](bytes, kFloatAlignment)));
 }
 
-// The same for the duration of a call.  Fresh pages cost more than a small product, so each thread
-// keeps a few blocks (at most kKept floats each) for its next calls.
+// Uninitialized memory for the duration of a call.  Fresh pages cost more than a small product, so
+// each thread keeps a few blocks (at most kKept floats each) for later calls.
 class Scratch {
  public:
   static constexpr int64_t kKept = 1 << 21;

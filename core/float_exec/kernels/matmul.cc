@@ -7,7 +7,7 @@ namespace octavo::float_exec {
 
 namespace {
 
-// A right operand up to this size stays in the L1 cache without packing.
+// A right operand of at most this size stays in the L1 cache without packing.
 constexpr int64_t kSmallFloats = 4096;
 // Rows at this distance, or a multiple of it, map to the same set of the L1 cache.
 constexpr int64_t kCacheWayFloats = 1024;
@@ -33,7 +33,7 @@ struct MatMulDriver {
     return a.column_stride == 1 && a.row_stride % kCacheWayFloats != 0;
   }
 
-  // Sets the left operand.  The result holds the packed rows, if any.
+  // Sets the left operand.  The returned scratch holds the packed rows, if any.
   static Scratch SetLeft(Product& product, const MatrixView& a, ThreadPool& pool) {
     const Tiles& tiles = *product.tiles;
     if (ReadsLeftInPlace(a)) {
@@ -49,7 +49,7 @@ struct MatMulDriver {
     return packed;
   }
 
-  // For a few rows, packing B costs more than it saves.
+  // With few rows, packing B costs more than it saves.
   static bool ReadsRightInPlace(const Tiles& tiles, const MatrixView& a, const MatrixView& b) {
     const bool small = b.rows * b.row_stride <= kSmallFloats;
     return b.column_stride == 1 && (a.rows <= 2 * tiles.rows || small);
@@ -99,8 +99,8 @@ void MatMul(const MatrixView& a, const MatrixView& b, float* c, int64_t c_stride
 
 void MatMulBatched(const MatrixView& a, const MatrixView& b, float* c, int64_t c_stride,
                    const MatMulBatch& batch, ThreadPool& pool) {
-  // Items share no packing, so each is one loop of its own; where there are many, threads take
-  // whole items (a loop within a loop runs inline).
+  // Items share no packing, so each item is a separate product.  If there are many items, each
+  // thread takes whole items (a nested loop runs inline).
   const auto run = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       MatrixView item_a = a, item_b = b;

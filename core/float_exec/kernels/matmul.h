@@ -2,8 +2,8 @@
 // Matrix product in float32 with fixed bits: every C[m,n] is one chain
 //   acc = +0;  for k ascending: acc = fma(A[m,k], B[k,n], acc);  C[m,n] = acc (+ bias, one
 //   addition)
-// whatever the number of threads, the instruction set or the packing.  (A NaN is a NaN everywhere,
-// but its other bits are not fixed.)
+// for any number of threads, instruction set and packing.  (NaNs occur in the same elements, but
+// their other bits are not fixed.)
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace internal {
 struct Tiles;
 }
 
-// Element (row, column) of a matrix is data[row * row_stride + column * column_stride]; so a
-// transposed matrix is one with its strides exchanged.
+// Element (row, column) is data[row * row_stride + column * column_stride]; exchanging the strides
+// transposes the matrix.
 struct MatrixView {
   const float* data = nullptr;
   int64_t rows = 0;
@@ -29,8 +29,8 @@ struct MatrixView {
   MatrixView Transposed() const { return {data, columns, rows, column_stride, row_stride}; }
 };
 
-// Packed weights: a right operand in the order of the kernels, made once and used by any number of
-// threads at a time.  It owns its copy of the data.
+// Packed weights: a right operand in the order that the kernels read.  Packed once; owns its copy
+// of the data; any number of threads may read it.
 class PackedMatrix {
  public:
   explicit PackedMatrix(const MatrixView& b);
@@ -45,21 +45,22 @@ class PackedMatrix {
   std::shared_ptr<const float[]> data_;
 };
 
-// Bias of a product: one number per row of C, one per column, or none.
+// Bias of a product: one element per row of C, one per column, or none.
 struct MatMulBias {
   const float* per_row = nullptr;
   const float* per_column = nullptr;
 };
 
-// C = A * B (+ bias).  C is [a.rows, b.columns] with rows `c_stride` apart, its columns adjacent;
-// it overlaps no operand.  a.columns == b.rows; zero sizes are allowed (no k: C is the bias or 0).
+// C = A * B (+ bias).  C is [a.rows, b.columns] with row stride `c_stride` and adjacent columns; it
+// must not overlap an operand.  Requires a.columns == b.rows; sizes may be zero (without k, C is
+// the bias or 0).
 void MatMul(const MatrixView& a, const MatrixView& b, float* c, int64_t c_stride, ThreadPool& pool,
             const MatMulBias& bias = {});
 void MatMul(const MatrixView& a, const PackedMatrix& b, float* c, int64_t c_stride,
             ThreadPool& pool, const MatMulBias& bias = {});
 
-// `count` products of one shape; item i reads a.data + a_offsets[i] and b.data + b_offsets[i] and
-// writes c + c_offsets[i] (equal offsets of operands mean broadcasting).
+// `count` products of one shape.  Item i reads a.data + a_offsets[i] and b.data + b_offsets[i] and
+// writes c + c_offsets[i]; equal offsets of an operand broadcast it.
 struct MatMulBatch {
   int64_t count = 1;
   const int64_t* a_offsets = nullptr;

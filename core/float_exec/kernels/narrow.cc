@@ -9,23 +9,23 @@
 namespace octavo::float_exec::internal {
 namespace {
 
-// A vector that lies across two cache lines takes twice as long.
+// Accessing a vector that crosses a cache line takes twice as long.
 constexpr int64_t kLine = 64 / sizeof(float);
 float* AlignedToLine(float* p) {
   const auto address = reinterpret_cast<uintptr_t>(p);
   return p + (0 - address) % 64 / sizeof(float);
 }
 
-// Constants of a convolution, the same for all planes.  The rows that the taps reach are sorted by
-// their remainder modulo the stride, so that those of adjacent output rows are adjacent: [column of
+// Shared by all planes of a convolution.  The rows that the taps reach are sorted by their
+// remainder modulo the stride, so that the rows of adjacent output rows are adjacent: [column of
 // the kernel][remainder][row].
 struct Plan {
   const Tiles* tiles = nullptr;
   ConvShape shape = {};
   int64_t out_height = 0, out_width = 0;
-  bool pairs = false;  // two planes at a time
-  int64_t phases = 1;  // remainders
-  int64_t rows = 0;    // of each
+  bool pairs = false;  // process two planes at a time
+  int64_t phases = 1;  // number of remainders
+  int64_t rows = 0;    // per remainder
   std::vector<int32_t> columns = {};
   std::vector<int64_t> offsets = {};
 
@@ -113,7 +113,7 @@ void RunNarrow(const Tiles& tiles, const ConvShape& shape, const float* weights,
                           .pairs = plan.pairs};
   const int64_t planes = shape.batch * shape.in_channels, together = plan.pairs ? 2 : 1;
   pool.For((planes + together - 1) / together, 1, [&](int64_t begin, int64_t end) {
-    // Rows outside of the input stay zero.
+    // Rows outside the input stay zero.
     const Scratch memory(plan.spread_size() + kLine);
     NarrowCall call = shared;
     call.spread = AlignedToLine(memory.get());

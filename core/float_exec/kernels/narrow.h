@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of small planes, whose rows fit one or two vectors: the columns that a tap
-// reads are permuted in registers, and two planes share a vector where possible.
+// Depthwise convolutions of small planes, whose rows fit one or two vectors.  They permute the
+// columns that a tap reads in registers, and process two planes per vector where possible.
 #pragma once
 
 #include "core/float_exec/kernels/conv.h"
@@ -12,7 +12,7 @@ namespace octavo::float_exec::internal {
 // Requires groups == in_channels.
 bool IsNarrow(const Tiles& tiles, const ConvShape& shape);
 
-// Does what Convolve does; `weights` are [out_channels, kernel_height * kernel_width].
+// As Convolve; `weights` is [out_channels, kernel_height * kernel_width].
 void RunNarrow(const Tiles& tiles, const ConvShape& shape, const float* weights, const float* x,
                const float* bias, float* y, ThreadPool& pool);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a transposed convolution; part of Convolve.
+// Runs a transposed convolution.  Part of Convolve.
 #pragma once
 
 #include "core/float_exec/kernels/conv.h"

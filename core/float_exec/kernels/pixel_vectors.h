@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of tiles.h whose vectors run over a row of pixels, read in place; part of tiles.cc.
+// The loops of tiles.h whose vectors run over a row of pixels, read in place.  Part of tiles.cc.
 #pragma once
 
 #include "core/float_exec/kernels/channel_vectors.h"
@@ -10,7 +10,7 @@ namespace {
 template <class V, int kVectors>
 inline void StoreRow(const RowCall& call, int channel, int64_t row, int64_t begin,
                      const typename V::Reg (&sums)[kVectors]) {
-  const int64_t room = call.width - begin - (kVectors - 1) * V::kLanes;  // of the last vector
+  const int64_t room = call.width - begin - (kVectors - 1) * V::kLanes;  // for the last vector
   float* y = call.y + channel * call.y_channel_stride + row * call.y_stride + begin;
   OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
     typename V::Reg sum = sums[v];
@@ -23,7 +23,7 @@ inline void StoreRow(const RowCall& call, int channel, int64_t row, int64_t begi
   }
 }
 
-// kRows rows from `row` on, and kVectors vectors from column `begin` on, of kChannels channels.
+// Computes kRows rows from `row` and kVectors vectors from column `begin`, for kChannels channels.
 template <class V, int kChannels, int kRows, int kVectors>
 void RowPart(const RowCall& call, int64_t row, int64_t begin) {
   typename V::Reg acc[kChannels][kRows][kVectors];
@@ -53,8 +53,8 @@ void RowPart(const RowCall& call, int64_t row, int64_t begin) {
   }
 }
 
-// The same of one channel for a square kernel without dilation: a vector of the input serves all
-// output rows that it lies under.
+// As RowPart for one channel and a square kernel without dilation: loads a vector of the input once
+// for all output rows that use it.
 template <class V, int kKernel, int kStride, int kRows, int kVectors>
 void SquarePart(const RowCall& call, int64_t row, int64_t begin) {
   typename V::Reg acc[1][kRows][kVectors];
@@ -80,7 +80,7 @@ void SquarePart(const RowCall& call, int64_t row, int64_t begin) {
   OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) StoreRow<V>(call, 0, row + r, begin, acc[0][r]);
 }
 
-// About as many chains as hide the latency of one, and as there are registers for.
+// Rows per call: enough chains to hide the latency of a multiply-add, few enough for the registers.
 template <class V>
 constexpr int RowsAtOnce(int channels, int vectors) {
   if (channels == 1) return vectors == 1 ? 6 : vectors == 2 ? 4 : 2;

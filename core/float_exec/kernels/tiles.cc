@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of tiles.h.  octavo_vector_loops compiles this file once per instruction set, so all
-// that it includes has internal linkage.
+// code that it includes has internal linkage.
 //
-// Written for a vector type V: Reg, kLanes, kRows, kPixels, kSquares, Zero, Load, Store, LoadFirst,
-// StoreFirst, LoadFours, TurnFours, Broadcast, Add, Fma, Even and Odd; where kPicks, also Picker,
+// A vector type V provides Reg, kLanes, kRows, kPixels, kSquares, Zero, Load, Store, LoadFirst,
+// StoreFirst, LoadFours, TurnFours, Broadcast, Add, Fma, Even and Odd; with kPicks also Picker,
 // PickerOf, Pick, Halves and StoreHalves.
 #include "core/float_exec/kernels/tiles.h"
 
@@ -20,8 +20,8 @@
 namespace octavo::float_exec::internal {
 namespace {
 
-// The rows of a tile's left operand, in a panel or read in place: then three pointers and two
-// strides reach eight rows by the addressing modes of the instructions.
+// The rows of a tile's left operand, in a packed panel or in place.  In place, three pointers and
+// two strides reach eight rows with the address modes of the instructions.
 template <int kHeight, int kRows, bool kInPlace>
 class LeftRows {
  public:
@@ -58,8 +58,8 @@ void Tile(const TileCall& call) {
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) {
       acc[r][v] = call.accumulate ? V::Load(c + v * V::kLanes) : V::Zero();
     }
-    // Prefetches the lines that are written at the end; a row may touch one line more than it has
-    // vectors.
+    // Prefetch the results, which are written at the end.  A row may touch one more line than it
+    // has vectors.
     OCTAVO_UNROLL for (int v = 0; v < kVectors; ++v) Prefetch(c + v * V::kLanes);
     Prefetch(c + kVectors * V::kLanes - 1);
   }
@@ -93,7 +93,7 @@ void Tile(const TileCall& call) {
   }
 }
 
-// Spreads the planes at `low` and `high`; kColumns columns of the kernel from `first` on.
+// Spreads the planes at `low` and `high` for kColumns columns of the kernel, starting at `first`.
 template <class V, int kColumns>
 inline void SpreadColumns(const NarrowCall& call, const float* low, int low_count,
                           const float* high, int high_count, int64_t first) {
@@ -101,7 +101,7 @@ inline void SpreadColumns(const NarrowCall& call, const float* low, int low_coun
   OCTAVO_UNROLL for (int j = 0; j < kColumns; ++j) {
     pickers[j] = V::PickerOf(call.columns + (first + j) * V::kLanes);
   }
-  // Local copies, because the compiler cannot prove that the stores below leave `call` unchanged.
+  // Local copies: the compiler must assume that the stores below change `call`.
   const int64_t x_stride = call.x_stride, column_stride = call.column_stride;
   const NarrowCall::Phase* const end = call.phases + call.phase_count;
   float* const spread = call.spread + first * column_stride;
@@ -119,7 +119,7 @@ inline void SpreadColumns(const NarrowCall& call, const float* low, int low_coun
   }
 }
 
-// One number for all lanes, or one for each half.
+// One float for all lanes, or one for each half.
 template <class V, bool kTwo>
 inline typename V::Reg Both(const float* first, const float* second) {
   if constexpr (kTwo) {
@@ -129,7 +129,7 @@ inline typename V::Reg Both(const float* first, const float* second) {
   }
 }
 
-// kRows rows from `row` on, of one plane or of two whose channels and results are apart.
+// Computes kRows rows from `row`, of one plane or of two planes with separate channels and results.
 template <class V, int kRows, bool kTwo>
 inline void NarrowRows(const NarrowCall& call, const int64_t (&channels)[2], float* const (&y)[2],
                        int64_t row) {
@@ -220,7 +220,7 @@ void Copy(const CopyCall& call) {
 
 template <class V>
 void Gather(const GatherCall& given) {
-  const GatherCall call = given;  // for all the compiler knows, the stores below change `given`
+  const GatherCall call = given;  // the compiler must assume that the stores change `given`
   float* out = call.out;
   for (int64_t t = 0; t < call.k; ++t, out += call.width) {
     const float* tap = call.x + call.offsets[t];
@@ -255,7 +255,7 @@ inline void SplitRow(const float* x, int64_t count, float* even, float* odd) {
 
 template <class V>
 void Split(const CopyCall& given) {
-  const CopyCall call = given;  // for all the compiler knows, the stores change `given`
+  const CopyCall call = given;  // the compiler must assume that the stores change `given`
   for (int64_t r = 0; r < call.rows; ++r) {
     const float* x = call.x + r * call.x_stride;
     float* even = call.even + r * call.to_stride;
@@ -298,7 +298,7 @@ constexpr Tiles MakeTiles() {
   return tiles;
 }
 
-// constexpr makes the table a constant of the program, however deep the templates are.
+// Forces constant initialization of the table at any template depth.
 constexpr Tiles kVectorTiles = MakeTiles<Vector>();
 
 }  // namespace

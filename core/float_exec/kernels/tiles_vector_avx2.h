@@ -25,7 +25,7 @@ struct Vector {
   }
   static Reg LoadFirst(const float* p, int count) { return _mm256_maskload_ps(p, First(count)); }
   static void StoreFirst(float* p, Reg x, int count) { _mm256_maskstore_ps(p, First(count), x); }
-  // The four floats at p and the four at p + stride.
+  // Loads the four floats at p and the four at p + stride.
   static Reg LoadFours(const float* p, int64_t stride) {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)), _mm_loadu_ps(p + stride),
                                 1);

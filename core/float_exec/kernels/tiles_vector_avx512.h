@@ -25,7 +25,7 @@ struct Vector {
   static void StoreFirst(float* p, Reg x, int count) {
     _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1u << count) - 1), x);
   }
-  // The four floats at p, and those at every `stride` from there on.
+  // Loads four floats each from p, p + stride, p + 2 * stride and p + 3 * stride.
   static Reg LoadFours(const float* p, int64_t stride) {
     Reg x = _mm512_castps128_ps512(_mm_loadu_ps(p));
     x = _mm512_insertf32x4(x, _mm_loadu_ps(p + stride), 1);
@@ -51,7 +51,7 @@ struct Vector {
     const __m512i at = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
     return _mm512_permutex2var_ps(a, at, b);
   }
-  // Lane i is the float columns[i] of both, 0 where that is negative.
+  // Selects for lane i the float columns[i] of both registers, or 0 if that index is negative.
   struct Picker {
     __m512i columns;
     __mmask16 some;

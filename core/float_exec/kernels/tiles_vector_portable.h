@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector type of tiles.cc for any processor.  std::fma rounds once whether or not there is an
-// instruction for it, so this is slow on some machines and the same bits on all.
+// The vector type of tiles.cc for any processor.  std::fma rounds once with or without an
+// instruction for it, so this type is slow on some machines but gives the same bits on all.
 #pragma once
 
 #include <cmath>
