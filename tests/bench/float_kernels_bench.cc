@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's speed of the float kernels and of oneDNN's, on ResNet-50's convolutions and an
-// encoder's products.  `ratio` is oneDNN's time over ours, least of runs that take turns; oneDNN
-// works in the layout that it likes best, without the conversions.
+// Single-thread speed of the float kernels and of oneDNN on ResNet-50's convolutions and an
+// encoder's products.  `ratio` is oneDNN's time divided by ours; each is the least time of
+// alternating runs. oneDNN uses its preferred layout, and the conversions are not timed.
 #include <benchmark/benchmark.h>
 #include <omp.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 using float_exec::ConvShape;
 
-// Tensors begin at a cache line.
+// Tensors are aligned to a cache line.
 using Floats = std::vector<float, runtime::int8::internal::LineAllocator<float>>;
 
 Floats Random(int64_t count) {
@@ -101,7 +101,7 @@ void ConvTranspose(benchmark::State& state) {
              static_cast<double>(taps * s.out_channels));
 }
 
-// Arguments: count, m, n, k; neither operand is constant.
+// Arguments: count, m, n, k.  Neither operand is constant.
 void BatchedMatMul(benchmark::State& state) {
   const int64_t count = state.range(0), m = state.range(1), n = state.range(2), k = state.range(3);
   const auto a = Random(count * m * k), b = Random(count * k * n);

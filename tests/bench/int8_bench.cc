@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread's speed of the int8 kernels in GOPS (a multiply-add is two operations), and in percent
-// of the peak, which is measured in turns with them as the clock may change.
+// Single-thread speed of the int8 kernels in GOPS (a multiply-add counts as two operations) and in
+// percent of the peak.  Peak and kernels are measured alternately, because the clock may change.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ std::vector<uint8_t> Random(int64_t count) {
 
 constexpr float kMultiplier[] = {1e-3f};
 
-// Times the call in turns with the peak, and notes how fast it does its `operations`: at the least
-// time, and in percent of the peak of the same turn, the median of all turns.
+// Times `call` alternately with the peak and records its speed for `operations`: GOPS at the least
+// time, and the median over all turns of the percentage of the peak in the same turn.
 template <class F>
 void Measure(benchmark::State& state, double operations, F&& call) {
   bench::Least least;

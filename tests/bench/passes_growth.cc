@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the time of the passes grows with the graph: passes_growth [MOST_NODES [MOST_EXPONENT]].
-// Prints the processor seconds of each pass (the least of several runs) for graphs of 1k, 4k, 16k
-// and 64k nodes, the exponent of the growth over all sizes (by least squares) and that of the last
-// step; 1 is linear.  With MOST_EXPONENT it fails where all passes together grow faster than that
-// in each of three attempts: a machine that is busy with other things is no reason.
+// Growth of the passes' time with the graph: passes_growth [MOST_NODES [MOST_EXPONENT]].  Prints,
+// for graphs of 1k, 4k, 16k and 64k nodes, the processor seconds of each pass (the least of several
+// runs); then the exponent of the growth over all sizes (by least squares) and over the last two
+// sizes. Exponent 1 is linear.  With MOST_EXPONENT it fails if the exponent of all passes together
+// exceeds the limit in each of three attempts, so a busy machine does not cause a failure.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,9 +25,9 @@ namespace {
 using ir::Graph;
 using ir::ValueId;
 
-// Blocks of a residual and of Concats of values with other readers.  Every value has parameters of
-// its own, so Rescales stand at all operands of a Concat, below a MaxPool and above a Slice, and
-// which of them can be spared is to be found out.
+// Blocks of a residual and of Concats whose operands have other consumers.  Every value has its own
+// quantization parameters.  Hence Rescales arise at all operands of a Concat, below a MaxPool and
+// above a Slice, and the passes must find out which of them are avoidable.
 class Network {
  public:
   Graph Make(int64_t nodes) {
@@ -77,7 +77,7 @@ class Network {
     const ValueId pool = Add("MaxPool", {sum}, {{"kernel_shape", std::vector<int64_t>{1, 1}}});
     const ValueId both = Concat({pool, inner});
     const ValueId more = Concat({Slice(both, 1, 3), sum, Conv(both, 1)});
-    // Tanh keeps the values from growing, what is added from dying.
+    // Tanh bounds the values, and adding the constant keeps them from vanishing.
     return Add("Add", {Add("Tanh", {Conv(Concat({more, inner}), 2)}), Drawn({1, 2, 2, 2}, 1.5f)});
   }
 
@@ -87,7 +87,7 @@ class Network {
 
 using Seconds = std::map<std::string, double>;
 
-// What others do on the machine counts less than it would on the clock.
+// Processor time: other processes affect it less than wall-clock time.
 double ProcessorSeconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 Result<Seconds> MeasureOnce(int64_t nodes, passes::PlacementFigures& placement) {
@@ -125,7 +125,7 @@ Result<Seconds> MeasureOnce(int64_t nodes, passes::PlacementFigures& placement) 
   return seconds;
 }
 
-// The least of several runs, of more where each is short.
+// The least time of several runs; of more runs if they are short.
 Result<Seconds> Measure(int64_t nodes, passes::PlacementFigures& placement) {
   const int64_t runs = 3 + std::min<int64_t>(16, 16384 / nodes);
   Seconds least;

@@ -7,8 +7,8 @@ namespace octavo::bench {
 namespace {
 
 constexpr int kRounds = 16000;
-constexpr int kProducts = 16;                 // of a round, each to a register of its own
-constexpr double kOperations = 2.0 * 4 * 16;  // of a product
+constexpr int kProducts = 16;                 // per round, each with its own register
+constexpr double kOperations = 2.0 * 4 * 16;  // per product
 
 #if defined(__x86_64__)
 #define OCTAVO_PRODUCT(sum) "vpdpbusd %%zmm16, %%zmm17, %%zmm" #sum "\n\t"

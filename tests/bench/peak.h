@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the processor could do at best: products of bytes in registers, nothing else.
+// The peak speed of the processor: nothing but products of bytes in registers.
 #pragma once
 
 namespace octavo::bench {
 
-// Whether this machine has vpdpbusd on 512 bits, whose rate is the peak.
+// Whether this machine has vpdpbusd on 512-bit registers; the peak is its rate.
 bool HasPeak();
 
-// Runs as many of them as take some 50 microseconds; the operations done, a multiply-add being two.
+// Runs them for about 50 microseconds.  Returns the number of operations; a multiply-add counts as
+// two.
 double RunPeak();
 
 }  // namespace octavo::bench

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What place-rescales gains over single moves: for those of quantized_nets.h, as it finds them, and
-// for the models in the folders that are named as arguments (model.onnx and samples.npz in each).
+// Measures what place-rescales saves compared with single moves, for the networks of
+// quantized_nets.h and for the models in the folders given as arguments (model.onnx and samples.npz
+// in each).
 #include <fmt/format.h>
 
 #include <fstream>
@@ -27,7 +28,7 @@ void PrintRow(std::string_view name, const passes::RescaleTotal& before,
              before.elements, greedy.count, greedy.elements, after.count, after.elements, gain);
 }
 
-// Only Rescales that move: `limit` exact forbids the rules that fold Rescales into ops.
+// Measures moves of Rescales only: `limit` exact forbids rules that fold Rescales into ops.
 Status Measure(Net net, passes::Effect limit) {
   OCTAVO_CHECK(ir::Verify(net.graph));
   ThreadPool pool(1);
@@ -54,8 +55,8 @@ Result<Blob> Read(const std::string& path) {
   return Blob(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-// With parameters of its own for every value, as the networks above have them: those that a job
-// shares by default let few Rescales arise.
+// Gives every value its own parameters, as in the networks above.  A job by default shares
+// parameters, so few Rescales arise.
 Status MeasureModel(const std::string& folder, passes::Effect limit) {
   job::Request request;
   OCTAVO_TRY(request.model.bytes, Read(folder + "/model.onnx"));

@@ -20,7 +20,7 @@ class Builder {
     return graph_.AddInput("x", Quantized({1, channels, size, size}));
   }
 
-  // 3x3 or 1x1, the size kept or halved; with its Relu.
+  // 3x3 or 1x1, with stride 1 or 2, followed by a Relu.
   ValueId Conv(ValueId x, int64_t channels, int64_t kernel = 3, int64_t stride = 1) {
     const Shape& in = ShapeOf(x);
     const Shape weights = {channels, in[1], kernel, kernel};
@@ -70,7 +70,7 @@ class Builder {
     shape[1] = channels;
     return Move("Slice", {x, Ints({first}), Ints({first + channels}), Ints({1})}, shape);
   }
-  // Channels dealt out to `groups`, as ShuffleNet does between its grouped products.
+  // Distributes channels over `groups`, as ShuffleNet does between its grouped convolutions.
   ValueId Shuffle(ValueId x, int64_t groups) {
     const Shape in = ShapeOf(x);
     const Shape apart = {1, groups, in[1] / groups, in[2], in[3]};
@@ -94,7 +94,7 @@ class Builder {
     return graph_.AddConstant(Name("c"), ir::Tensor::Ints(values));
   }
 
-  // A type with parameters of its own, of a range between 2 and 8.
+  // A type with its own parameters, for a range between 2 and 8.
   Type Quantized(Shape shape) {
     const float scale = std::uniform_real_distribution<float>(2, 8)(random_) / 255;
     return {ir::DType::kU8, std::move(shape), ir::Quant::PerTensor(scale, 0), {}};
@@ -113,7 +113,7 @@ class Builder {
     return Emit(op, "", std::move(inputs), Quantized(shape), std::move(attributes));
   }
 
-  // A same-scale op: Rescales give all data operands its own type.
+  // A same-scale op; Rescales convert all data operands to its type.
   ValueId Move(std::string_view op, std::vector<ValueId> inputs, const Shape& shape,
                ir::AttrMap attributes = {}) {
     const Type own = Quantized(shape);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks as a quantizing framework exports them: every value has parameters of its own, and a
+// Networks as a quantizing framework exports them: every value has its own parameters, and a
 // same-scale op has a Rescale at each operand of another type.
 #pragma once
 
@@ -15,7 +15,7 @@ struct Net {
   ir::Graph graph = {};
 };
 
-// DenseNet-, Inception-, ShuffleNet- and U-Net-like, the same on every machine.
+// DenseNet-, Inception-, ShuffleNet- and U-Net-like networks, the same on every machine.
 std::vector<Net> QuantizedNets();
 
 }  // namespace octavo::bench

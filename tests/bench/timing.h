@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processor time of the calling thread, so that a busy machine disturbs a comparison little, and
-// the least of several runs that take turns.
+// The processor time of the calling thread, which a busy machine disturbs little, and the least
+// time of several alternating runs.
 #pragma once
 
 #include <time.h>
@@ -15,7 +15,7 @@ inline double ThreadSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// Keeps the least time of the calls that it has seen.
+// Keeps the least time over its calls.
 class Least {
  public:
   template <class F>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line: what a user types, and the exit code, lines and files that come of it.
+// The command line: what a user types, and the resulting exit code, output lines and files.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::string ReadText(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A folder with a model, a profile and samples, and a program to run in it.
+// A folder with a model, a profile and samples, and a function that runs the program in it.
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
@@ -68,7 +68,7 @@ class Cli : public testing::Test {
               }};
     return RunProgram(args, host);
   }
-  // `octavo optimize m.onnx -o out.onnx ARGS`
+  // Runs `octavo optimize m.onnx -o out.onnx ARGS`.
   int Optimize(std::vector<std::string> args) {
     args.insert(args.begin(), {"optimize", Path("m.onnx"), "-o", Path("out.onnx")});
     return Run(args);
@@ -151,7 +151,7 @@ TEST_F(Cli, DiffByRuleIsATableAndAViolationOfExactFails) {
                                          "--report", Path("r.json"),  "--quiet"};
   EXPECT_EQ(Run(args), 1);
   EXPECT_EQ(err_.str(), "octavo: error: " + violation + "\n");
-  EXPECT_EQ(ReadText(Path("r.json")), kRows);  // written all the same
+  EXPECT_EQ(ReadText(Path("r.json")), kRows);  // written despite the violation
   EXPECT_EQ(
       out_.str(),
       "times  rule                               effect  output  changed  max LSB  dB before  "
@@ -222,7 +222,7 @@ TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
 
 struct Mistake {
   std::vector<std::string> args;
-  std::string names;  // what the error line must name
+  std::string names;  // text that the error line must contain
 };
 
 TEST_F(Cli, AMistakeIsExit2WithOneLineThatNamesIt) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a model go through the whole job, or end in an error that is not ours.
+// Runs the whole job on any bytes as a model; it succeeds or fails with an error that is not
+// internal.
 #include <cstdlib>
 
 #include "core/job/job.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are a graph or an error that is not ours; a graph is written and reads back the same.
+// Any bytes give a graph or an error that is not internal; a graph reads back unchanged after
+// writing.
 #include <cstdlib>
 
 #include "core/native/native.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are an array or an error; an array reads the same after it was written.
+// Any bytes give an array or an error; an array reads back unchanged after writing.
 #include <cstdlib>
 
 #include "core/data/npy.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are an archive or an error, within the limit on what is inflated.
+// Any bytes give an archive or an error; inflating stays within the limit.
 #include <cstdlib>
 
 #include "core/data/npz.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes are a model or an error that is not ours; a model in QDQ form folds, and exports.
+// Any bytes give a model or an error that is not internal; a model in QDQ form folds and exports.
 #include <cstdlib>
 
 #include "core/onnx/export/export.h"

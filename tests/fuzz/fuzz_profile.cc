@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text is a profile or an error that is not ours.
+// Any text gives a profile or an error that is not internal.
 #include <cstdlib>
 
 #include "core/profile/profile.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text is a target or an error that is not ours.
+// Any text gives a target or an error that is not internal.
 #include <cstdlib>
 
 #include "core/target/target.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text is a graph or an error that is not ours; a graph prints and reads back the same.
+// Any text gives a graph or an error that is not internal; a graph prints and reads back unchanged.
 #include <cstdlib>
 
 #include "core/ops/op_table.h"

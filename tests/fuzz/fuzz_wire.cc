@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes give a skeleton with constant data inside of them, or an error other than kInternal.
+// Any bytes give a skeleton whose constant data lies inside them, or an error other than kInternal.
 #include <cstdlib>
 
 #include "core/onnx/wire/wire_scanner.h"

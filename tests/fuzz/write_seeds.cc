@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the seeds of the fuzz targets into a folder: seeds DIR
+// Writes the seeds of the fuzz targets to a folder: seeds DIR
 #include <filesystem>
 #include <iostream>
 
@@ -30,7 +30,7 @@ std::vector<std::string> Models() {
   qdq.Node("DequantizeLinear", {"q", "s", "z"}, {"d"}).Node("Relu", {"d"}, {"h"});
   qdq.Node("QuantizeLinear", {"h", "s", "z"}, {"hq"});
   qdq.Node("DequantizeLinear", {"hq", "s", "z"}, {"y"}).Output("y");
-  // A weight quantized as rows, and a clamp before QuantizeLinear.
+  // A weight quantized per row, and a clamp before QuantizeLinear.
   ModelBuilder rows(13);
   rows.Input("x", {1, 2, 3, 3}).Constant("s", ir::Tensor::Scalar(0.5f));
   rows.Constant("z", ir::Tensor::Scalar<uint8_t>(3));
@@ -73,7 +73,7 @@ constexpr std::string_view kProfile =
   {"name": "x", "min": -1, "max": 2, "histogram": {"low": -1, "high": 2, "counts": [1, 2, 3]},
    "non_finite": 0}]})";
 
-// Those of other tools.
+// Profiles of other tools.
 constexpr std::string_view kGlow =
     "---\nGlowToolsVersion: \"\"\n...\n---\nGraphPreLowerHash: 0x1\n...\n---\n"
     "- NodeOutputName: \"x:0\"\n  Min: -1\n  Max: 2\n  Histogram: [ 1, 2 ]\n...\n";

@@ -97,7 +97,7 @@ Result<runtime::Plan> PlanIn(const numerics::Mode& mode, const ir::Graph& graph,
   return runtime::Plan::Create(graph, {.numerics = &mode, .keep_all_values = true}, pool);
 }
 
-// Mode `onnx` by definition, others by the runtime, which is theirs.
+// Runs mode `onnx` by definition, and the other modes with the runtime, which defines them.
 Result<ValuesByName> RunIn(const numerics::Mode& mode, const ir::Graph& graph,
                            const std::vector<ir::Tensor>& inputs) {
   if (mode.qlinear) return test::RunGraph(graph, inputs);
@@ -130,9 +130,9 @@ Status CheckNumbers(const ir::Graph& before, const ir::Graph& after,
     OCTAVO_TRY(const ValuesByName was, RunIn(used, before, inputs));
     std::vector<ir::Tensor> quantized = inputs;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      // With --integer-io an input takes quantized values.
+      // With --integer-io, an input has quantized values.
       const ir::Type& type = after.type(after.inputs()[i]);
-      // The same integers, where an input was given the type by which they are read.
+      // The stored integers stay if a pass only attached a type to an integer input.
       if (before.type(before.inputs()[i]).dtype == type.dtype) continue;
       quantized[i] = ops::QuantizeTensor(mode.quantize, inputs[i], type);
     }

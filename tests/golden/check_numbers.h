@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes a graph as it was and as a pass left it, and holds the difference against the weakest
-// numeric effect that the pass declared.
+// Executes a graph before and after a pass and compares the difference with the weakest numeric
+// effect that the pass declared.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,11 @@ namespace octavo::golden {
 // Whether the mode defines every op of the graph.
 bool IsDefined(const ir::Graph& graph, const numerics::Mode& mode);
 
-// Both graphs run in the mode; by definition where it does not define one of their ops.  With
-// `steps`: graph outputs within that many quantization steps, whatever the effect.  Else
-// exact: equal bits of every value that both graphs have with one type.  real-exact: within float
-// rounding.  fewer-roundings: graph outputs within one quantization step.  Weaker effects
-// are executed, but allow any difference.
+// Runs both graphs in the mode, or by definition if the mode does not define one of their ops. With
+// `steps`, graph outputs must agree within that many quantization steps, whatever the effect.
+// Otherwise: exact requires equal bits of every value that both graphs have with one type;
+// real-exact requires equality within float rounding; fewer-roundings requires graph outputs within
+// one quantization step.  Weaker effects only require that both graphs run.
 Status CheckNumbers(const ir::Graph& before, const ir::Graph& after,
                     std::span<const passes::LedgerEntry> ledger, const numerics::Mode& mode,
                     std::optional<double> steps);

@@ -23,7 +23,7 @@ bool StartsWith(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
 }
 
-// Where the lines of the section at hand go; null for a section without lines.
+// The list that receives the lines of the current section; null if the section has no lines.
 std::vector<std::string> WordsOf(std::string_view text) {
   std::istringstream words{std::string(text)};
   std::vector<std::string> all;
@@ -39,7 +39,7 @@ Result<std::string*> OpenSection(std::string_view title, int line, GoldenFile& f
   if (title == "after") return &file.after;
   if (title == "unchanged") {
     file.unchanged = true;
-    // With lines of its own it stands for `before` as well.
+    // A section with its own lines serves as `before`, too.
     if (file.before.empty()) file.before.push_back({.line = line + 1});
     return &file.before.back().before;
   }
@@ -94,7 +94,7 @@ Status SetProfile(std::string_view value, GoldenSettings& result) {
   return {};
 }
 
-// The profile entry of these values, with their histogram.
+// Adds a profile entry for these values, with their histogram.
 Status SetSamples(std::string_view value, GoldenSettings& result) {
   const size_t colon = value.rfind(':');
   if (colon == std::string_view::npos) {
@@ -119,7 +119,7 @@ struct Option {
   Setter set;
 };
 
-// What only a golden has.
+// Options that exist only in goldens.
 const std::array kOptions = {
     Option{"limit", &SetLimit},
     Option{"target", &SetTarget},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pass test as a file: comment, options, graphs before, and what must come out.
+// A pass test as a file: comment, options, graphs before the pass, and the expected result.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@
 
 namespace octavo::golden {
 
-// One `before` and what is expected of it.
+// One `before` and its expected result.
 struct Case {
   std::string before = {};
-  int line = 1;  // of the section
+  int line = 1;  // first line of the section
 };
 
 struct GoldenFile {
-  std::string head = {};  // comment and everything before the first section
+  std::string head = {};  // the comment and all text before the first section
   std::string options = {};
-  std::vector<std::string> kept = {};      // rules that must not apply, though they come near
-  std::vector<std::string> warnings = {};  // warning codes that the pass must give; empty: any
+  std::vector<std::string> kept = {};      // rules that almost apply but must not
+  std::vector<std::string> warnings = {};  // required warning codes; empty: any
   std::vector<Case> before = {};
   bool unchanged = false;
   std::string after = {};
-  std::string error = {};  // a message that the pass must give
+  std::string error = {};  // the message of the required error
 
-  // Everything as it stands in the file, but for `after`.
+  // The text of the file with another `after`.
   std::string WithAfter(std::string_view text) const;
 };
 
@@ -36,16 +36,16 @@ struct GoldenFile {
 // `--- unchanged`, `--- error: MESSAGE`, `--- options: KEY=VALUE ...`.
 Result<GoldenFile> ParseGolden(std::string_view text);
 
-// What the options line sets; the profile lives in `profile`.
+// The settings of the options line; `profile` owns the profile that `settings` refers to.
 struct GoldenSettings {
   passes::Settings settings = {};
   profile::Profile profile = {};
-  // How far a graph output may move, in quantization steps.  Unset, the effect says so; a rule
-  // that is the job itself (quantization) needs it.
+  // The permitted distance of a graph output in quantization steps.  If unset, the effect
+  // determines it; a rule that is the job itself (quantization) must set it.
   std::optional<double> steps = {};
 };
-// Keys: the options of a job as `octavo optimize` names them, and also limit (any effect),
-// target, lower, keep, fully-quantized, steps, profile=NAME:MIN:MAX, samples=NAME:VALUE,..
+// Keys: the options of a job as in `octavo optimize`, and limit (any effect), target, lower, keep,
+// fully-quantized, steps, profile=NAME:MIN:MAX, samples=NAME:VALUE,..
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 
 }  // namespace octavo::golden

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one pass test: golden_runner PASS FILE.  Compares the text, verifies the graph, executes
-// before and after.  With OCTAVO_UPDATE_GOLDEN=1 it writes what came out into `after` instead of
-// comparing; the review is the diff.  golden_runner --coverage FOLDER asks whether every rule of
-// every pass has its golden, --modes whether what passes claim holds in every numerics mode.
+// Runs one pass test: golden_runner PASS FILE.  Compares the text, verifies the graph, and executes
+// it before and after the pass.  With OCTAVO_UPDATE_GOLDEN=1 it writes the result to `after`
+// instead of comparing; review the diff.  golden_runner --coverage FOLDER checks that every rule of
+// every pass has a golden; --modes checks that the passes' claims hold in every numerics mode.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 namespace octavo::golden {
 namespace {
 
-// Larger than in other texts: weights of small tests are readable as numbers.
+// Larger than in other texts, so that the weights of small tests appear as numbers.
 constexpr int64_t kLiteralElements = 64;
 
 using Payloads = std::map<std::string, Blob>;
@@ -49,8 +49,7 @@ Result<ir::Graph> ParseGraph(std::string_view text, const Payloads& payloads,
   return graph;
 }
 
-// The text of a graph without the names that its values used to have, unless `expected` speaks of
-// such names.
+// Whether `expected` mentions former names of values; otherwise the printed text omits them.
 bool SpeaksOfOldNames(std::string_view expected) {
   return expected.find("\n  alias ") != std::string_view::npos ||
          expected.find("\n  retired ") != std::string_view::npos;
@@ -70,7 +69,7 @@ Result<Outcome> RunPass(const passes::Pass& pass, const ir::Graph& before,
   return outcome;
 }
 
-// The settings of a file, with the thread pool that they point to.
+// The settings of a file and the thread pool that they refer to.
 struct Owned {
   ThreadPool pool{1};
   GoldenSettings golden = {};
@@ -98,7 +97,7 @@ Status Compare(std::string_view expected, std::string_view actual,
   return Fail(Code::kInternal, "--- expected\n{}--- but got\n{}{}", expected, actual, reasons);
 }
 
-// The rules that the file says come near and do not apply.
+// Checks the rules that, according to the file, must not apply.
 Status CheckKept(const passes::Pass& pass, const GoldenFile& file,
                  const passes::Findings& findings) {
   for (const std::string& name : file.kept) {
@@ -114,7 +113,7 @@ Status CheckKept(const passes::Pass& pass, const GoldenFile& file,
   return {};
 }
 
-// Where the file names warnings, the pass gives just these.
+// If the file lists warnings, the pass must give exactly these.
 Status CheckWarnings(const GoldenFile& file, const passes::Findings& findings) {
   if (file.warnings.empty()) return {};
   const std::set<std::string> wanted(file.warnings.begin(), file.warnings.end());
@@ -169,7 +168,7 @@ Status Run(const std::string& pass_name, const std::string& path) {
   return {};
 }
 
-// The rules that the goldens of a pass apply, and those that they say must not apply.
+// The rules that a pass's goldens apply, and the rules that must not apply in one of them.
 struct Coverage {
   std::set<std::string, std::less<>> applied = {}, kept = {};
 };
@@ -190,8 +189,8 @@ Status AddCoverage(const passes::Pass& pass, const std::string& path, Coverage& 
   return {};
 }
 
-// Every rule must be applied by some golden of its pass and, where it has a condition, must stay
-// away in another.
+// Some golden of its pass must apply each rule.  A rule with a condition also needs a golden in
+// which it must not apply.
 Status CheckCoverage(const std::string& folder) {
   std::string missing;
   for (const passes::Pass* pass : passes::AllPasses()) {
@@ -213,9 +212,9 @@ Status CheckCoverage(const std::string& folder) {
   return Fail(Code::kInternal, "goldens are missing:{}", missing);
 }
 
-// Every golden's graph in one more mode: what the pass then claims must hold in that mode.  Graphs
-// with ops that the mode does not define, before or after, are left out; `held` counts the others
-// to which a rule was applied.
+// Runs a golden's graph in one more mode, in which the pass's claims must hold.  Skips graphs with
+// ops that the mode does not define, before or after the pass.  `held` counts the other graphs to
+// which a rule was applied.
 Status CheckInMode(const passes::Pass& pass, const std::string& path, const numerics::Mode& mode,
                    int64_t& held) {
   OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
@@ -231,7 +230,7 @@ Status CheckInMode(const passes::Pass& pass, const std::string& path, const nume
         std::ranges::any_of(outcome->findings.ledger, [](const passes::LedgerEntry& entry) {
           return entry.effect == passes::Effect::kNewParameters;
         });
-    // How far the job itself goes from floats is said for mode `onnx`.
+    // Goldens state the distance from floats only for mode `onnx`.
     if (new_parameters) continue;
     OCTAVO_CHECK(
         CheckNumbers(before, outcome->graph, outcome->findings.ledger, mode, options.steps));
@@ -242,7 +241,7 @@ Status CheckInMode(const passes::Pass& pass, const std::string& path, const nume
 
 Status CheckModes(const std::string& folder) {
   std::string wrong;
-  std::map<std::string_view, int64_t> held;  // by mode
+  std::map<std::string_view, int64_t> held;  // per mode
   for (const passes::Pass* pass : passes::AllPasses()) {
     for (const auto& entry :
          std::filesystem::directory_iterator(folder + std::string("/") + std::string(pass->name))) {

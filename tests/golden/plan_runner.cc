@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one test of fusion decisions: plan_runner FILE.  A file holds a comment, then the sections
+// Runs one test of fusion decisions: plan_runner FILE.  A file has a comment, then the sections
 // `--- options: WORD ..` (optional: numerics=MODE, keep-all-values), `--- graph` with a text graph,
 // and `--- groups` with the groups that the planner must form, as runtime::Print writes them.  The
-// grouped plan must also compute the bits of the plan that keeps all values.  With
-// OCTAVO_UPDATE_GOLDEN=1 it writes the groups instead of comparing them; the review is the diff.
+// grouped plan must also give the bits of the plan that keeps all values.  With
+// OCTAVO_UPDATE_GOLDEN=1 it writes the groups instead of comparing them; review the diff.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -26,7 +26,7 @@ constexpr std::string_view kGraph = "--- graph\n";
 constexpr std::string_view kGroups = "--- groups\n";
 
 struct PlanFile {
-  std::string head = {};  // everything up to the line of `--- groups`
+  std::string head = {};  // everything through the line `--- groups`
   std::string graph = {};
   std::string groups = {};
   const numerics::Mode* numerics = &numerics::kOnnx;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ONNX model as jobs load it: imported, with the pass fold-qdq run.
+// Loads an ONNX model as jobs do: imports it and runs the pass fold-qdq.
 #pragma once
 
 #include "core/onnx/import/import.h"

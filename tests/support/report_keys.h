@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks report.json against its message octavo.v1.Report, key by key.
+// Compares report.json with its message octavo.v1.Report, key by key.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace octavo {
 
-// Expects that the message knows every key of the report and that the report has a key for every
-// field of the message (but for fields that json/mapping.cc omits when they are empty).  Returns
+// Expects that the message has every key of the report, and that the report has a key for every
+// field of the message except the fields that json/mapping.cc omits when they are empty.  Returns
 // the message.
 v1::Report ExpectMatchesMessage(std::string_view report_json);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes a graph by definition and keeps every value, by name.
+// Executes a graph by definition and keeps every value by name.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ struct KeptValue {
 };
 using ValuesByName = std::map<std::string, KeptValue>;
 
-// Computed values and graph outputs.
+// Returns the computed values and the graph outputs.
 Result<ValuesByName> RunGraph(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs);
 
 }  // namespace octavo::test

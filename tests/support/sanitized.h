@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a sanitizer watches this build: a test of many random cases then takes fewer of them.
+// Whether this build has a sanitizer; tests of many random cases then run fewer of them.
 #pragma once
 
 namespace octavo::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A few operators made for tests of core/ir and core/text, which know no real one: each has the
-// least that shows one kind of rule.
+// A few operators for tests of core/ir and core/text, which know no real op.  Each has only the
+// features of one kind of rule.
 #pragma once
 
 #include <string_view>
@@ -21,7 +21,7 @@ namespace octavo::test {
 //   Quantize(x), Dequantize(q) of domain "octavo"
 const ir::OpDef* FindTinyOp(std::string_view name, std::string_view domain);
 
-// The graph of a text with tiny ops; the test fails with the message if it is wrong.
+// Parses a graph with tiny ops; fails the test with the message if the text is wrong.
 ir::Graph TinyGraph(std::string_view text);
 
 }  // namespace octavo::test

@@ -13,7 +13,7 @@
 namespace octavo {
 namespace {
 
-// Bytes of files that are in this process's memory.
+// Bytes of mapped files that are resident in this process.
 int64_t ResidentFiles() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -33,7 +33,7 @@ std::vector<std::byte> Pattern(size_t size) {
 }
 
 constexpr int64_t kSize = int64_t{32} << 20;
-constexpr int64_t kMost = kSize / 8;  // what else may come or go
+constexpr int64_t kMost = kSize / 8;  // tolerance for other mappings
 
 TEST(MappedPages, ACopyInAFileHoldsTheBytesAndLeavesMemoryWhenReleased) {
   const std::vector<std::byte> bytes = Pattern(kSize + 17);

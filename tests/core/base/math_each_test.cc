@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector forms of the elementary functions against the scalar ones, bit for bit.
+// Compares the vector forms of the elementary functions with the scalar ones, bit for bit.
 #include "core/base/math_each.h"
 
 #include <gtest/gtest.h>
@@ -29,8 +29,8 @@ const Row kTable[] = {{"Exp", &Exp, &ExpEach},
                       {"Sigmoid", &Sigmoid, &SigmoidEach},
                       {"Erf", &Erf, &ErfEach}};
 
-// The points where a definition branches, each with its neighbours and both signs, and what is
-// not finite, subnormal or zero.
+// The points where a definition branches, each with its neighbours and both signs; also non-finite
+// numbers, subnormal numbers and zero.
 std::vector<double> SpecialValues() {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   constexpr double kNan = std::numeric_limits<double>::quiet_NaN();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementary functions against the C library's and at their special values.
+// Compares the elementary functions with the C library's, and checks their special values.
 #include "core/base/math.h"
 
 #include <gtest/gtest.h>

@@ -82,7 +82,7 @@ TEST(Npz, EveryPrefixAndAFlippedByteAreRefused) {
   EXPECT_THAT(ReadNpz("d.npz", Blob(flipped)).error().message, HasSubstr("checksum"));
 }
 
-// Turns the only member of an archive that WriteNpz made into a deflated one.
+// Replaces the only member of an archive from WriteNpz by a deflated one.
 std::string Deflated(const std::string& npy, uint64_t claimed) {
   std::string packed(compressBound(npy.size()), '\0');
   z_stream stream = {};

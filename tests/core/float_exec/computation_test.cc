@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node computed by the blocked kernels has the bits of the op's own definition.
+// A node gives the same bits with the blocked kernels as with its op's definition.
 #include "core/float_exec/computation.h"
 
 #include <gtest/gtest.h>

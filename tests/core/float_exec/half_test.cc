@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Half-width floats: rounding by the bits, and ops that know nothing of them.
+// Half-precision floats: rounding by bits, and ops whose definitions do not support them.
 #include "core/float_exec/half.h"
 
 #include <gtest/gtest.h>

@@ -22,7 +22,7 @@ Tensor Ramp(const ir::Shape& shape) {
   return tensor;
 }
 
-// Four products whose sums have 160, 300, 100 and 200 terms; only the first three have constant
+// Four products whose sums have 160, 300, 100 and 200 terms.  Only the first three have constant
 // weights.
 class Products : public testing::Test {
  protected:

@@ -35,7 +35,7 @@ ValueId Add(ir::Graph& graph, std::string_view op, const std::vector<ValueId>& i
 
 Type Real(ir::Shape shape) { return {DType::kF32, std::move(shape), {}, {}}; }
 
-// y = Relu(Conv(x, w)), z = y + s where s = 1 + 1 follows from constants.
+// y = Relu(Conv(x, w)), z = y + s, where s = 1 + 1 depends only on constants.
 ir::Graph FloatGraph() {
   ir::Graph graph;
   const ValueId x = graph.AddInput("x", Real({1, 2, 6, 6}));

@@ -169,7 +169,7 @@ TEST(Graph, AConstantIsComputedBeforeItsFirstReader) {
     %d = Plus(%c, %k) : tensor<2xf32>
   })");
   const ValueId k = graph.Find("k");
-  // The reader that was made last now comes first.
+  // The consumer created last now comes first.
   const NodeId early = graph.InsertAfter(
       ProducerOf(graph, "a"),
       {.op = FindTinyOp("Sine", ""), .inputs = {k}, .results = {{"early", graph.type(k)}}});

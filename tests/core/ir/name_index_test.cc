@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-ups by name after any number of insertions and removals.
+// Look-ups by name after any sequence of insertions and removals.
 #include "core/ir/name_index.h"
 
 #include <gtest/gtest.h>

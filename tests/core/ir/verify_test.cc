@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One broken graph per invariant; the message cites it and names the node.
+// One broken graph per invariant; the message cites the invariant and names the node.
 #include "core/ir/verify.h"
 
 #include <gmock/gmock.h>
@@ -164,7 +164,7 @@ TEST(Verify, G7FloatOpsAndParametersAreNotQuantized) {
   const ValueId quantized = graph.AddConstant(
       "quantized", MakePayload(Tensor::Of<int8_t>({1}, {4})), QuantizedType({1}, 1));
   graph.SetInput(ProducerOf(graph, "y"), 1, quantized);
-  // What a quantized parameter holds is not known, so types are the first to complain.
+  // The elements of a quantized parameter are unknown, so the check of types fails first.
   EXPECT_THAT(Complaint(graph), HasSubstr("shape depends on data"));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `bench`: what it counts, and the trace that viewers read.
+// `bench`: its counts, and the trace that viewers read.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -47,7 +47,7 @@ TEST(BenchModel, TheTraceHasEveryStepWithinItsRun) {
   const auto result = BenchModel(Model(), {.runs = 1, .trace = true}, {});
   ASSERT_TRUE(result) << result.error().message;
   const json trace = json::parse(result->trace);
-  // Microseconds since the machine began, in a double.
+  // Microseconds since the machine started, in a double.
   constexpr double kDigits = 1e-3;
   double run_begin = 0, run_end = 0;
   int runs = 0, steps = 0;

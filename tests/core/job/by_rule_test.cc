@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// diff --by-rule: the job run again, one rule after another.
+// diff --by-rule: runs the job again, one rule after another.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -58,10 +58,10 @@ TEST(ByRule, MeasuresEachRuleFromQuantizationToTheModel) {
     if (run["effect"] == "exact") {
       EXPECT_EQ(y["changed"], 0);
     }
-    EXPECT_EQ(y["sqnr_db_before"], before);  // each begins where the last one ended
+    EXPECT_EQ(y["sqnr_db_before"], before);  // each run starts from the previous one
     before = y["sqnr_db_after"];
   }
-  // Where the last run ends is what the job reported.
+  // The last run ends with the figures that the job reported.
   EXPECT_NEAR(before.get<double>(), report["numerics"]["outputs"][0]["sqnr_db"].get<double>(),
               1e-6);
   int64_t recorded = 0;
@@ -83,7 +83,8 @@ TEST(ByRule, NeedsTheOptionsOfTheJob) {
   EXPECT_TRUE(with) << with.error().message;
 }
 
-// Quantized, with Rescales that the rules take: Conv's result, MaxPool between two, Relu's operand.
+// A quantized graph with Rescales that rules absorb: at Conv's result, around a MaxPool, at Relu's
+// operand.
 constexpr std::string_view kQuantized =
     R"(graph(%x: tensor<1x3x8x8xf32>) -> (%y, %z) {
   const %w = random(1) : tensor<4x3x3x3xi8, scale=0.0078125, zp=0>
@@ -133,7 +134,7 @@ TEST(ByRule, AJobWithoutQuantizationIsMeasuredAgainstItsOwnModel) {
   EXPECT_EQ(rows[0]["rules"], json({"absorb-rescales/fold-into-producer"}));
   EXPECT_EQ(rows[0]["effect"], "fewer-roundings");
   for (const json& output : rows[0]["outputs"]) {
-    EXPECT_TRUE(output["sqnr_db_before"].is_null());  // it is the model itself: no noise
+    EXPECT_TRUE(output["sqnr_db_before"].is_null());  // the baseline is the model itself: no noise
     EXPECT_GT(output["sqnr_db_after"], 30);
     EXPECT_GT(output["changed"], 0);
     EXPECT_GE(output["max_steps"], 1);
@@ -156,7 +157,8 @@ TEST(ByRule, TheBaselineMayDifferFromTheModelGivenToTheJob) {
   const ModelInput baseline = {.model = {"real.graph", Blob(real)}, .samples = {kSamples}};
   const json rows = jobs.Rows({.from = jobs.baseline}, baseline);
   ASSERT_EQ(rows.size(), 2u) << rows;
-  EXPECT_FALSE(rows[0]["outputs"][0]["sqnr_db_before"].is_null());  // another model: noise
+  EXPECT_FALSE(rows[0]["outputs"][0]["sqnr_db_before"].is_null());  // the baseline is another
+                                                                    // model: noise
 }
 
 TEST(ByRule, EachApplicationCanBeMeasuredByItself) {
@@ -175,7 +177,7 @@ TEST(ByRule, EachApplicationCanBeMeasuredByItself) {
     for (const json& application : run["applications"]) entries.push_back(application);
   }
   ASSERT_FALSE(entries.empty());
-  // They are the job's ledger, in its order.
+  // They are the job's ledger, in the same order.
   size_t next = 0;
   for (const json& entry : report["ledger"]) {
     if (next < entries.size() && entry["node"] == entries[next]["node"] &&
@@ -215,7 +217,7 @@ TEST(ByRule, TheOptionsOfAReportAreThoseOfItsJob) {
   EXPECT_TRUE(read->own_parameters);
   EXPECT_EQ(read->calibration, options.calibration);
   EXPECT_EQ(read->keep_float, options.keep_float);
-  EXPECT_EQ(read->numerics, &numerics::kOnnx);  // the target's choice is filled in
+  EXPECT_EQ(read->numerics, &numerics::kOnnx);  // the target's default is filled in
 }
 
 TEST(ByRule, ATextThatIsNoReportIsRefused) {

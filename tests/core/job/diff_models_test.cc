@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `diff`: a float model against a quantized one, whatever the interface of that one takes.
+// `diff`: compares a float model with a quantized one, whose interface may be float or quantized.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

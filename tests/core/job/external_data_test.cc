@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in a file next to the model.
+// Models whose weights are in separate files.
 #include <gtest/gtest.h>
 
 #include "core/job/execute.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model that computes nothing in float is optimized as any other, and told so.
+// A job optimizes a model without float computation like any other, and the report says so.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

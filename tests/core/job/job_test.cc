@@ -23,7 +23,7 @@ Request Tiny() {
   return request;
 }
 
-// The same with a profile that a person wrote, and no samples.
+// The same request with a handwritten profile and without samples.
 Request WithProfile(const std::string& values) {
   Request request = Tiny();
   request.samples.clear();

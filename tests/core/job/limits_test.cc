@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a model may ask for, before anything is computed.
+// Limits of a model; a job checks them before it computes anything.
 #include "core/job/limits.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model is read by what it holds, whatever it is called.
+// A model's content determines its form, whatever its name.
 #include "core/job/model_form.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of options and octavo.v1.Options hold the same options.
+// The table of options and octavo.v1.Options contain the same options.
 #include "core/job/options_wire.h"
 
 #include <google/protobuf/descriptor.h>
@@ -14,7 +14,7 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 
-// The fields of the message that a row has.
+// The fields of the message that correspond to a row.
 std::vector<std::string> FieldNames(const OptionRow& row) {
   if (row.flag != OptionFlag::kPerChoice) return {std::string(row.name)};
   std::vector<std::string> names;
@@ -25,7 +25,7 @@ std::vector<std::string> FieldNames(const OptionRow& row) {
   return names;
 }
 
-// Such a field needs presence: else a 0 would be lost on the wire.
+// Such a field needs presence; otherwise the wire would drop a 0.
 bool ZeroMeansMoreThanUnset(const OptionRow& row) {
   Options options;
   return SetOption(row, options, int64_t{0}) && options != Options();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form that a profile is written in is not seen in the model.
+// The optimized model does not depend on the profile's format.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -44,8 +44,8 @@ TEST(ProfileForms, GiveEqualModels) {
                            "- {NodeOutputName: y, Min: -127.0, Max: 127.0, Histogram: []}\n...\n"));
 }
 
-// The names of values that preparing takes away: a constant's, a normalization's, an Identity's, of
-// a HardSwish written out, a value without consumers.
+// Preparation removes values with these names: a constant, a normalization, an Identity, parts of a
+// decomposed HardSwish, and a value without consumers.
 constexpr std::string_view kFolded = R"(graph(%x: tensor<1x3x4x4xf32>) -> (%"y/out") {
   const %w0 = random(1) : tensor<1x1x3x4xf32>
   const %s = [1, 2, 0.5, 1] : tensor<4xf32>
@@ -69,7 +69,7 @@ constexpr std::string_view kFolded = R"(graph(%x: tensor<1x3x4x4xf32>) -> (%"y/o
 const std::vector<std::string> kNames = {"x", "w0", "w/t", "c/out", "dead", "n/out",
                                          "i", "p",  "k",   "m",     "h",    "y/out"};
 
-// What the report says of a profile with these names.
+// What the report states about a profile with these names.
 nlohmann::json MatchOf(const std::string& profile, bool strict) {
   Request request;
   request.model = {"folded.graph", Blob(std::string(kFolded))};

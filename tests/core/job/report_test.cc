@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every kind of report is the message octavo.v1.Report: no key unknown to it, none missing.
+// Every kind of report matches the message octavo.v1.Report: no unknown key, no missing key.
 #include <google/protobuf/util/json_util.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rewrite rule whose recorded numeric effect is wrong is reported.
+// Reports a rewrite rule whose recorded numeric effect is wrong.
 #include "core/job/rule_effects.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ struct Effects {
   const v1::OutputChange& output() const { return effects->rows().at(0).outputs(0); }
 };
 
-// A run of one application that is recorded with this effect, whatever the graph.
+// A run of one application with this recorded effect, whatever the graph.
 RuleRun Claim(Effect effect) {
   return {.entries = {{.pass = "place-rescales",
                        .rule = "place-rescales/sink",

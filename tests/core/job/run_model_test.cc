@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `run`: inputs that decide shapes come from the samples.
+// `run`: inputs that determine shapes come from the samples.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -33,7 +33,7 @@ TEST(RunModel, AnInputThatDecidesAShapeIsTakenFromTheSamples) {
   ASSERT_EQ((*files)[0].name, "y.npy");
   const auto y = data::ReadNpy("y", (*files)[0].bytes);
   ASSERT_TRUE(y) << y.error().message;
-  // Its leading extent is not the batch, so samples are stacked in front.
+  // The leading extent is not the batch, so results are stacked along a new leading axis.
   EXPECT_EQ(y->shape(), (ir::Shape{1, 3, 2}));
 }
 

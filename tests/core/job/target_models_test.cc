@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every built-in target's demands hold in the graphs that are made of the trained models, and in
-// what an exported model says when it is read again; the target's numerics mode runs them.  One
-// sample gives the ranges.
+// Optimizes the trained models for every built-in target.  The resulting graphs, and the exported
+// models after another import, must meet all requirements of the target; the target's numerics mode
+// must run them.  One sample gives the ranges.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -149,7 +149,7 @@ void CheckTarget(const Model& model, const std::string& name) {
       passes::PassesOf({Phase::kLower, Phase::kQuantize, Phase::kOptimize, Phase::kFinish}), {},
       settings, graph, findings);
   if (!records) {
-    // The only way out: a node without integers on a target that has nothing else.
+    // The only permitted failure: a node without an integer form on a fully quantized target.
     EXPECT_TRUE(settings.target.fully_quantized) << records.error().message;
     EXPECT_EQ(records.error().reason, "FLOAT_NODE") << records.error().message;
     return;

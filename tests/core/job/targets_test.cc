@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a target asks for, and what a profile says of a graph that a target wants in another form.
+// Requirements of targets, and profiles of a graph in another form than the target requires.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// Entries by name, from "x:-1:1 y:0:2".
+// Parses entries from "x:-1:1 y:0:2".
 NamedBlob ProfileOf(const std::string& entries) {
   json values = json::array();
   std::istringstream words(entries);
@@ -42,7 +42,7 @@ Request JobOf(std::string_view model, const std::string& entries, const std::str
   return request;
 }
 
-// A built-in target with changes.
+// A target file: a built-in target with changes.
 std::string Like(const std::string& base, const std::string& more = {}) {
   return fmt::format(R"({{"name": "t", "base": "{}"{}}})", base, more);
 }
@@ -144,7 +144,7 @@ TEST(Targets, ModelWithATargetsOwnOpIsDoneWithoutFigures) {
   EXPECT_THAT(done.report["numerics"]["outputs"], IsEmpty());
 }
 
-// The same where Rescales are left that other parameters could spare, and a channel stands alone.
+// The same, with Rescales that other parameters would avoid, and with a per-channel value.
 TEST(Targets, MergeThatIsDelayedGivesEqualBytesUnderEveryLimit) {
   constexpr std::string_view net = R"(graph(%x: tensor<1x2x4x4xf32>) -> (%y) {
   const %w = random(1) : tensor<2x2x1x1xf32>
@@ -181,7 +181,8 @@ TEST(Targets, MergeThatIsDelayedGivesEqualBytesUnderEveryLimit) {
   }
 }
 
-// Stopped before constants are rounded and taken up again, a job gives the bytes of one run.
+// A job that stops before constants are rounded and is then resumed gives the bytes of a single
+// run.
 TEST(Targets, MergeThatIsDelayedGivesEqualBytes) {
   const std::string targets[] = {
       Like("cpu-int8"),
@@ -243,8 +244,8 @@ TEST(Names, GemmIsQuantizedByAProfileOfItsParts) {
   EXPECT_THAT(apart.text, HasSubstr("MatMul"));
 }
 
-// Glow's case: FullyConnected(C1, C2, bias) whose product a profile of the lowered form would name,
-// and one of the whole form cannot.
+// Glow's case: FullyConnected(C1, C2, bias).  A profile of the lowered form names the product; a
+// profile of the whole form cannot name it.
 TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
   constexpr std::string_view net = R"(graph(%bias: tensor<2x2xf32>) -> (%y) {
   const %c1 = random(1) : tensor<2x3xf32>
@@ -255,7 +256,7 @@ TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
   for (const std::string more : {"", R"(, "lower": ["Gemm"])"}) {
     ExpectAllInIntegers(RunJob(JobOf(net, "bias:-1:1 y:-3:3", Like("cpu-int8", more))));
   }
-  // The profile of the lowered form serves the lowered graph.
+  // The profile of the lowered form also fits the lowered graph.
   constexpr std::string_view lowered = R"(graph(%bias: tensor<2x2xf32>) -> (%y) {
   const %c1 = random(1) : tensor<2x3xf32>
   const %c2 = random(2) : tensor<3x2xf32>

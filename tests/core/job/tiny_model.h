@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest model in which weights, a bias, a Relu and a pool are quantized.
+// The smallest model that has quantized weights, a quantized bias, a Relu and a pool.
 #pragma once
 
 #include <string_view>

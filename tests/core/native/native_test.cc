@@ -35,7 +35,7 @@ ir::Graph Parsed(std::string_view text) {
 
 std::string Printed(const ir::Graph& graph) { return text::Print(graph, {.old_names = true}); }
 
-// What a change to the message makes of the good graph.
+// The error that reading reports after `change` modified a valid message.
 template <class Change>
 std::string ErrorAfter(Change change) {
   const std::string bytes = Write(Parsed(kGraph));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curves in fixed point against gemmlowp's, bit for bit, and against the functions in double.
+// Compares fixed-point curves with gemmlowp's, bit for bit, and with the functions in double.
 #include "core/numerics/fixed_curve.h"
 
 #include <gemmlowp/fixedpoint/fixedpoint.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantization formulas of the numerics modes: golden vectors, and gemmlowp as the judge.
+// Requantization formulas of the numerics modes, against golden vectors and gemmlowp.
 #include "core/numerics/fixed_point.h"
 
 #include <gemmlowp/fixedpoint/fixedpoint.h>
@@ -34,7 +34,7 @@ TEST(FixedPoint, APairIsAFractionOfOneHalfAndMoreAndAShift) {
   EXPECT_EQ(ToFixedPoint(0.5), (FixedPoint{1 << 30, 0}));
   EXPECT_EQ(ToFixedPoint(1.0), (FixedPoint{1 << 30, 1}));
   EXPECT_EQ(ToFixedPoint(0.75), (FixedPoint{3 << 29, 0}));
-  // One that rounds up to 2^31 becomes the next power of two.
+  // A multiplier that rounds up to 2^31 becomes the next power of two.
   EXPECT_EQ(ToFixedPoint(1.0 - 0x1p-40), (FixedPoint{1 << 30, 1}));
   EXPECT_EQ(ToFixedPoint(0x1p-32), (FixedPoint{1 << 30, -31}));
   EXPECT_EQ(ToFixedPoint(0x1p-33), (FixedPoint{0, 0}));
@@ -88,11 +88,11 @@ TEST(FixedPoint, SingleRoundingIsExactUpToShift62) {
 
 TEST(FixedPoint, TiesGoWhereEachFormulaSaysTheyDo) {
   const FixedPoint half = ToFixedPoint(0.5), quarter = ToFixedPoint(0.25);
-  // -0.5, 0.5, 1.5: single rounding and a product alone tie upwards.
+  // -0.5, 0.5, 1.5: with a single rounding, or with a product without shift, ties round upwards.
   EXPECT_EQ(MultiplySingleRounding(-1, half), 0);
   EXPECT_EQ(MultiplySingleRounding(1, half), 1);
   EXPECT_EQ(MultiplySingleRounding(3, half), 2);
-  // Double rounding ties away from zero once it shifts.
+  // With double rounding, a shift rounds ties away from zero.
   EXPECT_EQ(MultiplyDoubleRounding(-2, quarter), -1);
   EXPECT_EQ(MultiplyDoubleRounding(2, quarter), 1);
   EXPECT_EQ(MultiplySingleRounding(-2, quarter), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every row of the table of numerics modes must hold, and what tells the modes apart.
+// Properties that every row of the table of numerics modes must have, and differences of the modes.
 #include "core/numerics/mode_table.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace octavo::numerics {
 namespace {
 
-// Random parameters; scales of powers of two, which every mode knows, for one that knows no others.
+// Random parameters.  A mode that requires power-of-two scales gets those.
 ChannelQuant RandomQuant(const Mode& mode, std::mt19937& random) {
   const float scale = mode.defines_scale != nullptr
                           ? std::ldexp(1.0f, static_cast<int>(random() % 12) - 8)
@@ -50,7 +50,7 @@ TEST(ModeTable, AModeHasFormulasUnlessItsArithmeticIsThatOfQLinearOperators) {
   }
 }
 
-// Most proofs of rewrite rules rest on these two facts.
+// Most proofs of rewrite rules depend on these two facts.
 TEST(Rescale, IsMonotoneAndMapsZeroToZeroInEveryMode) {
   for (const Mode* mode : AllModes()) {
     std::mt19937 random(7);
@@ -86,7 +86,8 @@ TEST(Rescale, IsQuantizeOfDequantizeWhereTheRowClaimsIt) {
   }
 }
 
-// The largest distance of a Rescale from the real quotient, in steps, from -1/2 to a claim.
+// Compares the largest distance, in steps, of a Rescale from the real quotient with the row's
+// claim.
 TEST(Rescale, IsWithinHalfAStepUnlessTheRowSaysOtherwise) {
   for (const Mode* mode : AllModes()) {
     std::mt19937 random(11);
@@ -115,7 +116,7 @@ TEST(Rescale, TiesGoAsTheModeSays) {
     EXPECT_EQ(value(*mode, 5, 0), 2);
     EXPECT_EQ(value(*mode, -3, 0), -2);
   }
-  // An odd zero point is added before Glow rounds.
+  // Glow adds an odd zero point before it rounds.
   EXPECT_EQ(value(kOnnx, 5, 1), 2);
   EXPECT_EQ(value(kGlowInterpreter, 5, 1), 3);
   for (const Mode* mode : {&kTfliteSingle, &kGlowCpu, &kPow2}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every mode's requantization against vectors computed apart from this code (mode_vectors.py):
-// ties, extremes, multipliers of 2^30 and 2^31 - 1, and shifts of 0, 1, 30, 31, 32 and 62.
+// Compares every mode's requantization with independently computed vectors (mode_vectors.py): ties,
+// extremes, multipliers of 2^30 and 2^31 - 1, and shifts of 0, 1, 30, 31, 32 and 62.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exported models come back as the graphs they were, to the letter.
+// Exporting and importing a graph gives the same text.
 #include "core/onnx/export/export.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ ir::Graph Parsed(std::string_view text) {
 
 std::string Printed(const ir::Graph& graph) { return text::Print(graph, {.old_names = false}); }
 
-// Prints the graph that comes back from a model.
+// Prints the graph after an export and an import.
 std::string ThereAndBack(const ir::Graph& graph, const ExportOptions& options = {}) {
   const auto exported = ExportModel(graph, options);
   if (!exported) return "export: " + exported.error().message;
@@ -51,7 +51,7 @@ std::vector<std::string> NodesOf(const Exported& exported) {
   return lines;
 }
 
-// A convolution in integers between a float input and a float output.
+// An integer convolution between a float input and a float output.
 constexpr std::string_view kConv = R"(
 graph(%x: tensor<1x3x8x8xf32>) -> (%y) opset("": 13) {
   const %w = [1, 2, 3, 4, 5, 6] : tensor<2x3x1x1xi8, axis=0, scale=[0.5, 0.25], zp=0>
@@ -86,7 +86,7 @@ TEST(Export, EqualIntegersAreStoredOnceAndKeepTheirConsumers) {
   EXPECT_THAT(text, HasSubstr("%a = MatMul(%x.q, %v)"));
   EXPECT_THAT(text, HasSubstr("%b = MatMul(%a, %w)"));
   EXPECT_THAT(text, HasSubstr("%w = splat(3) : tensor<64x64xi8, scale=0.25, zp=0>"));
-  // Those of one type are one constant with two names.
+  // Constants with equal data and type become one constant with two names.
   EXPECT_TRUE(imported->graph.Resolve("u"));
   EXPECT_EQ(imported->graph.Resolve("u"), imported->graph.Resolve("v"));
 }
@@ -279,7 +279,8 @@ TEST(Export, SwishIsOneIntegerOperatorWhenImportedAgain) {
   }
 }
 
-// No ONNX operator says an epsilon: it is written out at every opset, and comes back.
+// ONNX has no norm operator with an epsilon, so every opset exports its decomposition; import
+// recognizes it again.
 TEST(Export, NormWithAnEpsilonIsOneIntegerOperatorWhenImportedAgain) {
   for (const std::string_view mode : {"max", "add", "inside"}) {
     for (const int64_t opset : {13, 18, 24}) {

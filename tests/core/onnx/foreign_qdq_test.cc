@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantized models that others wrote: what becomes integer arithmetic, what stays float, and what
-// is refused.
+// Quantized models of other tools: which parts become integer arithmetic, which stay float, and
+// which are refused.
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// A model whose tensors are named as ONNX Runtime's quantizer names them.
+// A model whose tensors have the names that ONNX Runtime's quantizer gives them.
 class Quantized : public ModelBuilder {
  public:
   explicit Quantized(int64_t opset = 13) : ModelBuilder(opset) {
@@ -66,7 +66,7 @@ TEST(ForeignQdq, AConvolutionBetweenPairsBecomesAnIntegerOne) {
   ASSERT_TRUE(imported) << imported.error().message;
   const std::string text = text::Print(imported->graph);
   EXPECT_THAT(text, HasSubstr("%c = Conv(%x_quantized, %w_quantized, %b_quantized)"));
-  // Relu's result is not quantized, so it stays float.
+  // Relu's result is not quantized, so Relu stays float.
   EXPECT_THAT(text, HasSubstr("Relu(%c_dequantized)"));
   EXPECT_THAT(Values(*imported, "fold-qdq/integer-op"), ElementsAre("c"));
 }
@@ -83,7 +83,7 @@ Quantized WithBias(const std::string& result_scale, float bias) {
   return model;
 }
 
-// What --stop-before fold-qdq exports: the same model, still one of another writer.
+// Exports the model of another tool before fold-qdq, as --stop-before fold-qdq does.
 TEST(ForeignQdq, AGraphThatWasExportedBeforeItFoldedFoldsAlike) {
   const Quantized model = WithBias("coarse", 1.3f);
   const auto imported = ImportModel(model.Build());

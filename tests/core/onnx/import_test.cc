@@ -145,7 +145,7 @@ TEST(Import, OpsetsOutsideOfOneToTwentyFourAreUnimplemented) {
   }
 }
 
-// Opset 23 lets a model choose the float type in which it quantizes.
+// Since opset 23 a model may select the float type in which it quantizes.
 TEST(Import, QuantizingInAnotherFloatTypeIsUnimplemented) {
   for (const int64_t type : {0, 1, 10}) {
     ModelBuilder builder(23);
@@ -173,7 +173,7 @@ TEST(Import, BroadcastingBeforeOpset7AlignsWhereItsAxisSays) {
   EXPECT_EQ(graph.type(add->inputs[1]).shape, (ir::Shape{3, 1, 1}));
 }
 
-// ---------------------------------------------------------------- inputs that decide shapes
+// ---------------------------------------------------------------- inputs that determine shapes
 
 ModelBuilder ReshapeByInput() {
   ModelBuilder builder;

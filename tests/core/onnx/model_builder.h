@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small models for tests, one call per part.
+// Builds small models for tests with one call per part.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace octavo::onnx {
 
-// A mark for extents that the model leaves open.
+// Marks an extent that the model leaves dynamic.
 inline constexpr int64_t kOpen = -1;
 
 class ModelBuilder {
@@ -41,7 +41,7 @@ class ModelBuilder {
     WriteTensor(name, tensor, *graph().add_initializer());
     return *this;
   }
-  // The attributes of the node that was added last.
+  // The attribute functions below refer to the node added last.
   ModelBuilder& Node(const std::string& op, const std::vector<std::string>& inputs,
                      const std::vector<std::string>& outputs, const std::string& name = "") {
     auto* node = graph().add_node();
@@ -51,7 +51,7 @@ class ModelBuilder {
     for (const auto& output : outputs) node->add_output(output);
     return *this;
   }
-  // The node that was added last is of this domain.
+  // Sets the domain of the node added last.
   ModelBuilder& Domain(const std::string& domain) {
     graph().mutable_node(graph().node_size() - 1)->set_domain(domain);
     for (const auto& opset : model_.opset_import()) {

@@ -23,7 +23,7 @@ class QLinear : public ModelBuilder {
     Input("x", {1, 2, 4, 4}).Node("QuantizeLinear", {"x", "s", "z"}, {"q"});
     Input("v", {1, 2, 4, 4}).Node("QuantizeLinear", {"v", "t", "z"}, {"r"});
   }
-  // Adds the operator, whose quantized result `c` is an output of the model.
+  // Adds the operator; its quantized result `c` is an output of the model.
   QLinear& Op(const std::string& op, const std::vector<std::string>& inputs) {
     Node(op, inputs, {"c"}, "op").Domain(kMicrosoft).Output("c");
     return *this;
@@ -100,7 +100,7 @@ TEST(QLinearFamily, OneThatIsNoneIsUnsupported) {
   EXPECT_THAT(TextOf(model), HasSubstr("operator 'QLinearNothing' of domain 'com.microsoft'"));
 }
 
-// x . w + b with weights by column.
+// x . w + b; the weights are quantized per column.
 TEST(QLinearFamily, AGemmTakesItsBiasAtTheScaleOfTheProduct) {
   QLinear model;
   model.Input("a", {2, 3}).Node("QuantizeLinear", {"a", "s", "z"}, {"aq"});
@@ -122,7 +122,7 @@ TEST(QLinearFamily, TheirOwnQuantizeLinearIsOnnxs) {
 
 // ---------------------------------------------------------------- 4 bits and blocks
 
-// A constant of 5 integers, two to a byte.
+// Adds a constant of 4-bit integers, two per byte.
 void AddFourBit(ModelBuilder& model, const std::string& name, int type, const std::string& bytes,
                 int64_t elements) {
   auto* tensor = model.graph().add_initializer();
@@ -167,7 +167,8 @@ TEST(FourBits, OfActivationsAreUnsupported) {
   EXPECT_THAT(TextOf(model), HasSubstr("QuantizeLinear 'quant': 4-bit integers are supported in"));
 }
 
-// 2 x 5 integers in blocks of 2 along axis 1: three scales per row, the last for one element.
+// 2 x 5 integers in blocks of 2 along axis 1: three scales per row; the last applies to one
+// element.
 ModelBuilder Blocked(const ir::Shape& scales, int64_t block_size) {
   ModelBuilder model(21);
   model.Constant("w", ir::Tensor::Of<int8_t>({2, 5}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
@@ -191,7 +192,7 @@ TEST(Blocks, AConstantIsDequantized) {
 TEST(Blocks, OfAnotherCountThanItsScalesAreRefused) {
   EXPECT_THAT(TextOf(Blocked({2, 2}, 2)), HasSubstr("scale has shape 2x2, must have 2x3"));
   EXPECT_THAT(TextOf(Blocked({2, 3}, -1)), HasSubstr("block_size -1 must be at least 1"));
-  // One block holds all, however large it is said to be.
+  // A single block holds all elements, however large block_size is.
   EXPECT_THAT(TextOf(Blocked({2, 1}, INT64_MAX)), Not(HasSubstr("must")));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every shared model comes in whole: each node known, each extent bound, the graph sound.
+// Every shared model imports completely: all operators known, all extents bound, a valid graph.
 #include <gmock/gmock.h>
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of operator versions as a whole; versions_test.cc converts models by it.
+// Checks the table of operator versions as a whole; versions_test.cc converts models with it.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -37,7 +37,7 @@ TEST(VersionTable, EveryRowConvertsAndARenamedOperatorIsOne) {
   }
 }
 
-// A conversion can make an operator that has rows itself: those must come later.
+// A conversion may create an operator that has its own conversions; those must come later.
 TEST(VersionTable, CastLikeIsConvertedBeforeCast) {
   const auto row_of = [](std::string_view op, int64_t since) {
     const std::vector<VersionRow>& rows = AllConversions();
@@ -48,7 +48,7 @@ TEST(VersionTable, CastLikeIsConvertedBeforeCast) {
   EXPECT_LT(row_of("CastLike", kEveryOpset), row_of("Cast", kEveryOpset));
 }
 
-// What DowngradeTo answers for a node of one f32 operand of shape 2x2.
+// The result of DowngradeTo for a node with one f32 operand of shape 2x2.
 int64_t LowestOpsetFor(std::string_view op, int64_t opset) {
   ir::Graph graph;
   const ir::ValueId x = graph.AddInput("x", {ir::DType::kF32, {2, 2}, {}, {}});
@@ -57,8 +57,8 @@ int64_t LowestOpsetFor(std::string_view op, int64_t opset) {
   return DowngradeTo(graph, opset, conversion);
 }
 
-// The first opset is the one in the row of the op: ops without conversions once were written to
-// opsets that lack them, Scatter to opsets 7 and 8.
+// The op's row states its first opset.  Ops without conversions were once written to opsets that
+// lack them: Scatter to opsets 7 and 8.
 TEST(VersionTable, NoOperatorIsWrittenBeforeItsFirstOpset) {
   EXPECT_EQ(LowestOpsetFor("Celu", 11), 12);
   EXPECT_EQ(LowestOpsetFor("Celu", 12), 0);

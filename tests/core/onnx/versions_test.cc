@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator versions of old opsets: each is imported as the newest version, exported at its own
-// opset and at opsets 21 and 24, and imported again from each as the same graph.
+// Operator versions of old opsets.  Each is imported as the newest version, exported at its own
+// opset and at opsets 21 and 24, and imported from each export as the same graph.
 #include <gmock/gmock.h>
 
 #include "core/onnx/export/export.h"
@@ -192,7 +192,7 @@ TEST(OperatorVersions, ClipOfOpset7IsWrittenWithItsAttributes) {
 }
 
 TEST(OperatorVersions, ANodeThatTheOpsetCannotExpressRaisesTheOpset) {
-  // A Softmax over an inner axis, which opsets before 13 only have as a matrix's.
+  // A Softmax over an inner axis; opsets before 13 have only the Softmax of a matrix.
   const auto imported =
       test::ImportFolded(X(13).Node("Softmax", {"x"}, {"y"}).Int("axis", 1).Build());
   ASSERT_TRUE(imported);

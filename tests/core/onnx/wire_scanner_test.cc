@@ -34,7 +34,7 @@ TEST(WireScanner, TakesPayloadsOutOfTheSkeleton) {
   EXPECT_LT(skeleton->bytes.size(), 100u);
   ASSERT_EQ(skeleton->views.size(), 1u);
   EXPECT_EQ(skeleton->views[0].bytes.size(), 256u * 256 * 4);
-  // A view, not a copy.
+  // The data is a view, not a copy.
   EXPECT_GT(skeleton->views[0].bytes.bytes().data(), blob.bytes().data());
   EXPECT_LT(skeleton->views[0].bytes.bytes().data(), blob.bytes().data() + blob.size());
 }
@@ -43,7 +43,7 @@ TEST(WireScanner, EveryPrefixOfAModelIsRefusedOrHasNoWholeGraph) {
   const std::string model = SmallModel();
   for (size_t size = 0; size < model.size(); ++size) {
     const auto imported = ImportModel(Blob(model.substr(0, size)));
-    // A prefix that ends after the graph is a model that lacks its opset or is whole.
+    // A prefix that ends after the graph is a whole model or lacks only its opset.
     if (imported) continue;
     EXPECT_EQ(imported.error().code, Code::kInvalidArgument)
         << size << ": " << imported.error().message;
@@ -117,7 +117,7 @@ TEST(WireScanner, RandomDamageNeverGetsPastTheChecksUnseen) {
     const auto imported = ImportModel(Blob(damaged));
     if (imported) continue;
     ++refused;
-    // Whatever is wrong with the bytes, it is never our bug.
+    // Whatever is wrong with the bytes, the error must not be an internal one.
     EXPECT_NE(imported.error().code, Code::kInternal) << imported.error().message;
   }
   EXPECT_GT(refused, 1000);

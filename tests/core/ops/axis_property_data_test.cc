@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each op's axis rule against brute force: every pair of a scale and a zero point has a number, the
-// op is run on the numbers of its operand's elements, and the mapped type must give every element
-// of the result the pair whose number arrived there; where the rule gives no type, none may exist.
+// Compares each op's axis rule with brute force.  Every pair of a scale and a zero point has a
+// number, and the op runs on the numbers of its operand's elements.  The mapped type must give
+// every element of the result the pair whose number arrived there.  If the rule returns no type, no
+// valid type may exist.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -44,13 +45,14 @@ class Dice {
   std::mt19937 random_;
 };
 
-// A data operand as the number of each element's pair, and its parameters.
+// A data operand that contains the number of each element's pair, and its parameters.
 struct Numbered {
   Tensor numbers;
   Quant quant;
 };
 
-// `first`: the least number; kinds of vectors: all different, repeating, in runs, all alike.
+// `first` is the least number.  Vectors of numbers are all different, repeating, in runs, or all
+// equal.
 Numbered Number(const Shape& shape, int axis, int64_t first, Dice& dice) {
   const int64_t kind = dice.From(0, 3), extent = shape[axis];
   Numbered result{Tensor(ir::DType::kI32, shape), Quant{{}, {}, axis, 0}};
@@ -68,7 +70,8 @@ Numbered Number(const Shape& shape, int axis, int64_t first, Dice& dice) {
   return result;
 }
 
-// The number that each coordinate along `axis` has; 0 fits any.  Nothing where they differ.
+// The number of each coordinate along `axis`; 0 is compatible with any number.  nullopt if the
+// numbers of a coordinate differ.
 std::optional<std::vector<int32_t>> AlongAxis(const Tensor& numbers, size_t axis) {
   const Shape& shape = numbers.shape();
   std::vector<int32_t> found(shape[axis], 0);
@@ -82,7 +85,7 @@ std::optional<std::vector<int32_t>> AlongAxis(const Tensor& numbers, size_t axis
   return found;
 }
 
-// Whether one type expresses the numbers of all results.
+// Whether a single type represents the numbers of all results.
 bool Representable(const std::vector<Tensor>& results) {
   int32_t only = 0;
   bool uniform = true;
@@ -106,7 +109,7 @@ bool Representable(const std::vector<Tensor>& results) {
 
 enum class Rule { kComplete, kMayRefuse };
 
-// Checks one case whose data operands (an int32 tensor each) are numbered along `axis`.
+// Checks one case, whose data operands (int32 tensors) are numbered along `axis`.
 void Check(DataCase run, int axis, Dice& dice, Rule rule,
            std::map<std::string, int>& mapped_cases) {
   ir::Graph graph;
@@ -121,7 +124,7 @@ void Check(DataCase run, int axis, Dice& dice, Rule rule,
     ir::Type type{run.inputs[i]->dtype(), run.inputs[i]->shape(), {}, {}};
     if (DataOp(run.op).RoleOf(i) == ir::Role::kData) {
       Numbered numbered = Number(type.shape, axis, 1 + 100 * data_inputs, dice);
-      // Off its axis Concat needs equal vectors; half of the cases have them.
+      // Concat along another axis requires equal vectors; half of the cases have them.
       if (data_inputs++ > 0 && dice.Coin() && from->scales.size() == numbered.quant.scales.size()) {
         numbered.quant = *from;
         const int64_t stride = ir::StridesOf(type.shape)[axis];
@@ -158,7 +161,7 @@ void Check(DataCase run, int axis, Dice& dice, Rule rule,
     const int64_t stride = mapped->axis ? ir::StridesOf(result.shape())[*mapped->axis] : 1;
     ASSERT_EQ(static_cast<int64_t>(mapped->scales.size()), extent) << what;
     for (int64_t k = 0; k < result.size(); ++k) {
-      if (result.IntAt(k) == 0) continue;  // made by padding
+      if (result.IntAt(k) == 0) continue;  // added by padding
       ASSERT_EQ(mapped->scale(k / stride % extent), result.FloatAt(k)) << what << " at " << k;
     }
   }
@@ -227,7 +230,7 @@ DataCase MakeFlatten(const Shape& shape, Dice& dice) {
   return {"Flatten", {Data(shape)}, {{"axis", dice.From(0, static_cast<int64_t>(shape.size()))}}};
 }
 DataCase MakeReshape(const Shape& shape, Dice& dice) {
-  // The prime factors of the extents, dealt to axes anew.
+  // Distributes the prime factors of the extents over new axes.
   Shape to(dice.From(1, 4), 1);
   for (int64_t extent : shape) {
     for (const int64_t prime : {2, 3}) {
@@ -274,8 +277,8 @@ TEST(AxisOfEachOp, DepthToSpaceAndBack) {
     const auto axis = static_cast<int>(dice.From(0, 3));
     const std::string mode = dice.Coin() ? "DCR" : "CRD";
     const Shape deep = {shape[0], shape[1] * block * block, shape[2], shape[3]};
-    // Where an axis has extent 1 before or after, places in the block become channels or pixels of
-    // their own: not looked for.
+    // If an axis has extent 1 before or after, positions in the block become separate channels or
+    // pixels; the rule does not detect that.
     Check({"DepthToSpace", {Data(deep)}, {{"blocksize", block}, {"mode", mode}}}, axis, dice,
           Rule::kMayRefuse, mapped);
     const Shape wide = {shape[0], shape[1], shape[2] * block, shape[3] * block};
@@ -285,7 +288,7 @@ TEST(AxisOfEachOp, DepthToSpaceAndBack) {
   EXPECT_EQ(mapped.size(), 2u);
 }
 
-// Quantize, Dequantize and Rescale: along any axis each element has its own channel's pair.
+// Quantize, Dequantize and Rescale: along any axis, each element has the pair of its channel.
 TEST(AxisOfEachOp, QuantizeAndDequantizeAlongAnyAxis) {
   Dice dice(14);
   for (int i = 0; i < kRounds; ++i) {

@@ -13,7 +13,7 @@ namespace {
 using ir::Quant;
 using ir::Shape;
 
-// All shapes of `elements` elements with at most `rank` axes.
+// Calls f with all shapes that have `elements` elements and at most `rank` axes.
 void Shapes(int64_t elements, int rank, Shape& prefix, const std::function<void(const Shape&)>& f) {
   if (elements == 1) f(prefix);
   if (rank == 0) return;
@@ -37,7 +37,7 @@ std::vector<std::pair<float, int32_t>> PerElement(const Quant& quant, const Shap
   return pairs;
 }
 
-// Whether some type of shape `to` gives every element the pair that it has.
+// Whether a type of shape `to` exists that gives every element its pair.
 bool Representable(const std::vector<std::pair<float, int32_t>>& pairs, const Shape& to) {
   int64_t stride = 1;
   for (size_t axis = to.size(); axis-- > 0; stride *= to[axis]) {

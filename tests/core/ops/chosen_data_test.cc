@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops whose result's extent depends on data, that scatter, or that work on bits.
+// Ops whose result's extent depends on data, ops that scatter, and bitwise ops.
 #include <gtest/gtest.h>
 
 #include "tests/core/ops/compute_case.h"

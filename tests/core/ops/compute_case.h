@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of cases of ops that compute: a node and its expected results.
+// Tables of cases for ops that compute: a node and its expected results.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace octavo::ops {
 using Floats = std::vector<float>;
 using Ints = std::vector<int64_t>;
 
-// 1, 2, 3 ... in a shape.
+// A tensor of 1, 2, 3 ... with the given shape.
 inline ir::Tensor Counting(const ir::Shape& shape, float first = 1) {
   Floats values(static_cast<size_t>(ir::NumElements(shape)));
   for (float& value : values) value = first++;
@@ -29,8 +29,8 @@ inline ir::Tensor Row(const Floats& values) {
   return ir::Tensor::Of<float>({static_cast<int64_t>(values.size())}, values);
 }
 
-// A node and its expected result.  `near` is the tolerance per element; 0 demands equality, with
-// NaN equal to NaN.
+// A node and its expected result.  `near` is the tolerance per element; 0 requires equality, where
+// NaN equals NaN.
 struct ComputeCase {
   DataCase run = {};
   ir::Shape shape = {};
@@ -60,7 +60,7 @@ inline void Check(const std::vector<ComputeCase>& cases) {
   }
 }
 
-// The message of a case that must be refused.
+// The error message of a case that must be refused.
 inline std::string Refusal(const DataCase& run) {
   const auto results = RunCase(run);
   return results ? "accepted" : results.error().message;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one row of the table of ops on tensors, as a graph of one node would.
+// Runs one row of the op table on tensors, as a graph of one node would.
 #pragma once
 
 #include "core/ir/infer.h"
@@ -16,7 +16,7 @@ struct DataCase {
   size_t results = 1;
 };
 
-// Infers and evaluates, with all inputs constant.
+// Infers types and evaluates; all inputs are constant.
 inline Result<std::vector<ir::Tensor>> RunCase(const DataCase& test) {
   ir::Graph graph;
   std::vector<ir::ValueId> ids;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that work element by element: values by hand from ONNX's definitions.
+// Elementwise ops: values computed by hand from ONNX's definitions.
 #include <limits>
 
 #include "tests/core/ops/compute_case.h"
@@ -163,7 +163,7 @@ TEST(Elementwise, IntegersThatOverflowWrapAround) {
   EXPECT_EQ(run("Mod", {5}, {0}), Ints{0});
 }
 
-// The largest unsigned integer was once treated as -1.
+// The largest unsigned integer was once interpreted as -1.
 TEST(Elementwise, UnsignedModuloTheLargestIntegerIsTheOperand) {
   const Tensor a = Tensor::Of<uint8_t>({2}, {7, 255}), b = Tensor::Of<uint8_t>({2}, {255, 255});
   Check({{{"Mod", {a, b}}, {2}, {7, 0}}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that move elements: values by hand, and the axis rules against the channels that the elements
-// of the result really have.
+// Ops that move elements: values by hand, and axis rules against the actual channels of the
+// result's elements.
 #include <gtest/gtest.h>
 
 #include "core/ir/map_quant.h"
@@ -119,8 +119,8 @@ TEST(Movement, InvalidNodesAreRefusedByName) {
   }
 }
 
-// The channel of every element after the op, by running it on channel numbers, must be what the
-// mapped type says; channel c has scale c + 1.
+// Runs the op on channel numbers: the channel of every result element must be the one that the
+// mapped type states.  Channel c has scale c + 1.
 void CheckAxisRule(const DataCase& run, int axis, bool expect_type = true) {
   ir::Graph graph;
   std::vector<ir::ValueId> ids;
@@ -166,7 +166,7 @@ void CheckAxisRule(const DataCase& run, int axis, bool expect_type = true) {
   for (int64_t k = 0; k < result.size(); ++k) {
     const int64_t stride = mapped->axis ? ir::StridesOf(result.shape())[*mapped->axis] : 1;
     const int64_t c = mapped->axis ? k / stride % result.shape()[*mapped->axis] : 0;
-    // Elements that padding made are 0 and have no channel.
+    // Elements added by padding are 0 and have no channel.
     if (result.IntAt(k) == 0) continue;
     EXPECT_EQ(mapped->scale(c), result.FloatAt(k)) << run.op << " at " << k;
   }

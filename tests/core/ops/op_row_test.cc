@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traits of a row against the op's definition and ONNX's schemas: a trait that is missing or
-// wrong fails here, as does a row that is not listed.
+// Compares the traits of a row with the op's definition and with ONNX's schemas.  A missing or
+// wrong trait and an unlisted row fail here.
 
 #include <algorithm>
 #include <bit>
@@ -55,7 +55,7 @@ TEST(OpRow, EveryRowOfTheFolderIsListed) {
   EXPECT_EQ(defined.size(), listed.size()) << "a row's variable is not kNAME";
 }
 
-// What `python3 -c SCRIPT` prints; nothing where it fails.
+// The output of `python3 -c SCRIPT`; nullopt if it fails.
 std::optional<std::string> OutputOfPython(const std::string& script) {
   const std::string command = fmt::format("/usr/bin/python3 -c '{}' 2>/dev/null", script);
   // NOLINTNEXTLINE(bugprone-command-processor,cert-env33-c): the command is a constant.
@@ -77,7 +77,7 @@ TEST(OpRow, SinceIsTheFirstOpsetOfOnnxsSchemas) {
       "  if s.domain == \"\": first[s.name] = min(s.since_version, first.get(s.name, 99))\n"
       "for name in first: print(name, first[name])");
   if (!schemas) GTEST_SKIP() << "/usr/bin/python3 has no module onnx (Debian: python3-onnx)";
-  // Debian's onnx 1.12 ends with opset 17.  These are from ONNX's list of operators,
+  // Debian's onnx 1.12 ends with opset 17.  The following are from ONNX's list of operators,
   // https://onnx.ai/onnx/operators, as of opset 24.
   std::map<std::string, int, std::less<>> first = {{"BitwiseAnd", 18},
                                                    {"BitwiseNot", 18},
@@ -110,8 +110,8 @@ TEST(OpRow, EverySameScaleOpSaysHowItMovesData) {
   }
 }
 
-// Whether each result element is a function of the operand's element at the same place: computed
-// alone it is the same.  nullopt where the op cannot run on one float vector.
+// Whether each result element depends only on the operand's element at the same position: computed
+// alone, it is the same.  nullopt if the op cannot run on a single float vector.
 std::optional<bool> WorksPointwise(const ir::OpDef& op) {
   const Tensor x = RandomRow(24, 7);
   const auto all = RunCase({op.name, {x}});
@@ -128,7 +128,7 @@ std::optional<bool> WorksPointwise(const ir::OpDef& op) {
 TEST(OpRow, PointwiseIsWhatWorksElementByElement) {
   int found = 0;
   for (const ir::OpDef* op : AllOps()) {
-    // Ops that move their operand, and ops of several operands, are not tabulated.
+    // Skip ops that move their operand and ops of several operands: tables do not apply to them.
     if (op->moves_data >= Movement::kCopy || op->inputs.min > 1) continue;
     if (op->inputs.max == ir::kManyInputs || !op->domain.empty()) continue;
     const auto pointwise = WorksPointwise(*op);

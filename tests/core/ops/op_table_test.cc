@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of ops: what every row must have, and the Rescale rules by op.
+// The op table: what every row must have, and the Rescale rules per op.
 #include "core/ops/op_table.h"
 
 #include "tests/core/ops/compute_case.h"
@@ -74,7 +74,7 @@ TEST(OpTable, FixedRangesHoldWhateverComesIn) {
   }
 }
 
-// A node of one op over values of the given shapes, in a graph.
+// A graph with one node, whose operands have the given shapes.
 struct OneNode {
   OneNode(std::string_view op, const std::vector<ir::Shape>& shapes, ir::AttrMap attributes,
           size_t results = 1) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm and MatMul by hand.
+// Gemm and MatMul: values by hand.
 #include "tests/core/ops/compute_case.h"
 
 namespace octavo::ops {

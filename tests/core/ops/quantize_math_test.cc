@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizing and dequantizing in mode `onnx`.
+// Quantization and dequantization in mode `onnx`.
 #include "core/ops/quantize_math.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(QuantizeOne, RoundsTiesToEvenBeforeTheZeroPointIsAdded) {
   }
 }
 
-// 2.25 / 0.3 is below 7.5 in float32, 2.25 * (1 / 0.3) is 7.5.
+// In float32, 2.25 / 0.3 is below 7.5, but 2.25 * (1 / 0.3) is 7.5.
 TEST(QuantizeOne, DividesByTheScale) { EXPECT_EQ(QuantizeOne(2.25f, 0.3f, 0, kI8), 7); }
 
 TEST(QuantizeOne, SaturatesAndSendsNanToTheZeroPoint) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions, Softmax and the normalizations, by hand.
+// Reductions, Softmax and normalizations: values by hand.
 #include "tests/core/ops/compute_case.h"
 
 namespace octavo::ops {
@@ -130,7 +130,7 @@ TEST(Normalization, LrnLooksAtNeighbouringChannels) {
   };
   Check({
       {run(3), {1, 3, 1, 1}, {1 / 6.0, 2 / 15.0, 3 / 14.0}, 1e-7},
-      // An even size reaches one channel further up than down.
+      // A window of even size covers one channel more upwards than downwards.
       {run(2), {1, 3, 1, 1}, {1 / 6.0, 2 / 14.0, 3 / 10.0}, 1e-7},
   });
 }

@@ -90,7 +90,7 @@ TEST(Recurrent, ReverseReadsOnlyTheSequencesLength) {
   Check({{{"RNN", {x, one, one, {}, length}, attributes}, {3, 1, 1, 1}, {3, 2, 0}}});
 }
 
-// Weights of an odd number of rows, so that tiles are not full.
+// Weights with an odd number of rows, so that the last tile is partial.
 std::vector<std::optional<Tensor>> RecurrentOperands(ir::DType dtype, int64_t gates) {
   const auto waves = [&](const ir::Shape& shape, double step) {
     Tensor tensor(dtype, shape);

@@ -131,7 +131,7 @@ TEST(DataValues, ResizeModes) {
 TEST(DataValues, AntialiasingWidensTheFilterOfASmallerResult) {
   const auto word = [](const char* text) { return std::string(text); };
   const ir::AttrMap linear = {{"mode", word("linear")}, {"antialias", int64_t{1}}};
-  // At scale 1/2 the triangle is 4 wide: 1/8, 3/8, 3/8, 1/8.
+  // At scale 1/2 the triangle filter has 4 taps: 1/8, 3/8, 3/8, 1/8.
   Check({{Resized(FloatsOf({8, 0, 0, 8}), {0.5f}, linear), {4, 4}},
          {Resized(FloatsOf({0, 0, 8, 0, 0, 0}), {0.5f}, linear), {1, 3, 0}},
          {Resized(FloatsOf({1, 2}), {2}, linear), {1, 1.25f, 1.75f, 2}}});

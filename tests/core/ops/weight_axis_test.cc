@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weight axis of each product, by its meaning: doubling channel c of the weight doubles just
-// the outputs of channel c.
+// Tests the weight axis of each product by its meaning: doubling channel c of the weight doubles
+// exactly the outputs of channel c.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -18,7 +18,7 @@ struct Product {
   std::string_view op = {};
   Shape data = {}, weight = {};
   ir::AttrMap attributes = {};
-  int result_axis = 1;  // that of the output channels
+  int result_axis = 1;  // axis of the output channels
 };
 
 // Whole numbers, so that sums are exact.
@@ -62,7 +62,7 @@ void CheckProduct(const Product& product) {
     const Shape& shape = (*after)[0].shape();
     const int64_t out_stride = ir::StridesOf(shape)[product.result_axis];
     for (int64_t k = 0; k < (*after)[0].size(); ++k) {
-      // A grouped ConvTranspose has one weight channel for a channel of each group.
+      // A weight channel of a grouped ConvTranspose applies to one channel of each group.
       const bool own = k / out_stride % shape[product.result_axis] % channels == c;
       ASSERT_EQ((*after)[0].FloatAt(k), (own ? 2 : 1) * (*before)[0].FloatAt(k))
           << product.op << " channel " << c << " at " << k;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops with sliding windows: odd strides, paddings, dilations and groups, by hand and from ONNX's
-// examples.
+// Ops with sliding windows and odd strides, paddings, dilations and groups: values by hand and from
+// ONNX's examples.
 #include <limits>
 
 #include "tests/core/ops/compute_case.h"
@@ -28,7 +28,7 @@ TEST(Conv, StridesPadsDilationsAndGroups) {
         {{"group", int64_t{2}}}},
        {1, 2, 1, 2},
        {11, 21, 302, 402}},
-      // Two groups of two channels each, one output per group, two samples.
+      // Two samples with two groups of two channels; one output per group.
       {{"Conv",
         {Counting({2, 4, 1}), Tensor::Of<float>({2, 2, 1}, {1, 10, 100, 1000})},
         {{"group", int64_t{2}}}},
@@ -61,7 +61,7 @@ TEST(Conv, SamePaddingGivesTheOddElementToTheNamedEnd) {
          {padded("VALID"), {1, 1, 1}, {6}}});
 }
 
-// -1 + (1 + 2^-12)^2 keeps its last bit only where product and sum are rounded together.
+// -1 + (1 + 2^-12)^2 keeps its last bit only if product and sum are rounded together.
 TEST(Conv, AccumulatesWithFusedMultiplyAdds) {
   const float near_one = 1 + 0x1p-12f;
   const double exact = 0x1p-11 + 0x1p-24;
@@ -149,11 +149,11 @@ TEST(MaxPool, WindowsPadsAndCeilMode) {
         {{"kernel_shape", three}, {"strides", two}, {"auto_pad", std::string("SAME_UPPER")}}},
        {1, 1, 3, 3},
        {7, 9, 10, 17, 19, 20, 22, 24, 25}},
-      // The padding never wins, whatever the sign.
+      // MaxPool never selects padding, whatever the sign.
       {{"MaxPool", {Counting({1, 1, 2}, -2)}, {{"kernel_shape", Ints{2}}, {"pads", Ints{1, 1}}}},
        {1, 1, 3},
        {-2, -1, -1}},
-      // A window that would begin in the padding at the end is dropped.
+      // A window that would start in the padding at the end is dropped.
       {{"MaxPool",
         {Counting({1, 1, 3})},
         {{"kernel_shape", Ints{2}},
@@ -189,7 +189,7 @@ TEST(AveragePool, CountsThePaddingOnlyWhenAsked) {
   Check({
       {run(0, padded), {1, 1, 4}, {1, 1.5, 2.5, 3.5}},
       {run(1, padded), {1, 1, 4}, {0.5, 1.5, 2.5, 3.5}},
-      // What ceil_mode adds beyond the padding never counts.
+      // Elements that ceil_mode adds beyond the padding never count.
       {run(0, ceiled), {1, 1, 2}, {2, 3.5}},
       {run(1, ceiled), {1, 1, 2}, {2, 3.5}},
       {run(0, {{"kernel_shape", Ints{2}}, {"dilations", Ints{2}}}), {1, 1, 2}, {2, 3}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each row of the table reads what it writes and refuses what its help excludes.
+// Each row of the table parses what it prints and refuses what its help excludes.
 #include "core/options/option_table.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-// A value other than the default that the row accepts, as an argument.
+// A valid argument of the row that differs from the default.
 std::string AnotherArgument(const OptionRow& row) {
   switch (row.type) {
     case OptionType::kFlag:
@@ -56,7 +56,7 @@ TEST(OptionTable, TheDefaultsPassTheirOwnChecksAndComeBackFromJson) {
   EXPECT_EQ(*read, Options());
 }
 
-// What a user reads of an option: its flags, help, choices and default.
+// The documentation of an option: its flags, help, choices and default.
 TEST(OptionTable, EveryRowIsDocumentedAndNamedOnce) {
   std::set<std::string_view> names;
   for (const OptionRow& row : OptionTable()) {
@@ -141,7 +141,7 @@ TEST(OptionTable, JsonOfAnotherTypeNamesTheOption) {
   }
 }
 
-// The keys and their order are part of the action digest.
+// The action digest depends on the keys and their order.
 TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
   EXPECT_EQ(OptionsJson({}).dump(),
             R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"

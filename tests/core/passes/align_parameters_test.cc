@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parameters chosen jointly: what the histograms say, on a target whose Add wants one type, and
-// what the report says of a Rescale that stays.
+// Parameters chosen jointly: from histograms, on a target whose Add requires one type, and the
+// reason that the report states for a remaining Rescale.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ struct Job {
     profile.values[name] = {.min = histogram.min(), .max = histogram.max(), .histogram = histogram};
   }
 
-  // How many Rescales are left.
+  // Returns the number of remaining Rescales.
   int Run(std::string_view text) {
     auto parsed = text::Parse(text, {.find_op = &ops::FindOp});
     EXPECT_TRUE(parsed) << parsed.error().message;
@@ -73,7 +73,7 @@ struct Job {
     return count;
   }
 
-  // The last that was said of a node.
+  // The last reason recorded for a node.
   std::string Why(std::string_view node) const {
     std::string why;
     for (const Kept& kept : findings.kept) {
@@ -95,7 +95,7 @@ constexpr std::string_view kResidual =
 }
 )";
 
-// kResidual with the first `from` made `to`.
+// kResidual with the first occurrence of `from` replaced by `to`.
 std::string ResidualWith(std::string_view from, std::string_view to) {
   std::string text(kResidual);
   return text.replace(text.find(from), from.size(), to);
@@ -171,7 +171,7 @@ TEST(AlignParameters, WithoutAProfileTypesSayWhatValuesAre) {
 }
 
 TEST(AlignParameters, AProvenRangeSaysMoreThanTheType) {
-  // Only a quarter of a's values is possible, so a type of that quarter holds it more finely.
+  // Only a quarter of a's values can occur, so a type for that quarter has a finer scale.
   constexpr std::string_view kText = R"(
 graph(%x: tensor<1x4xf32>, %v: tensor<1x4xf32>) -> (%y, %z, %u) {
   %a = Quantize(%x) : tensor<1x4xu8, scale=0.04, zp=128RANGE>

@@ -31,7 +31,7 @@ ir::IntegerRange Occurring(const Mode& mode, float scale, int32_t zero_point, ir
   return PossibleValues({DType::kI8, {4}, Quant::PerTensor(scale, zero_point), range}, 0, mode);
 }
 
-// 0.25 and 0.75 are half a step: 0.5 and 1.5 steps from the zero point.
+// With scale 0.5, 0.25 and 0.75 are 0.5 and 1.5 steps from the zero point.
 TEST(PossibleValues, EndsOnATieAreTheModesToRound) {
   const ir::Range range{0.25f, 0.75f};
   EXPECT_EQ(Occurring(numerics::kOnnx, 0.5f, 1, range).min, 1);             // rne(0.5) + 1
@@ -49,10 +49,10 @@ TEST(PossibleValues, AreOneMoreWhereAModeRoundsFurther) {
     EXPECT_EQ(Occurring(*mode, 0.5f, 1, range).min, 0);
     EXPECT_EQ(Occurring(*mode, 0.5f, 1, range).max, 10);
   }
-  EXPECT_EQ(Occurring(numerics::kTflite, 0.5f, -128, range).min, -128);  // no code is below
+  EXPECT_EQ(Occurring(numerics::kTflite, 0.5f, -128, range).min, -128);  // no smaller value exists
 }
 
-// All values of %x through the graph, in the mode.
+// The results of the graph for all values of %x, in the mode.
 std::vector<int64_t> ResultsOf(const ir::Graph& graph, const Mode& mode) {
   ThreadPool pool(1);
   const auto plan = runtime::Plan::Create(graph, {.numerics = &mode}, pool);
@@ -67,7 +67,8 @@ std::vector<int64_t> ResultsOf(const ir::Graph& graph, const Mode& mode) {
   return out;
 }
 
-// Max and Min with a constant of another type: treated as an identity, it keeps every value.
+// Max and Min with a constant of another type.  If a pass treats one as an identity, it must keep
+// every value.
 TEST(Noop, OfAnExtremeIsDecidedInTheModesOwnArithmetic) {
   std::mt19937 random(3);
   for (const Mode* mode : numerics::AllModes()) {
@@ -106,8 +107,8 @@ TEST(Noop, OfAnExtremeIsDecidedInTheModesOwnArithmetic) {
   }
 }
 
-// glow-cpu's multiplier may round the constant to another code of the operand's type than its real
-// says, so that no answer serves both.
+// glow-cpu's multiplier may round the constant to another quantized value of the operand's type
+// than the constant's real value does, so no answer fits both.
 TEST(Noop, ModesDisagreeOnAnExtremeOfAnotherType) {
   std::mt19937 random(9);
   int differ = 0;
@@ -129,7 +130,7 @@ TEST(Noop, ModesDisagreeOnAnExtremeOfAnotherType) {
   EXPECT_GT(differ, 0);
 }
 
-// The mean of one element of -0 is 0 + -0 = 0.
+// The mean of the single element -0 is 0 + -0 = 0.
 TEST(Noop, AFloatMeanOfOneElementIsNotExact) {
   const std::string text = R"(graph(%x: tensor<1x1x2x2xf32>) -> (%y) {
   %p = AveragePool(%x) {kernel_shape=[1, 1]} : tensor<1x1x2x2xf32>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runner and the pipeline as a whole.
+// The pass runner and the pipeline as a whole.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ TEST(Pipeline, HasThePassesInTheOrderThatInterfacesName) {
                                  "absorb-rescales", "place-rescales", "fuse-activations",
                                  "remove-noops", "specialize-bias", "merge-constants"));
   EXPECT_EQ(FindPass("lower"), AllPasses()[5]);
-  // A phase is a part of the pipeline: none comes back after another.
+  // Each phase is a contiguous part of the pipeline.
   EXPECT_TRUE(std::ranges::is_sorted(AllPasses(), {}, &Pass::phase));
   EXPECT_EQ(FindPass("lowr"), nullptr);
 }
@@ -88,7 +88,8 @@ TEST(Pipeline, StopsBeforeAPassAndRecordsThoseThatRan) {
   ASSERT_TRUE(records) << records.error().message;
   ASSERT_EQ(records->size(), 4u);
   EXPECT_EQ((*records)[2].name, "canonicalize");
-  EXPECT_EQ((*records)[2].changed, 2);  // the constant stands second, the Identity goes
+  EXPECT_EQ((*records)[2].changed, 2);  // the constant becomes the second operand, the Identity is
+                                        // removed
   EXPECT_EQ((*records)[3].nodes_after, 1);
   EXPECT_EQ(job.findings.ledger.back().rule, "fold-batchnorm/fold-into-producer");
   EXPECT_THAT(text::Print(job.graph), HasSubstr("%y = Conv(%x, %w)"));

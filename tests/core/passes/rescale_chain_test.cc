@@ -30,7 +30,8 @@ TEST(RescaleChain, ValuesReturnFromAFinerTypeAndNotFromACoarser) {
   EXPECT_FALSE(SameResults({&a, &coarser, &a}, {&a}, numerics::kOnnx));
 }
 
-// Nothing saturates and the middle step is no coarser: then all modes but glow-cpu return.
+// No value saturates and the middle type is not coarser: all modes except glow-cpu then return the
+// original values.
 TEST(RescaleChain, FinerTypesReturnInEveryModeThatKeepsItsBits) {
   std::mt19937 random(5);
   const Type a = PerTensor(DType::kI8, 0.5f, 0);
@@ -72,13 +73,13 @@ TEST(RescaleChain, ThirtyTwoBitsAreNotEnumerated) {
   EXPECT_FALSE(SameResults({&a, &a}, {&a}, numerics::kOnnx));
 }
 
-// range(a) inside range(b), said by brute force: no code of a is clamped in b.
+// Tests range(a) inside range(b) by brute force: b clamps no quantized value of a.
 TEST(TypeRange, InsideMeansThatNoCodeIsClamped) {
   std::mt19937 random(11);
   int inside = 0;
   for (int i = 0; i < 4000; ++i) {
     const auto any = [&] {
-      // Scales that differ by ulps, so that ends meet within half a step.
+      // The scales differ by ulps, so that range ends meet within half a step.
       const float scale = std::nextafter(static_cast<float>(random() % 4 + 1) * 0.1f,
                                          random() % 2 != 0 ? 1.0f : 0.0f);
       return PerTensor(random() % 2 != 0 ? DType::kU8 : DType::kI8, scale,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An op that only a target's file describes: Rescales move through it by the file's rules alone.
+// An op that only a target file describes: the file's rules alone move Rescales through it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Like Glow's CPUMaxSplat, but for its threshold: the greater of each element and 0.
+// Like Glow's CPUMaxSplat without its threshold: the maximum of each element and 0.
 std::string NpuWith(const std::string& input, const std::string& output) {
   return fmt::format(R"({{"name": "npu", "base": "cpu-int8", "ops": [{{"name": "MaxSplat",
       "domain": "npu", "quant": "same-as-input", "attributes": {{"splat": "float"}},
@@ -45,7 +45,7 @@ struct Job {
   Settings settings = {.pool = &pool};
   Findings findings = {};
   ir::OpDef def = {.since =
-                       ir::kNotInOnnx};  // as in the file, with a meaning so that tests can run it
+                       ir::kNotInOnnx};  // as in the file, plus a definition, to let tests run it
   ir::Graph before, after;
 
   explicit Job(const std::string& file) {
@@ -74,7 +74,7 @@ TEST(TargetOps, RescalesSinkThroughAnOpThatSaysSo) {
   const Job job(NpuWith("sunk", "raised"));
   const std::string text = text::Print(job.after);
   EXPECT_THAT(text, HasSubstr("MaxSplat(%x)"));
-  EXPECT_THAT(text, Not(HasSubstr("Rescale")));  // the Add takes it
+  EXPECT_THAT(text, Not(HasSubstr("Rescale")));  // the Add absorbs it
   ir::Tensor x(ir::DType::kU8, {1, 1, 4, 4});
   for (int i = 0; i < 16; ++i) x.mutable_values<uint8_t>()[i] = static_cast<uint8_t>(i * 17);
   const auto was = test::RunGraph(job.before, {x});

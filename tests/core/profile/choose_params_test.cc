@@ -23,7 +23,7 @@ TEST(ChooseParams, FollowsTheFormulas) {
       {0, 255, {SchemeKind::kAsymmetric, DType::kU8}, 1, 0},
       {-1, 1, {SchemeKind::kAsymmetric, DType::kU8}, 2.0f / 255, 128},
       {-1, 1, {SchemeKind::kAsymmetric, DType::kI8}, 2.0f / 255, 0},
-      {2, 10, {SchemeKind::kAsymmetric, DType::kU8}, 10.0f / 255, 0},  // widened to hold zero
+      {2, 10, {SchemeKind::kAsymmetric, DType::kU8}, 10.0f / 255, 0},  // widened to include zero
       {-10, -2, {SchemeKind::kAsymmetric, DType::kU8}, 10.0f / 255, 255},
       {-1, 3, {SchemeKind::kAsymmetric, DType::kI8}, 4.0f / 255, -64},  // -128 + 63.75
       {-2, 1, {SchemeKind::kSymmetric, DType::kI8, true}, 2.0f / 127, 0},
@@ -44,9 +44,9 @@ TEST(ChooseParams, FollowsTheFormulas) {
 
 TEST(ChooseParams, GlowTakesTheZeroPointOfTheNearerEnd) {
   Scheme scheme{.dtype = DType::kI8, .glow_zero = true};
-  // From the minimum: -128 + 255/4 = -64.25; from the maximum 127 - 191.25 = -64.25.
+  // From the minimum: -128 + 255/4 = -64.25; from the maximum: 127 - 191.25 = -64.25.
   EXPECT_EQ(ChooseParams(-1, 3, scheme).zero_point, -64);
-  // [-a, a] is -1/2, which rounds away from zero; elsewhere it is 0 by definition.
+  // Glow computes -1/2 for [-a, a] and rounds it away from zero; else it is 0 by definition.
   EXPECT_EQ(ChooseParams(-1, 1, scheme).zero_point, -1);
   scheme.glow_zero = false;
   EXPECT_EQ(ChooseParams(-1, 1, scheme).zero_point, 0);
@@ -109,7 +109,7 @@ TEST(Calibrate, SearchesNarrowTheRangeOfAHeavyTail) {
   values.push_back(40);
   const Scheme scheme{SchemeKind::kSymmetric, DType::kI8, true};
   const Entry entry = EntryOf(values);
-  // One outlier in 20,000 costs mse more when it is clipped (entropy does not weigh how far).
+  // Clipping one outlier in 20,000 costs mse more; entropy does not consider the distance.
   const std::pair<const char*, float> cases[] = {{"mse", 39.0f}, {"entropy", 20.0f}};
   for (const auto& [method, most] : cases) {
     const CalibratedRange range = Calibrate(entry, *ParseCalibration(method), scheme);

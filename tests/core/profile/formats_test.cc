@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Other tools' profiles give the ranges that stand in them, and say where they are wrong.
+// Readers return the ranges in other tools' profiles, and name what is wrong in a bad one.
 #include <gmock/gmock.h>
 
 #include "core/profile/profile.h"

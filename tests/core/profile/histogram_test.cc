@@ -72,7 +72,7 @@ TEST(Histogram, EqualOnAnyInstructionSetAndForAnyNumberOfThreads) {
   EXPECT_EQ(first.non_finite(), 2);
 }
 
-// Bins near 0 are found in float, others in double.
+// Bins near 0 are computed in float, others in double.
 TEST(Histogram, EveryValueIsCountedInItsBin) {
   std::mt19937 random(4);
   std::uniform_real_distribution<float> draw(-1, 1);
@@ -97,7 +97,8 @@ TEST(Histogram, EveryValueIsCountedInItsBin) {
 TEST(Histogram, BinsAreTheFinestPowerOfTwoThatFits) {
   const std::vector<float> values = {0, 1};
   const Histogram histogram = Of(values);
-  // 2^-10 needs bins 0..1024, 2^-11 would need 0..2048, one too many.
+  // Width 2^-10 needs bins 0..1024; the next smaller width, 2^-11, would need bins 0..2048, one too
+  // many.
   EXPECT_EQ(histogram.width(), std::ldexp(1.0, -10));
   EXPECT_EQ(histogram.counts().size(), 1025u);
   EXPECT_EQ(histogram.low(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which value a name of Glow's means.
+// Maps Glow's names to values.
 #include "core/profile/name_match.h"
 
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@ using testing::IsEmpty;
 
 const ir::Type kFour{.dtype = ir::DType::kF32, .shape = {4}};
 
-// x.in -> "conv/1" -> (mid, half) -> "act.a" -> a ; "act-a" -> b, and what `also` names.
+// x.in -> "conv/1" -> (mid, half) -> "act.a" -> a ; "act-a" -> b ; `also` names another value.
 NameIndex Index(const std::string& also = "other") {
   ir::Graph graph;
   const ir::ValueId x = graph.AddInput("x.in", kFour);

@@ -27,7 +27,7 @@ double Largest(const std::vector<double>& values) {
   return largest;
 }
 
-// The largest sum of magnitudes that meets in one result of an op with weights.
+// The largest sum of weight magnitudes that contributes to one result.
 double WeightGain(const Graph& graph, const Node& node, const RunValues& run) {
   const ValueId weight = node.inputs[1];
   const std::vector<double>& values = run.real_values(weight);
@@ -43,7 +43,7 @@ double WeightGain(const Graph& graph, const Node& node, const RunValues& run) {
   return Largest(sums);
 }
 
-// Ops that are not 1-Lipschitz in every operand, all operands' distances at most 1.
+// The Lipschitz constant of an op in one operand, provided that all operands move by at most 1.
 double GainOf(const Graph& graph, const Node& node, size_t input, const RunValues& run) {
   if (node.op->RoleOf(1) == ir::Role::kWeight && node.inputs.size() > 1 && input < 2) {
     if (input == 0) return WeightGain(graph, node, run);
@@ -63,7 +63,7 @@ bool IsConstant(const Graph& graph, ValueId id) {
   return graph.IsConstant(node != nullptr && node->inputs.size() == 1 ? node->inputs[0] : id);
 }
 
-// Whether the order of the axes of more than one element stays.
+// Whether a Transpose keeps the order of all axes with more than one element.
 bool KeepsOrder(const Graph& graph, const Node& transpose) {
   const ir::Shape& shape = graph.type(transpose.inputs[0]).shape;
   int64_t last = -1;
@@ -75,7 +75,7 @@ bool KeepsOrder(const Graph& graph, const Node& transpose) {
   return true;
 }
 
-// The operand that a node returns but for rounding and clamping, or none.
+// The operand that a node returns except for rounding and clamping; invalid if there is none.
 ValueId PassedThrough(const Graph& graph, const Node& node) {
   if (node.op->domain == "octavo" || node.op->clamps) return node.inputs[0];
   const bool same_shape = graph.type(node.inputs[0]).shape == graph.type(node.result()).shape;
@@ -85,7 +85,7 @@ ValueId PassedThrough(const Graph& graph, const Node& node) {
   if (node.op->name == "Transpose") {
     return same_shape && KeepsOrder(graph, node) ? node.inputs[0] : ValueId{};
   }
-  if (node.op->name == "AveragePool") {  // of windows of one element
+  if (node.op->name == "AveragePool") {  // with windows of one element
     const std::vector<int64_t> window = node.attributes.Ints("kernel_shape");
     const bool one = std::all_of(window.begin(), window.end(), [](int64_t k) { return k == 1; });
     return one && same_shape ? node.inputs[0] : ValueId{};
@@ -99,7 +99,7 @@ ValueId PassedThrough(const Graph& graph, const Node& node) {
   return {};
 }
 
-// A value without the roundings and clamps that it went through last.
+// A value before the last chain of roundings and clamps.
 struct Peeled {
   ValueId id = {};
   double slack = 0;
@@ -130,7 +130,7 @@ class Bounds {
     const Peeled from = Peel(before_, b), to = Peel(after_, a);
     OCTAVO_TRY(const Bound bound, BoundOf(from, to));
     const double noise = 1e-5 * (bound.most + Largest(was_.real_values(b)));
-    // Nothing was rounded elsewhere: the same op on the same operands gives the same bits.
+    // No rounding happens elsewhere: the same op on the same operands gives the same bits.
     const bool plain = from.id == b && to.id == a && SameType(before_.type(b), after_.type(a));
     const double most = plain && bound.operands_equal ? 0 : bound.most + noise;
     if (distance <= most) return {};
@@ -172,8 +172,8 @@ class Bounds {
       if (distance == 0) continue;
       if (!std::isfinite(distance)) return Unmatched(from);
       bound.operands_equal = false;
-      // A Rescale that was moved past movement clips on one side what it clipped on the other.
-      // An op that selects a value clamps it to its own type.
+      // A Rescale moved past data movement clips the same values on its other side.  An op that
+      // selects a value clamps it to its own type.
       const bool clips_beyond = IsSameScale(before_, *old_node) && (to.slack > 0 || from.slack > 0);
       if (!clips_beyond && !Chooses(*old_node) && after_.Resolve(before_.name(x)) != y) {
         OCTAVO_CHECK(Check(x, y));
@@ -190,7 +190,7 @@ class Bounds {
   const RunValues& is_;
 };
 
-// Whether data movement gives the value, and no output is it.
+// Whether data movement produces the value and no output uses it.
 bool IsMoved(const Graph& graph, ValueId id) {
   const Node* node = graph.Producer(id);
   return node != nullptr && !graph.IsOutput(id) && graph.type(id).quantized() &&
@@ -211,7 +211,7 @@ std::vector<bool> Alive(const Graph& graph) {
   return alive;
 }
 
-// Visits what leads to an output and has a carrier afterwards.
+// Visits every value that reaches an output and whose name still exists afterwards.
 template <class Visit>
 Status ForEachShared(const Graph& before, const Graph& after, Movement movement, Visit visit) {
   const std::vector<bool> alive = Alive(before);
@@ -232,8 +232,8 @@ Status ForEachShared(const Graph& before, const Graph& after, Movement movement,
   return {};
 }
 
-// Whether every consumer only changes the type of the value, and now it has another: a producer
-// may take the type that its reader asks for, at once or behind movement.
+// Whether every consumer only changes the value's type, and the type has changed: a producer may
+// adopt its consumer's type, directly or behind data movement.
 bool IsRetyped(const Graph& before, ValueId b, const Graph& after, ValueId a, Movement movement) {
   const ir::Value& value = before.value(b);
   return value.output_uses == 0 && !SameType(value.type, after.type(a)) &&
@@ -266,7 +266,7 @@ Status CheckEqualBits(const Graph& before, const RunValues& was, const Graph& af
   for (size_t i = 0; i < before.outputs().size(); ++i) {
     const ValueId b = before.outputs()[i], a = after.outputs()[i];
     const double distance = Distance(was.real_values(b), is.real_values(a));
-    // With --integer-io an output becomes the operand of its Dequantize: the same real values.
+    // With --integer-io, an output becomes the operand of its Dequantize: the same real values.
     if (distance == 0) continue;
     return Fail(Code::kInternal, "output '{}' moved by {}, but every application is exact",
                 before.name(b), distance);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a value may move under rules that drop roundings, from how far its operands moved:
+// Bounds the distance that rules which drop roundings may move a value, from the distances of its
+// operands:
 //   gain * distance(operands) + half a step for every rounding on either side
 // The gain is the op's Lipschitz constant in that operand.  A value that moves further has lost
 // more than roundings: a clamp, a parameter, an element.
@@ -9,17 +10,17 @@
 
 namespace octavo::test {
 
-// Where a Rescale moves past data movement, the name of what is moved may come to stand on its
-// other side, on values of another type.  Such values are compared where they are read.
+// If a Rescale moves past data movement, the name of the moved value may end up on the other side
+// of the Rescale, on values of another type.  Such values are compared at their consumers.
 enum class Movement { kGivesTheSame, kMayStandBeyondARescale };
 
-// Holds every value that both graphs carry under one name against its bound; values whose
-// computations cannot be matched fail as well.
+// Compares every value that both graphs have under one name with its bound.  Values whose
+// computations cannot be matched fail, too.
 Status CheckBounds(const ir::Graph& before, const RunValues& was, const ir::Graph& after,
                    const RunValues& is, Movement movement);
 
-// Equal bits of every value that both graphs have under one name and with one type, and of the
-// real values of graph outputs.
+// Checks equal bits of every value that both graphs have under one name and with one type, and
+// equal real values of graph outputs.
 Status CheckEqualBits(const ir::Graph& before, const RunValues& was, const ir::Graph& after,
                       const RunValues& is, Movement movement);
 

@@ -24,7 +24,7 @@ Status RunPass(const passes::Pass& pass, const passes::Settings& settings, Graph
                Findings& findings) {
   const passes::Pass* pipeline[] = {&pass};
   auto records = passes::RunPipeline(pipeline, {}, settings, graph, findings);
-  // A target without floats refuses what is left of them, which is as it should be.
+  // A target without floats refuses remaining float nodes, which is correct.
   if (records || records.error().reason == "FLOAT_NODE") return {};
   return Forward(std::move(records).error());
 }
@@ -53,7 +53,7 @@ Status CheckNames(const Graph& before, const Graph& after) {
 
 std::string Text(const Graph& graph) { return text::Print(graph, {.old_names = false}); }
 
-// Without dead nodes, which every pass may drop.
+// The text without dead nodes, which every pass may drop.
 std::string LivingText(Graph graph) {
   graph.EraseDead();
   return Text(graph);
@@ -66,7 +66,7 @@ bool Applies(const passes::Pass& pass, std::string_view id) {
 
 Status CheckSecondRun(const passes::Pass& pass, const passes::Settings& settings,
                       const Graph& once) {
-  // It plans a float graph as a whole and is not run on a quantized one.
+  // `quantize` plans a float graph as a whole and does not run on a quantized one.
   if (pass.name == "quantize") return {};
   Graph twice = once;
   Findings findings;
@@ -82,7 +82,7 @@ Status CheckSecondRun(const passes::Pass& pass, const passes::Settings& settings
 std::vector<ir::Tensor> InputsAfter(const Graph& before, const Graph& after,
                                     std::vector<ir::Tensor> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    // With --integer-io an input takes quantized values.
+    // With --integer-io, an input has quantized values.
     const ir::Type& type = after.type(after.inputs()[i]);
     if (type.quantized() && !before.type(before.inputs()[i]).quantized()) {
       inputs[i] = ops::QuantizeTensor(inputs[i], type);
@@ -117,7 +117,8 @@ Status CheckNumbers(const target::Target& target, const Graph& before, const Gra
   return {};
 }
 
-// The weakest effect applied.  Choosing a bias's scale says new-parameters, but is a rounding.
+// The weakest applied effect.  Choosing a bias's scale is recorded as new-parameters, but is a
+// rounding.
 Effect EffectOf(const passes::Pass& pass, const Findings& findings) {
   Effect effect = Effect::kExact;
   for (const passes::LedgerEntry& entry : findings.ledger) effect = std::max(effect, entry.effect);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws that are the same for the same seed on every machine.
+// Random draws; equal seeds give equal draws on every machine.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Smaller graphs that still fail, by leaving out one thing after another.
+// Finds smaller graphs that still fail by removing one node or output after another.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,13 +14,13 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
-// What is left of a graph: some nodes and some outputs.
+// A part of a graph: some nodes and some outputs.
 struct Part {
   std::set<NodeId> nodes = {};
   std::vector<ValueId> outputs = {};
 };
 
-// The part as a graph of its own.  Values that left-out nodes compute become inputs.
+// Copies the part to its own graph.  Values computed by removed nodes become inputs.
 class Cutter {
  public:
   explicit Cutter(const Graph& from) : from_(from) {}
@@ -107,7 +107,7 @@ class Minimizer {
       Part part = part_;
       part.nodes.erase(id);
       if (Try(part)) return true;
-      // Its operands, where its results are outputs.
+      // If its results are outputs, make its operands outputs instead.
       std::erase_if(part.outputs,
                     [&](ValueId output) { return graph_.value(output).producer == id; });
       if (part.outputs.size() == part_.outputs.size()) continue;

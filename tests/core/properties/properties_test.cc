@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every pass on random graphs.  A failure prints the seed, the pass, and the smallest graph found
-// that still fails; OCTAVO_SEED=N runs that seed alone.
+// Runs every pass on random graphs.  A failure prints the seed, the pass, and the smallest graph
+// found that still fails; OCTAVO_SEED=N runs only that seed.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -26,11 +26,11 @@ using passes::Effect;
 using passes::Pass;
 using passes::Settings;
 
-constexpr uint64_t kQuantizedGraphs = kSanitized ? 60 : 1250;  // of each case
+constexpr uint64_t kQuantizedGraphs = kSanitized ? 60 : 1250;  // per case
 constexpr uint64_t kFloatGraphs = kSanitized ? 15 : 250;
 constexpr unsigned kSecondsForOne = 30;
 
-// A pass that does not end cannot be reported by what comes after it.
+// The name of the running pass: if it never ends, only the alarm can report it.
 std::array<char, 64> running = {};
 void OnAlarm(int) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, running.data(), running.size());
@@ -70,7 +70,7 @@ Settings DrawSettings(uint64_t seed) {
   return settings;
 }
 
-// Fails the test with the seed, the options and a small graph.
+// On failure returns the seed, the options and a small graph.
 testing::AssertionResult Checked(const Pass& pass, const Settings& settings, uint64_t seed,
                                  Graph& graph) {
   const Graph before = graph;
@@ -102,7 +102,7 @@ testing::AssertionResult Checked(const Pass& pass, const Settings& settings, uin
              text::Print(after, {.literal_elements = 64, .old_names = false}), applied);
 }
 
-// In the pipeline's order, in any other, or each on the graph as it was made.
+// Runs the passes in the pipeline's order, in another order, or each on the original graph.
 testing::AssertionResult QuantizedGraphHolds(uint64_t seed) {
   Watch(seed);
   Graph graph = RandomQuantizedGraph(seed);

@@ -29,7 +29,7 @@ Shape DrawInputShape(Dice& dice) {
   return {1, dice.Between(1, 4), dice.Between(2, 5), dice.Between(2, 5)};
 }
 
-// What both kinds of graph share: steps one after another, and what is read in the end.
+// The base of both kinds of graphs: a sequence of steps, then the outputs.
 class Maker {
  public:
   explicit Maker(uint64_t seed) : dice_(seed), sketch_{.dice = dice_, .graph = graph_} {}
@@ -52,7 +52,7 @@ class Maker {
       if (!graph_.IsInput(id) && dice_.Chance(leaf ? 85 : 5)) AddOutput(id);
     }
     if (graph_.outputs().empty()) AddOutput(sketch_.values.back());
-    for (size_t i = 0; i < graph_.value_bound(); ++i) {  // of steps that came to nothing
+    for (size_t i = 0; i < graph_.value_bound(); ++i) {  // values of abandoned steps
       const ValueId id{static_cast<int32_t>(i)};
       const ir::Value& value = graph_.value(id);
       if (!value.erased && value.constant && graph_.CountUses(id) == 0) graph_.EraseConstant(id);
@@ -65,7 +65,7 @@ class Maker {
   virtual void Place(const Step& step) = 0;
   virtual void AddOutput(ValueId id) = 0;
 
-  // The step as a node whose results are floats.
+  // Adds the step as a node with float results.
   NodeId AddFloatNode(const Step& step) {
     const auto types =
         ir::InferNode(graph_, *step.op, "step", step.inputs, step.attributes, step.results);
@@ -106,7 +106,7 @@ class QuantizedMaker : public Maker {
   explicit QuantizedMaker(uint64_t seed) : Maker(seed) {
     const int64_t types = dice_.Between(2, 4);
     for (int64_t i = 0; i < types; ++i) palette_.push_back(NewType());
-    // Some that nearly are another: that return from it, that hold twice its range.
+    // Types close to palette_[0]: twice its range; and half its scale, from which values return.
     Type wide = palette_[0];
     wide.quant->scales[0] *= 2;
     palette_.push_back(wide);
@@ -170,7 +170,7 @@ class QuantizedMaker : public Maker {
     graph_.AddOutput(AddOwn("Dequantize", id, name, graph_.type(id).Expressed(), {}));
   }
 
-  // An own op on `x`, before the node `reader` or at the end.
+  // Adds an op of Octavo's domain on `x`, before the node `reader` or at the end.
   ValueId AddOwn(std::string_view op, ValueId x, std::string_view name, const Type& type,
                  NodeId reader) {
     Graph::Definition definition{
@@ -185,7 +185,7 @@ class QuantizedMaker : public Maker {
     return AddOwn("Rescale", x, graph_.name(x) + ".r", type, reader);
   }
 
-  // A quantized constant: rounded, or Quantize of its floats.
+  // A quantized constant: either rounded data, or Quantize of float data.
   ValueId QuantizedConstant(ValueId constant, const Type& type, NodeId reader) {
     if (dice_.Chance(70)) return AddOwn("Quantize", constant, "w", type, reader);
     ir::Tensor rounded = ops::QuantizeTensor(graph_.value(constant).constant->tensor, type);
@@ -210,7 +210,7 @@ class QuantizedMaker : public Maker {
         if (dice_.Chance(20) && !type.shape.empty()) type = PerChannel(type);
         sketch_.values.push_back(Rescaled(result, type, {}));
       }
-      if (dice_.Chance(5)) {  // a pair, as an imported model says that a value is quantized
+      if (dice_.Chance(5)) {  // a Quantize-Dequantize pair, as in imported models
         const ValueId real = AddOwn("Dequantize", result, graph_.name(result) + ".dq",
                                     graph_.type(result).Expressed(), {});
         sketch_.values.push_back(AddOwn("Quantize", real, graph_.name(result) + ".q",
@@ -219,7 +219,7 @@ class QuantizedMaker : public Maker {
     }
   }
 
-  // Dequantize, the op in float, Quantize.
+  // Places Dequantize, the op in float, and Quantize.
   void PlaceIsland(NodeId id) {
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
       const ValueId x = graph_.node(id).inputs[i];
@@ -238,7 +238,7 @@ class QuantizedMaker : public Maker {
     return node.inputs[input] && node.op->RoleOf(input) == Role::kData;
   }
 
-  // Rescales come at random, and where a per-channel operand cannot be read.
+  // Inserts Rescales at random, and where the op cannot have a per-channel operand.
   void PlaceFree(NodeId id) {
     const bool weighs = graph_.node(id).op->weight_axis != nullptr;
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
@@ -312,7 +312,7 @@ class QuantizedMaker : public Maker {
     return {DType::kI32, shape, std::move(quant), {}};
   }
 
-  // All data operands are given one type, which the results carry.
+  // Gives all data operands one type, which the results keep.
   void PlaceKept(NodeId id) {
     std::vector<size_t> data;
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
@@ -342,7 +342,7 @@ class QuantizedMaker : public Maker {
     }
   }
 
-  // The results' parameters where a per-channel type passes; empty where it does not.
+  // The results' parameters if the op maps the per-channel type; empty if it does not.
   std::vector<Quant> MappedQuants(NodeId id, size_t input, const Type& type) const {
     const ir::Node& node = graph_.node(id);
     std::vector<Quant> quants;

@@ -118,7 +118,7 @@ MaybeStep DrawReduce(Sketch& sketch, ValueId x) {
 MaybeStep DrawReshape(Sketch& sketch, ValueId x) {
   Shape shape = sketch.ShapeOf(x);
   const int64_t axis = shape.empty() ? 0 : sketch.dice.Below(static_cast<int64_t>(shape.size()));
-  if (shape.size() >= 2 && sketch.dice.Chance(60)) {  // join two neighbours
+  if (shape.size() >= 2 && sketch.dice.Chance(60)) {  // join two adjacent axes
     const int64_t first = std::min<int64_t>(axis, static_cast<int64_t>(shape.size()) - 2);
     shape[first] *= shape[first + 1];
     shape.erase(shape.begin() + first + 1);

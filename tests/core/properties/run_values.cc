@@ -49,7 +49,7 @@ double Distance(const std::vector<double>& a, const std::vector<double>& b) {
   for (size_t i = 0; i < a.size(); ++i) {
     if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
     const double distance = std::fabs(a[i] - b[i]);
-    if (!(distance <= largest)) largest = distance;  // a NaN stays
+    if (!(distance <= largest)) largest = distance;  // keeps a NaN
     if (std::isnan(distance)) return std::numeric_limits<double>::infinity();
   }
   return largest;

@@ -10,12 +10,12 @@ namespace octavo::test {
 
 class RunValues {
  public:
-  // One tensor per graph input, as the graph stores it.
+  // `inputs` has one tensor per graph input, as the graph stores it.
   static Result<RunValues> Of(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs);
 
-  // As stored; of inputs, constants and computed values.
+  // The stored tensor of an input, a constant or a computed value.
   const ir::Tensor& stored(ir::ValueId id) const { return stored_[id.index]; }
-  // In double; quantized values are (q - zp) * scale.
+  // The real values in double; a quantized value q becomes (q - zp) * scale.
   const std::vector<double>& real_values(ir::ValueId id) const;
 
  private:
@@ -24,8 +24,8 @@ class RunValues {
   mutable std::vector<std::vector<double>> real_values_ = {};
 };
 
-// The largest distance of two values of equally many elements; NaNs and equal infinities are 0
-// apart.
+// The largest distance between elements of two values with equal counts; NaNs, and equal
+// infinities, have distance 0.
 double Distance(const std::vector<double>& a, const std::vector<double>& b);
 
 }  // namespace octavo::test

@@ -34,15 +34,15 @@ bool IsPast(const RunValues& run, ValueId id, Side side) {
                              [&](double x) { return side == Side::kBelowZero ? x < 0 : x > 0; });
 }
 
-// Same-scale ops may end up above the Rescale or below it; a clamp or a choice may
-// come to do the Rescale's work.
+// Whether the sign property applies to the node's operands.  A same-scale op may end up above or
+// below the Rescale; a clamp or a choice may take over the work of the Rescale.
 bool IsTold(const target::Target& target, const Graph& graph, const Node& node) {
   return node.op->domain != "octavo" && !node.op->clamps && node.op->name != "Max" &&
          node.op->name != "Min" &&
          target.QuantOf(graph, node).kind != ir::QuantRule::Kind::kSameScale;
 }
 
-// A constant may have come to stand second.
+// A constant may have become the second operand.
 ValueId OperandNow(const Graph& before, ValueId was, const Graph& after, const Node& is, size_t i) {
   const auto same = std::ranges::find(is.inputs, after.Resolve(before.name(was)));
   return same == is.inputs.end() ? is.inputs[i] : *same;

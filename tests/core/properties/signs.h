@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Relu keeps out stays out: where an op reads a value that no negative real can be in, since
-// it is a Relu's (a Sigmoid's, ..) or its type ends at zero, it reads none after any pass, under
-// any limit; and no output gives one.
+// Checks that values excluded by a Relu stay excluded.  An operand cannot be negative if a Relu (a
+// Sigmoid, ..) produces it or if its type ends at zero.  After any pass, under any limit, the
+// consuming op must not read a negative value there.  The same applies to outputs, and to positive
+// values.
 #pragma once
 
 #include "core/target/target.h"

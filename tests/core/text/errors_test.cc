@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a text, and on which line.
+// Errors in a text, with their line.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -148,7 +148,7 @@ TEST(TextError, ShortTextsCannotMakeLargeGraphs) {
   EXPECT_EQ(MessageOf(many + "}"), "line 28: the text describes more than 1048576 bytes");
 }
 
-// Cutting or changing a text anywhere gives a graph or an error, never a crash.
+// A truncated or modified text gives a graph or an error, never a crash.
 TEST(TextError, EveryDamagedTextIsRefusedOrRead) {
   const std::string text =
       R"(graph@"g"(%x: tensor<2x3xi8, scale=0.5, zp=-3>) -> (%y) opset(ai.onnx: 9) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text to graph to text: canonical, and nothing lost.
+// Text to graph to text: the text is canonical and loses nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

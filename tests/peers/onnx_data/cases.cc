@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kExpanded = "_expanded";
 
-// The only operator of a model except its constants; "" where there are several.
+// The only operator of a model except constants; "" if there are several.
 Result<std::string> OnlyOperator(const std::string& path) {
   OCTAVO_TRY(const Blob bytes, Blob::MapFile(path));
   OCTAVO_TRY(const onnx::ModelProto proto, onnx::ParseModel(bytes));
@@ -36,7 +36,7 @@ Result<std::vector<Case>> ListCases(const std::string& root) {
   for (const fs::directory_entry& group : fs::directory_iterator(root, error)) {
     for (const fs::directory_entry& entry : fs::directory_iterator(group.path(), error)) {
       const fs::path model = entry.path() / "model.onnx";
-      if (!fs::exists(model)) continue;  // `real` names models that must be fetched
+      if (!fs::exists(model)) continue;  // `real` names models that must be downloaded
       const std::string group_name = group.path().filename().string();
       const std::string name = group_name + "/" + entry.path().filename().string();
       OCTAVO_TRY(std::string label, OnlyOperator(model.string()));

@@ -3,9 +3,9 @@
 //
 //   onnx_data_judge [--unsupported FILE] [--data DIR] [--only PART] [--jobs N] [--here]
 //
-// Exit 0: every case gives its answers or is listed as unsupported and is refused as such.  77:
-// the data are not installed.  --only takes the cases whose name or operator has PART in it, --here
-// runs them in this process, for a debugger.
+// Exit code 0: every case gives its expected results, or is listed as unsupported and refused as
+// such. 77: the data is not installed.  --only selects cases whose name or operator contains PART;
+// --here runs them in this process, for a debugger.
 #include <cstdio>
 #include <deque>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes counted by operator, and what of them is not as it was expected.
+// Outcomes counted per operator, and the unexpected ones.
 #pragma once
 
 #include <map>
@@ -16,8 +16,8 @@ class Table {
       : unsupported_(std::move(unsupported)) {}
 
   void Add(const Case& entry, const Outcome& outcome);
-  // Prints what went wrong, the table, and the totals in the last line.  Whether all is well:
-  // nothing failed or crashed, and exactly the listed cases are unsupported or refused.
+  // Prints unexpected outcomes, the table, and the totals in the last line.  Returns whether all is
+  // well: nothing failed or crashed, and exactly the listed cases are unsupported or refused.
   bool Print(bool all_cases_ran);
 
  private:

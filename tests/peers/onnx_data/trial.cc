@@ -28,7 +28,7 @@ using ir::Graph;
 using ir::Tensor;
 using Tensors = std::vector<Tensor>;
 
-// ONNX's own tolerances for floats (onnx.backend.test.runner); all else must be equal.
+// ONNX's tolerances for floats (onnx.backend.test.runner); all other types must be equal.
 constexpr double kRelative = 1e-3;
 constexpr double kAbsolute = 1e-7;
 
@@ -42,7 +42,7 @@ bool Close(double is, double must) {
   return std::abs(is - must) <= kAbsolute + kRelative * std::abs(must);
 }
 
-// ONNX's test data hold bfloat16 as its bits, since numpy has no such type.
+// ONNX's test data stores bfloat16 as its bits, because numpy lacks the type.
 Tensors WithBFloat16(Tensors answers, const Graph& graph) {
   for (size_t i = 0; i < std::min(answers.size(), graph.outputs().size()); ++i) {
     if (graph.type(graph.outputs()[i]).dtype != ir::DType::kBF16) continue;
@@ -52,7 +52,7 @@ Tensors WithBFloat16(Tensors answers, const Graph& graph) {
   return answers;
 }
 
-// ONNX's data cut floats to bfloat16, where its specification (since) rounds them.
+// ONNX's data truncates floats to bfloat16; its specification (since) rounds them.
 bool OneStep(const Tensor& is, const Tensor& must, int64_t i) {
   return std::abs(is.values<uint16_t>()[i] - must.values<uint16_t>()[i]) <= 1;
 }
@@ -79,7 +79,7 @@ Status Compare(std::string_view how, const Tensors& is, const Tensors& must) {
   return {};
 }
 
-// What one graph gives by the runtime; by the definitions it must give the same bits.
+// Runs one graph with the runtime and checks that the definitions give the same bits.
 Result<Tensors> Run(const Graph& graph, const Tensors& inputs) {
   ThreadPool pool(1);
   OCTAVO_TRY(const runtime::Plan plan, runtime::Plan::Create(graph, {}, pool));
@@ -87,7 +87,7 @@ Result<Tensors> Run(const Graph& graph, const Tensors& inputs) {
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   OCTAVO_TRY(const Tensors defined, session.Run(inputs, pool));
   for (size_t o = 0; o < results.size(); ++o) {
-    // Compared as bytes, since NaN is not equal to itself.
+    // Compare bytes, because NaN does not equal itself.
     const auto a = results[o].raw_bytes(), b = defined[o].raw_bytes();
     if (a.size() != b.size() || (!a.empty() && std::memcmp(a.data(), b.data(), a.size()) != 0)) {
       return Differs("runtime", o, "its bits are not those of the definition");
@@ -96,7 +96,7 @@ Result<Tensors> Run(const Graph& graph, const Tensors& inputs) {
   return results;
 }
 
-// "test_data_set_K", in order.
+// The folders "test_data_set_K", in order.
 std::vector<fs::path> DataSets(const std::string& folder) {
   std::vector<fs::path> sets;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -106,7 +106,7 @@ std::vector<fs::path> DataSets(const std::string& folder) {
   return sets;
 }
 
-// "PART_K.pb" or "PART_K.npy" of a set; "" where there is neither.
+// "PART_K.pb" or "PART_K.npy" of a set; "" if neither exists.
 std::string FileOf(const fs::path& set, std::string_view part, int k) {
   for (const std::string_view suffix : {".pb", ".npy"}) {
     std::string name = fmt::format("{}_{}{}", part, k, suffix);
@@ -137,7 +137,7 @@ Result<std::vector<job::NamedBlob>> ReadSamples(const fs::path& set) {
   }
 }
 
-// Prepared as before quantization, and written and read again: the answers must stay.
+// Prepares the graph as before quantization, and writes and reads it: the results must stay.
 Status TryRewritten(const Graph& graph, const Tensors& inputs, const Tensors& answers) {
   ThreadPool pool(1);
   Graph prepared = graph;
@@ -155,15 +155,16 @@ Status TryRewritten(const Graph& graph, const Tensors& inputs, const Tensors& an
   return Compare("exported", reread, answers);
 }
 
-// Quantized by default: what comes out must be readable, and its integers the definitions'.
+// Quantizes with default options: the result must be readable and its integers must equal the
+// definitions'.
 Status TryOptimized(const job::NamedBlob& model, const std::vector<job::NamedBlob>& samples,
                     const Tensors& inputs) {
   job::Request request{.model = model, .samples = samples};
   request.options.threads = 1;
   const auto outcome = job::Run(request, {}, {});
   if (!outcome) {
-    // An input that decides a shape is no input of an optimized model; a graph without floats or
-    // without inputs has no profile.
+    // In an optimized model, no input may determine a shape.  A graph without floats or without
+    // inputs has no profile.
     if (outcome.error().code == Code::kUnimplemented || outcome.error().code == Code::kUsage ||
         outcome.error().reason == "PROFILE_MISMATCH") {
       return {};
@@ -221,7 +222,7 @@ Outcome Try(const Case& entry) {
   return {};
 }
 
-// ---------------------------------------------------------------- in a process of its own
+// ---------------------------------------------------------------- in a child process
 
 Trial::Trial(const Case& entry, int seconds) {
   int ends[2] = {-1, -1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One case, tried: imported, run in every way that the project has, compared with its answers.
+// Runs one case: imports it, executes it in every way the project has, and compares the results.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace octavo::onnx_data {
 
 enum class Verdict {
   kPassed,
-  kUnsupported,  // valid, and refused as not supported
+  kUnsupported,  // valid, but refused as not supported
   kRefused,      // refused as invalid
-  kFailed,       // another result than the data's
+  kFailed,       // result differs from the data's
   kCrashed,
 };
 
@@ -24,7 +24,7 @@ struct Outcome {
 // Runs the case in this process.
 Outcome Try(const Case& entry);
 
-// Runs the case in a child process, so that a crash is an outcome.  `seconds` bounds it.
+// Runs the case in a child process, so that a crash is an outcome.  `seconds` limits its duration.
 class Trial {
  public:
   Trial(const Case& entry, int seconds);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of several sources wins, and what is refused.
+// Precedence of the sources, and refused settings.
 #include "server/config/config.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ TEST(Config, AMistakeNamesItsFlagVariableOrKey) {
       {{"--config", "/nowhere.json"}, {}, "/nowhere.json"},
   };
   for (const Wrong& wrong : cases) {
-    // The file is written anew for each case that uses it.
+    // Each case that uses the file rewrites it.
     if (wrong.field == "wrokers") WriteConfigFile(R"({"wrokers": 2})");
     if (wrong.field == "--config") WriteConfigFile("[1]");
     const auto config = Load(wrong.args, wrong.environment);

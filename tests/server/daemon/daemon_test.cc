@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavod whole but for its main: metrics, probes of life, and the way it stops.
+// All of octavod except its main function: metrics, liveness and readiness, shutdown.
 #include "server/daemon/daemon.h"
 
 #include <gtest/gtest.h>
@@ -40,7 +40,7 @@ struct Running {
     return client::RemoteRun({.address = daemon->address(), .attempts = attempts}, request, {},
                              [](const job::Progress&) {});
   }
-  // The value of a series, as text; empty if there is none.
+  // The value of a series as text; empty if there is none.
   std::string Metric(const std::string& series) {
     const std::string text = HttpGet(daemon->metrics_address(), "/metrics");
     const size_t at = text.find('\n' + series + ' ');
@@ -100,7 +100,7 @@ TEST(Daemon, AJobIsCountedInEveryPlace) {
   Running service;
   ASSERT_TRUE(service.Run("model"));
   EXPECT_FALSE(service.Run("broken"));
-  // The last byte is counted when the call is over on this side, too.
+  // The call must end on this side, too, before the server counts its last byte.
   const std::string handled =
       R"(grpc_server_handled_total{grpc_code="InvalidArgument",grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})";
   for (int tries = 0; tries < 500 && service.Metric(handled) != "1"; ++tries) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One HTTP request over a plain socket, so that a test sees what a stranger would.
+// Sends an HTTP request over a plain socket, so that a test sees what any client sees.
 #pragma once
 
 #include <arpa/inet.h>
@@ -10,7 +10,7 @@
 
 namespace octavo::server {
 
-// Status line, headers and body; empty if the connection is refused.  `address` is
+// Returns status line, headers and body; empty if the connection is refused.  `address` is
 // "127.0.0.1:PORT".
 inline std::string SendHttp(const std::string& address, const std::string& request) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);

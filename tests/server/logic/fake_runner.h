@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that needs no core: its result is a function of the request's bytes, and a test may hold
-// it at its start.
+// A job that needs no core.  Its result is a function of the request's bytes; a test may hold it at
+// its start.
 #pragma once
 
 #include <atomic>
@@ -22,7 +22,7 @@ class FakeRunner {
                   const job::Observer& observer) { return Run(request, stop, observer); };
   }
 
-  // Jobs that start from now on wait for Open or for their stop token.
+  // Jobs that start after this call wait for Open or for their stop token.
   void Hold() {
     std::lock_guard lock(mutex_);
     held_ = true;
@@ -42,7 +42,7 @@ class FakeRunner {
   }
   void set_progress_reports(int count) { progress_reports_ = count; }
 
-  // What a job gives for a model: the model reversed, and a report that names the options' target.
+  // The job's result for a model: the model reversed, and a report that names the target.
   static job::Outcome OutcomeOf(const job::Request& request) {
     const std::string_view model = request.model.bytes.text();
     job::Outcome outcome;
@@ -95,7 +95,7 @@ class FakeRunner {
   int progress_reports_ = 3;
 };
 
-// Counts what it is told.
+// Counts the events that it receives.
 class CountingProbe : public JobProbe {
  public:
   void Rejected(RejectReason reason) override { ++rejected[static_cast<int>(reason)]; }

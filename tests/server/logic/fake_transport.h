@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other side of a session, held by a test.
+// The client side of a session, controlled by a test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace octavo::server {
 
 class FakeTransport : public Transport {
  public:
-  // Writes stay under way until Release.
+  // Keeps writes in flight until Release.
   void HoldWrites() {
     std::lock_guard lock(mutex_);
     holding_ = true;
@@ -65,14 +65,14 @@ class FakeTransport : public Transport {
     session->Cancelled();
   }
 
-  // The session asked for the COUNTth message.
+  // Waits until the session has requested COUNT messages.
   bool WaitForReads(int count) {
     return Wait([&] { return reads_ >= count; });
   }
   bool WaitForEvents(size_t count) {
     return Wait([&] { return events_.size() >= count; });
   }
-  // How it ended; a failure of the test if it does not.
+  // Waits for the final status; fails the test if the session does not end.
   CallStatus WaitForEnd() {
     EXPECT_TRUE(Wait([&] { return status_.has_value(); }));
     std::lock_guard lock(mutex_);
@@ -120,13 +120,13 @@ struct Fixture {
   explicit Fixture(Limits given = {}) : limits(given) {}
   ~Fixture() { loop.Stop(); }  // as the daemon does
 
-  // A call of its own: Start, then the transport's messages.
+  // Opens a call: Start, then the transport's messages.
   void Open(FakeTransport& transport, const std::string& client = "c",
             std::optional<std::chrono::steady_clock::time_point> deadline = {}) {
     transport.session =
         Session::Start(services, transport, {.client = client, .deadline = deadline});
   }
-  // A whole upload of one model.
+  // Uploads one whole model.
   void Send(FakeTransport& transport, const std::string& model) {
     transport.session->SpecArrived(SpecOf(model));
     if (transport.WaitForReads(2)) transport.session->ChunkArrived(0, 0, model);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service's threads: what is on its way when they end.
+// The service's threads: pending work when they end.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is let in, who runs next, and what happens to the rest.
+// Admission, the order of jobs, and the fate of all other jobs.
 #include "server/session/scheduler.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Fixture {
     EXPECT_TRUE(reservation) << reservation.error().error->message;
     return std::move(*reservation);
   }
-  // Notes the name when the job starts, and its error when it is done.
+  // Records the name when the job starts, and its error when it is done.
   void Submit(Scheduler::Reservation& reservation, const std::string& name) {
     job::Request request;
     request.model = {.name = name, .bytes = Blob(name)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One call from its spec to its last byte, and every way in which it can end early.
+// One call from its spec to its last byte, and every way in which it may end early.
 #include "server/session/session.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ TEST(Session, ResultsTravelInChunksOfOneMebibyte) {
   fixture.Send(transport, model);
   EXPECT_FALSE(transport.WaitForEnd().error);
   const auto chunks = transport.Events<ChunkEvent>();
-  ASSERT_EQ(chunks.size(), 4u);  // three of the model, one of the report
+  ASSERT_EQ(chunks.size(), 4u);  // three chunks of the model, one of the report
   EXPECT_EQ(chunks[1].offset, 1u << 20);
   EXPECT_EQ(chunks[2].bytes.size(), 2'500'000u - (2u << 20));
   EXPECT_EQ(chunks[3].blob, 1u);

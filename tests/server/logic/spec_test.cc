@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A spec that is wrong is refused by the path of its field.
+// A wrong spec is refused with the path of the wrong field.
 #include "server/session/spec.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavod in all but the job, for tests of its life as a process.  OCTAVO_TEST_HOLD makes jobs
-// wait for their stop token.
+// octavod with a fake job, for tests of the process.  OCTAVO_TEST_HOLD makes jobs wait for their
+// stop token.
 #include <cstdlib>
 
 #include "server/daemon/run.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavod as a process: exit codes, port file, log, and what signals do.
+// octavod as a process: exit codes, port file, log, and signals.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -51,7 +51,7 @@ class Process : public testing::Test {
               0);
     posix_spawn_file_actions_destroy(&actions);
   }
-  // On free ports, ready to be called.
+  // Starts the server on free ports and waits until it is ready.
   void Serve(std::vector<std::string> more = {}, const char* variable = nullptr) {
     const std::string port_file = (folder_ / "port").string();
     std::vector<std::string> args = {"--listen",    "127.0.0.1:0", "--metrics",       "127.0.0.1:0",
@@ -66,7 +66,7 @@ class Process : public testing::Test {
     std::getline(file, metrics_);
     ASSERT_FALSE(metrics_.empty()) << Text("err");
   }
-  // The exit code, or 128 and the signal.
+  // The exit code, or 128 plus the signal.
   int Wait() {
     int status = 0;
     waitpid(std::exchange(pid_, -1), &status, 0);

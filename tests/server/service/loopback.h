@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole gRPC server on a port of its own, with a fake job behind it.
+// A complete gRPC server on its own port, with a fake job.
 #pragma once
 
 #include <grpcpp/create_channel.h>

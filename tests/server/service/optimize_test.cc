@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Optimizer.Optimize as a foreign client sees it: statuses with their details, and what breaks the
+// Optimizer.Optimize as an independent client sees it: statuses with details, and violations of the
 // protocol.
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace octavo::server {
 namespace {
 
-// A call that a test drives message by message.
+// A call that a test controls message by message.
 struct Call {
   explicit Call(Loopback& server)
       : stub(v1::Optimizer::NewStub(server.channel)), stream(stub->Optimize(&context)) {}
@@ -31,7 +31,7 @@ struct Call {
     request.mutable_chunk()->set_data(bytes);
     return stream->Write(request);
   }
-  // Reads to the end.
+  // Reads all events and returns the status.
   grpc::Status End() {
     v1::OptimizeEvent event;
     while (stream->Read(&event)) events.push_back(event);

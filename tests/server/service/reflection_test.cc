@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Server reflection, asked with raw bytes as a tool that knows nothing of Octavo would.
+// Server reflection, requested with raw bytes as by a tool that knows nothing of Octavo.
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ TEST(Reflection, ListsTheServices) {
       &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
   call->StartCall(nullptr);
   ASSERT_TRUE(Next(queue));
-  // ServerReflectionRequest{list_services: ""}: field 7, a string of no bytes.
+  // ServerReflectionRequest{list_services: ""}: field 7, an empty string.
   const grpc::Slice request(std::string("\x3a\x00", 2));
   call->Write(grpc::ByteBuffer(&request, 1), nullptr);
   ASSERT_TRUE(Next(queue));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions in groups over many sizes, bit for bit against the plain loops: each size may be one
-// of another path, of another number of vectors, or of another rest.
+// Grouped convolutions of many sizes, bit for bit against plain loops.  Sizes differ in the path,
+// in the number of vectors, and in the remainder of the last vector.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -37,7 +37,7 @@ void ExpectNaive(const ConvShape& s, unsigned seed) {
   }
 }
 
-// Draws sizes until `count` of them have an output.
+// Draws random sizes until `count` of them have an output.
 void Sweep(int count, unsigned seed, int64_t groups_most, int64_t ins_most, int64_t outs_most) {
   std::mt19937 random(seed);
   const auto draw = [&](int64_t low, int64_t high) {
@@ -71,7 +71,7 @@ TEST(ConvSweep, DepthwiseOfSmallPlanesIsTheNaiveLoop) { Sweep(400, 1, 9, 1, 1); 
 TEST(ConvSweep, GroupsOfFewChannelsAreTheNaiveLoop) { Sweep(200, 2, 12, 5, 9); }
 TEST(ConvSweep, GroupsOfManyChannelsAreTheNaiveLoop) { Sweep(150, 3, 2, 6, 50); }
 
-// The last is one of rows longer than a band.
+// The last shape has rows that are longer than a band.
 const ConvShape kLargePlanes[] = {
     {.batch = 2,
      .in_channels = 2,

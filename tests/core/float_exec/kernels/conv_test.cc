@@ -18,7 +18,7 @@ namespace {
 using test::NaiveConv;
 using test::Random;
 
-// The convolution with the mirrored kernel of the input with zeros between its elements.
+// Convolves the input, with zeros inserted between its elements, with the mirrored kernel.
 std::vector<float> NaiveTranspose(const ConvShape& s, const std::vector<float>& x,
                                   const std::vector<float>& w, const float* bias) {
   ConvShape forward = s;
@@ -328,7 +328,7 @@ TEST(Conv2d, AKernelLargerThanTheImageGivesNoOutput) {
 }
 
 TEST(Conv2d, PaddingTakesPartAsZeroOnEveryPath) {
-  // An infinite weight over padding gives NaN, on the dense and on the depthwise path alike.
+  // An infinite weight over padding gives NaN on the dense path and on the depthwise path.
   const float infinite[] = {INFINITY, 1, 1};
   const float x[] = {1, 2, 3, 4};
   ThreadPool pool(1);

@@ -19,7 +19,7 @@ inline std::vector<float> Random(int64_t count, unsigned seed) {
   return values;
 }
 
-// x[image, channel] at a position that may lie in the padding.
+// x[image, channel]; the position may lie in the padding.
 struct Plane {
   const float* data;
   int64_t height, width;

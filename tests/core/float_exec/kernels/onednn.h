@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// oneDNN's float convolution and product: an oracle within tolerance, and the yardstick for
-// speed.  It takes NCHW or the layout that it likes best.
+// oneDNN's float convolution and product: an oracle within a tolerance, and the baseline for speed.
+// The layout is NCHW or oneDNN's preferred one.
 #pragma once
 
 #include <dnnl.hpp>
@@ -14,7 +14,7 @@ class OnednnConv {
  public:
   using Tag = dnnl::memory::format_tag;
 
-  // Keeps copies of x and w in the layout that the primitive likes; y is taken in that layout.
+  // Copies x and w to the layout that the primitive prefers; y stays in that layout.
   OnednnConv(const ConvShape& s, const float* x, const float* w, const float* bias)
       : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
     const dnnl::memory::dims source{s.batch, s.in_channels, s.in_height, s.in_width};
@@ -51,7 +51,7 @@ class OnednnConv {
     stream_.wait();
   }
 
-  // The last result as NCHW, valid while this object lives.
+  // The last result as NCHW; valid while this object lives.
   const float* Result() {
     dnnl::reorder(y_, plain_y_).execute(stream_, y_, plain_y_);
     stream_.wait();
@@ -76,7 +76,7 @@ class OnednnConv {
   std::unordered_map<int, dnnl::memory> arguments_;
 };
 
-// Transposed; w is [in_channels, out_channels, height, width], of one group.
+// A transposed convolution with one group; w is [in_channels, out_channels, height, width].
 class OnednnConvTranspose {
  public:
   OnednnConvTranspose(const ConvShape& s, const float* x, const float* w, const float* bias)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The float kernels against oneDNN, an implementation of other hands; it sums in another order,
-// so equality holds within a tolerance only.
+// Compares the float kernels with oneDNN, an independent implementation.  It sums in another order,
+// so results are equal only within a tolerance.
 #if defined(OCTAVO_WITH_DNNL)
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::vector<float> Random(int64_t count, unsigned seed) {
   return values;
 }
 
-// The error of a sum of `terms` products of numbers near 1.
+// The error bound of a sum of `terms` products of numbers near 1.
 float Tolerance(int64_t terms) { return 4e-6f * std::sqrt(static_cast<float>(terms)) + 1e-6f; }
 
 const ConvShape kShapes[] = {

@@ -82,7 +82,7 @@ class Maker {
   RandomRegion made_;
 };
 
-// Where all Rescales stand: the label of each actor, how far it moved, and each way's labels.
+// The positions of all Rescales: the label and the moves of each actor, and the labels of each way.
 struct State {
   Labels labels = {}, moved = {};
   std::vector<std::vector<Labels>> ways = {};  // by item
@@ -181,7 +181,7 @@ class Explorer {
     return cost;
   }
 
-  // Over all sets of prefixes of the ways that hold the ways themselves.
+  // Tries all sets of prefixes of the ways that contain the ways themselves.
   Cost FewestRescales(int own, const std::vector<Labels>& ways) const {
     std::set<Labels> wanted, between;
     for (const Labels& way : ways) {
@@ -208,7 +208,7 @@ class Explorer {
     return {0, best, 0};
   }
 
-  // 0 where the value of a kept prefix serves, 1 where a Rescale of it does.
+  // 0 if the value of a kept prefix has the label already, 1 if a Rescale must produce it.
   int64_t PriceOf(int own, const Labels& prefix, const std::set<Labels>& kept) const {
     int64_t price = kForbidden;
     for (size_t n = 0; n < prefix.size(); ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small random regions, and the best that any order of single moves makes of them.
+// Small random regions, and the best result of single moves in any order.
 #pragma once
 
 #include <random>
@@ -10,7 +10,7 @@
 
 namespace octavo::passes::placement {
 
-// Allowed moves as tables, drawn at random.
+// Randomly drawn tables of allowed moves.
 struct RandomMoves {
   std::set<std::tuple<int, int, int>> sink = {}, raise = {}, read = {}, give = {}, merge = {};
 
@@ -27,11 +27,12 @@ struct RandomRegion {
   RandomMoves allowed = {};
 };
 
-// At most `movers` same-scale ops, with two or three labels.
+// Makes a region of at most `movers` same-scale ops, with two or three labels.
 RandomRegion MakeRandomRegion(std::mt19937& random, int movers);
 
-// The least (elements, rescales) over every state that single moves reach: a Rescale past an op, a
-// Rescale taken by an end, and in each state any merges.  By trying them all.
+// The least (elements, rescales) over every state that single moves reach.  A move takes a Rescale
+// past an op or folds it into a producer or consumer; each state permits any merges.  Tries them
+// all.
 Cost BestOfAllStates(const Region& region, const RandomMoves& allowed);
 
 }  // namespace octavo::passes::placement

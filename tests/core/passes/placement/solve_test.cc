@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every solver against all states that the rules reach, on thousands of small random regions.
+// Compares every solver with all states that the rules reach, on thousands of small random regions.
 #include "core/passes/placement/solve.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 constexpr int kRegions = test::kSanitized ? 150 : 2000;
 constexpr int kMovers = 4;
 
-// Without the count of moves, which the search over all states does not know.
+// The cost without the count of moves, which the search over all states does not track.
 Cost Without(const std::optional<Cost>& cost) {
   if (!cost) return {kForbidden, kForbidden, 0};
   return {cost->elements, cost->rescales, 0};
@@ -38,7 +38,7 @@ TEST(Placement, IsTheBestOfAllStates) {
     for (const Part& part : solution.parts) ASSERT_TRUE(IsExact(part.method));
     bettered += best < Without(CostOf(problem, Positions(problem.sites.size(), 0)));
   }
-  // Regions in which nothing can be gained would prove little.
+  // The test would prove little if too few regions could be improved.
   EXPECT_GT(bettered, kRegions / 4);
 }
 
@@ -76,7 +76,7 @@ TEST(Placement, EliminationAndSearchAgree) {
     const Positions here(problem.sites.size(), 0);
     const std::optional<Positions> eliminated = SolveByElimination(problem);
     const std::optional<Positions> searched = SolveBySearch(problem, here, 1 << 20);
-    if (!eliminated || !searched) continue;  // too large for one of them
+    if (!eliminated || !searched) continue;  // the region is too large for one of them
     ASSERT_EQ(CostOf(problem, *eliminated), CostOf(problem, *searched)) << "region " << i;
     ++met;
   }
@@ -94,7 +94,8 @@ TEST(Placement, ImprovementNeverMakesWorse) {
   }
 }
 
-// A step down and two readers that want it: one Rescale serves both, so it stays above them.
+// Two consumers of a smaller value need one label.  A single Rescale above serves both, so it stays
+// there.
 Problem TwoReaders(int64_t above, int64_t below) {
   Region region;
   region.actors = {{Actor::Kind::kProducer, 0},

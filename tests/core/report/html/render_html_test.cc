@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page shows the figures of the report, whatever names and undefined figures it has.
+// The page shows the figures of the report for any names and with undefined figures.
 #include "core/report/render_html.h"
 
 #include <string>
@@ -94,7 +94,7 @@ v1::Report Message(const Json& report) {
   return message ? *message : v1::Report();
 }
 
-// The report's values, of a report that has no more than these.
+// The values of a report that contains only these.
 v1::Numerics ValuesOf(const Json& values) {
   return Message(Json{{"numerics", {{"values", values}}}}).numerics();
 }
@@ -164,7 +164,7 @@ TEST(RenderHtml, ReplacesBytesThatAreNotUtf8) {
   EXPECT_THAT(page, Not(HasSubstr("\xfe")));
 }
 
-// Copies of the report in which the value of one key is null.
+// Collects copies of the report in which one key's value is null.
 void EachWithANull(const Json& whole, const Json::json_pointer& at, std::vector<Json>& found) {
   const Json& here = whole[at];
   if (!here.is_structured()) return;
@@ -236,7 +236,8 @@ TEST(SqnrPlot, NumbersTheAxisIfThereAreTooManyNames) {
 
 TEST(HistogramPlot, MarksTheBoundsOfTheTypeWithinThePlot) {
   v1::ValueNumerics value = ValuesOf(Json::array({Value("v")})).values(0);
-  EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 1u);  // -0.07; 5.9 is out
+  EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 1u);  // -0.07; 5.9 is
+                                                                             // outside the plot
   value.set_scale(0.0117);
   EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 2u);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The message and report.json hold the same figures, whichever fields the message has.
+// The message and report.json contain the same figures, for every field of the message.
 #include <gmock/gmock.h>
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/message_differencer.h>
@@ -16,7 +16,7 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using nlohmann::ordered_json;
 
-// Sets every field of a message to a value of its own, repeated ones twice.
+// Sets every field of a message to a distinct value; repeated fields get two elements.
 class Filler {
  public:
   void Fill(Message& message) {
@@ -72,7 +72,8 @@ TEST(ReportJson, HoldsEveryFieldOfTheMessage) {
   google::protobuf::util::MessageDifferencer differencer;
   std::string difference;
   differencer.ReportDifferencesToString(&difference);
-  // A value has quantization parameters per tensor or per channel, which share two keys.
+  // A value has either per-tensor or per-channel quantization parameters; both use the same two
+  // keys.
   for (auto* values : {report.mutable_numerics()->mutable_values(),
                        report.mutable_numerics()->mutable_outputs()}) {
     for (v1::ValueNumerics& value : *values) {
