@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of a job.  Each is a function from the value of the stage before to its own value:
+// The stages of a job.  Each is a function from the previous stage's value to its own value:
 //
 //   Request
 //      |  ImportModel  read the model, passes of Phase::kImport; options that need data or a
 //      profile |               are refused
 //   Imported          graph of the model, samples
 //      |  Prepare      passes of Phase::kPrepare
-//   Prepared          float graph whose values have the names and ranges that a profile is about
+//   Prepared          float graph; a profile refers to the names and ranges of its values
 //      |  Calibrate    read the profile, or run the float graph on the samples
-//   Profiled          ranges; none where nothing is quantized
+//   Profiled          ranges; empty if nothing is quantized
 //      |  Quantize     the other passes
-//   Quantized         integer graph, and the float graph that it is compared with
+//   Quantized         integer graph, and the float graph to compare it with
 //      |  Export
 //   Exported          bytes of the model, action digest
 //      |  Compare      run both graphs on the samples
 //   Compared          figures of every value
 //
-// `Run` (job.h) goes through all of them; `Replay` (replay.h) stops before Export and observes the
+// `Run` (job.h) runs all of them; `Replay` (replay.h) stops before Export and observes the
 // passes one application at a time.
 #pragma once
 
