@@ -23,8 +23,7 @@ struct Scheme {
   target::SchemeKind kind = target::SchemeKind::kAsymmetric;
   ir::DType dtype = ir::DType::kU8;
   bool narrow_range = false;  // signed storage without its least integer
-  bool glow_zero = false;     // compute the zero point from the nearer end of the range, as Glow
-                              // does
+  bool glow_zero = false;     // compute the zero point from the nearer end, as Glow does
 };
 
 // The scheme of a target's activations.

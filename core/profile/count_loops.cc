@@ -54,7 +54,7 @@ void FindBins(const BinCall& call) {
     double whole = (x + kRounder) - kRounder;
     whole = whole > x ? whole - 1.0 : whole;  // floor
     double bin = whole - first;
-    bin = __builtin_fabs(value) <= most ? bin : nowhere;  // `nowhere` also for NaN
+    bin = __builtin_fabs(value) <= most ? bin : nowhere;  // also for NaN
     bins[i] = static_cast<int32_t>(bin);
   }
 }
@@ -69,8 +69,7 @@ void FindNearBins(const BinCall& call) {
   const int64_t count = call.count;
   for (int64_t i = 0; i < count; ++i) {
     const float value = values[i], scaled = value * scale;
-    const float x = __builtin_fabsf(value) <= __FLT_MAX__ ? scaled : nowhere;  // `nowhere` also for
-                                                                               // NaN
+    const float x = __builtin_fabsf(value) <= __FLT_MAX__ ? scaled : nowhere;  // also for NaN
     const auto toward_zero = static_cast<int32_t>(x);
     const int32_t floor = toward_zero - (static_cast<float>(toward_zero) > x ? 1 : 0);
     bins[i] = floor - first;

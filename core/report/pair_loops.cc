@@ -198,8 +198,7 @@ void FindNarrowSteps(StepCall& call) {
   int32_t* __restrict at = call.at;
   const float scale = call.scale;
   const int64_t count = call.count;
-  int32_t greatest = 0, saturated = 0, one = 0, two = 0, three = 0;  // sums of off capped at 1, 2,
-                                                                     // 3
+  int32_t greatest = 0, saturated = 0, one = 0, two = 0, three = 0;  // sums of off up to 1, 2, 3
   for (int64_t i = 0; i < count; ++i) {
     const float steps = baseline[i] / scale;
     float real = steps > low ? steps : low;

@@ -26,7 +26,7 @@ constexpr std::string_view kGraph = "--- graph\n";
 constexpr std::string_view kGroups = "--- groups\n";
 
 struct PlanFile {
-  std::string head = {};  // everything through the line `--- groups`
+  std::string head = {};  // everything before the line `--- groups`
   std::string graph = {};
   std::string groups = {};
   const numerics::Mode* numerics = &numerics::kOnnx;

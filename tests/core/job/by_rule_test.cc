@@ -157,8 +157,7 @@ TEST(ByRule, TheBaselineMayDifferFromTheModelGivenToTheJob) {
   const ModelInput baseline = {.model = {"real.graph", Blob(real)}, .samples = {kSamples}};
   const json rows = jobs.Rows({.from = jobs.baseline}, baseline);
   ASSERT_EQ(rows.size(), 2u) << rows;
-  EXPECT_FALSE(rows[0]["outputs"][0]["sqnr_db_before"].is_null());  // the baseline is another
-                                                                    // model: noise
+  EXPECT_FALSE(rows[0]["outputs"][0]["sqnr_db_before"].is_null());  // another model: noise
 }
 
 TEST(ByRule, EachApplicationCanBeMeasuredByItself) {

@@ -88,8 +88,7 @@ TEST(Pipeline, StopsBeforeAPassAndRecordsThoseThatRan) {
   ASSERT_TRUE(records) << records.error().message;
   ASSERT_EQ(records->size(), 4u);
   EXPECT_EQ((*records)[2].name, "canonicalize");
-  EXPECT_EQ((*records)[2].changed, 2);  // the constant becomes the second operand, the Identity is
-                                        // removed
+  EXPECT_EQ((*records)[2].changed, 2);  // reorders operands, removes the Identity
   EXPECT_EQ((*records)[3].nodes_after, 1);
   EXPECT_EQ(job.findings.ledger.back().rule, "fold-batchnorm/fold-into-producer");
   EXPECT_THAT(text::Print(job.graph), HasSubstr("%y = Conv(%x, %w)"));

@@ -210,7 +210,7 @@ class QuantizedMaker : public Maker {
         if (dice_.Chance(20) && !type.shape.empty()) type = PerChannel(type);
         sketch_.values.push_back(Rescaled(result, type, {}));
       }
-      if (dice_.Chance(5)) {  // a Quantize-Dequantize pair, as in imported models
+      if (dice_.Chance(5)) {  // a Dequantize and a Quantize, as in imported models
         const ValueId real = AddOwn("Dequantize", result, graph_.name(result) + ".dq",
                                     graph_.type(result).Expressed(), {});
         sketch_.values.push_back(AddOwn("Quantize", real, graph_.name(result) + ".q",

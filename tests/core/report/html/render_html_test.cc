@@ -236,8 +236,7 @@ TEST(SqnrPlot, NumbersTheAxisIfThereAreTooManyNames) {
 
 TEST(HistogramPlot, MarksTheBoundsOfTheTypeWithinThePlot) {
   v1::ValueNumerics value = ValuesOf(Json::array({Value("v")})).values(0);
-  EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 1u);  // -0.07; 5.9 is
-                                                                             // outside the plot
+  EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 1u);  // -0.07; 5.9 is out
   value.set_scale(0.0117);
   EXPECT_EQ(CountOf(html::HistogramPlot(value, 0), "class=\"limit\""), 2u);
 }
