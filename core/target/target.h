@@ -67,8 +67,8 @@ struct Target {
   std::vector<CustomOp> ops = {};
 
   // Returns the reason why the target computes the op in float.  Empty if the target does not
-  // require float.  A same-scale op (`kind` kSameScale) needs no arithmetic and is listed only by
-  // `float_ops`.
+  // require float.  A same-scale op (`kind` kSameScale) needs no integer arithmetic, so only
+  // `float_ops` can keep it in float.
   std::string WhyFloat(std::string_view op, ir::QuantRule::Kind kind) const;
   // How a node takes part in integer arithmetic on this target: the op's rule, restricted by
   // `same_type` and `results`.

@@ -144,7 +144,7 @@ TEST(Targets, ModelWithATargetsOwnOpIsDoneWithoutFigures) {
   EXPECT_THAT(done.report["numerics"]["outputs"], IsEmpty());
 }
 
-// The same, with Rescales that other parameters would avoid, and with a per-channel value.
+// The same, with Rescales that other parameters would avoid, and with a single-channel value.
 TEST(Targets, MergeThatIsDelayedGivesEqualBytesUnderEveryLimit) {
   constexpr std::string_view net = R"(graph(%x: tensor<1x2x4x4xf32>) -> (%y) {
   const %w = random(1) : tensor<2x2x1x1xf32>
