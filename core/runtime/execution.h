@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of a plan, advanced step by step by its caller.
+// One run of a plan; its caller executes it step by step.
 #pragma once
 
 #include <memory>
@@ -13,9 +13,9 @@ namespace octavo::runtime {
 
 struct StepProfile {
   std::string node = {}, op = {}, kernel = {}, isa = {};
-  double begin = 0;  // seconds since the run's first step began
+  double begin = 0;  // seconds since the start of the run's first step
   double seconds = 0;
-  double operations = 0;  // a multiply-add is two
+  double operations = 0;  // a multiply-add counts as two
 };
 
 struct Program;
@@ -29,16 +29,16 @@ class Execution {
   ~Execution();
 
   bool done() const;
-  // The values that the next step will compute: none if it only converts a layout.
+  // The values that the next step computes; empty if it only converts a layout.
   std::vector<ir::ValueId> next() const;
   Status Step(const StopToken& stop);
   // A value that the last step computed, in the graph's layout; a quantized one as stored integers.
   // Valid until the next call.
   const ir::Tensor& Value(ir::ValueId value);
-  // Replaces a value that the last step computed by these elements, in the graph's layout, for all
-  // later steps.  Has no effect on a constant.  Only for a plan that keeps all values.
+  // Replaces a value that the last step computed by `elements`, in the graph's layout, for all
+  // later steps.  Has no effect on a constant.  Requires a plan that keeps all values.
   void Replace(ir::ValueId value, const ir::Tensor& elements);
-  // Call only when done().
+  // Requires done().
   std::vector<ir::Tensor> outputs() const;
 
  private:

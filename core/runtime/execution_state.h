@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a run, apart from its plan; internal to execution.cc and plan.cc.
+// The state of a run without its plan; internal to execution.cc and plan.cc.
 #pragma once
 
 #include <chrono>
@@ -20,7 +20,7 @@ struct Execution::State {
   std::vector<StepProfile>* profile = nullptr;
   std::unique_ptr<Workspace> workspace = workspaces.Take(program);
   size_t at = 0;          // the next step
-  ir::Tensor value = {};  // the one that the caller inspects
+  ir::Tensor value = {};  // the value that the caller inspects
   std::optional<Clock::time_point> first = {};
 
   State(const ir::Graph& whole, const Program& of, Workspaces& from, ThreadPool& threads,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel computes one node.  It is chosen where it matches, prepared once, and runs many times.
+// A kernel computes one node.  A plan selects a kernel that matches, prepares it once, and runs it
+// many times.
 #pragma once
 
 #include <functional>
@@ -14,9 +15,9 @@
 
 namespace octavo::runtime {
 
-// Operands and results of a step, quantized values as stored integers; absent inputs are null.
-// `scratch` has the size that Prepared requests and is aligned to 64 bytes.  Results hold arbitrary
-// bytes beforehand.
+// Operands and results of a step.  Quantized values are stored integers; absent inputs are null.
+// `scratch` has the size that Prepared requests and is aligned to 64 bytes.  Results contain
+// arbitrary bytes beforehand.
 struct StepContext {
   std::span<const ir::Tensor* const> inputs = {};
   std::span<ir::Tensor> results = {};
@@ -28,18 +29,18 @@ struct StepContext {
   bool Has(size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
 };
 
-// A prepared node.  `run` is thread safe: each call has its own context.
+// A prepared node.  `run` is thread-safe: each call has its own context.
 struct Prepared {
   std::function<Status(const StepContext&)> run = {};
   int64_t scratch_bytes = 0;
-  double operations = 0;  // a multiply-add is two
+  double operations = 0;  // a multiply-add counts as two
 };
 
-// Values that are equal in every run, as stored: constants and values computed from constants
-// alone.
+// Values that are equal in every run, as stored: constants, and values computed only from
+// constants.
 using FixedValues = std::unordered_map<ir::ValueId, ir::Tensor>;
 
-// A node and what is known of its operands while a plan is made.
+// A node and what a plan knows about its operands.
 struct NodeView {
   const ir::Graph& graph;
   const ir::Node& node;
@@ -60,14 +61,14 @@ struct NodeView {
 // The layouts that a kernel supports.
 enum class LayoutRule {
   kPlain,         // operands and results in the order of the graph's shapes
-  kChannelsLast,  // images channels-last
-  kEither,        // both, the same for all images
+  kChannelsLast,  // images are channels-last
+  kEither,        // either layout, the same for all images
 };
 
-// The numerics modes that a kernel computes in.
+// The numerics modes that a kernel supports.
 enum class Modes {
-  kQLinear,       // those whose arithmetic is that of ONNX's QLinear operators
-  kWithFormulas,  // all others, by the formulas of the mode
+  kQLinear,       // modes with the arithmetic of ONNX's QLinear operators
+  kWithFormulas,  // all other modes, by the mode's formulas
   kAll,           // all: it moves or compares stored values, or reads the mode itself
 };
 
@@ -75,19 +76,19 @@ struct Epilogue;
 
 struct Kernel {
   std::string_view name = {};
-  // The ops that it computes; empty: any.
+  // The ops that it computes; empty: any op.
   std::span<const std::string_view> ops = {};
   LayoutRule layout = LayoutRule::kPlain;
   Modes modes = Modes::kQLinear;
-  // How many leading inputs are images.  The layout applies to these and to all results.
+  // The number of leading inputs that are images.  The layout applies to these and to all results.
   size_t images = 1 << 20;
-  // Whether it can compute this node of one of its ops.
+  // Whether the kernel can compute this node, whose op is one of `ops`.
   bool (*match)(const NodeView& view) = nullptr;
   Result<Prepared> (*prepare)(const NodeView& view, ThreadPool& pool) = nullptr;
-  // Prepares the node and the ops fused into it as one step (see plan/epilogue.h), or null.  Every
-  // such kernel can end in a lookup table.
+  // Null, or prepares the node and its fused nodes as one step, see plan/epilogue.h.  Every such
+  // kernel supports a lookup table at the end of its epilogue.
   Result<Prepared> (*prepare_fused)(const NodeView& view, const Epilogue& epilogue) = nullptr;
-  // What else its epilogue may hold: an Add of a tensor of the result's shape, an Add of one row
+  // Further contents of its epilogue: an Add of a tensor of the result's shape, an Add of one row
   // that is broadcast to all others, a store to a slice of an in-place Concat.
   bool fuses_add = false, fuses_row_add = false, writes_slices = false;
   // Whether it supports these for this node; null: always.
@@ -98,7 +99,7 @@ struct Kernel {
 
 // ------------------------------------------------------------ conditions of matches
 
-// 8-bit, quantized per tensor.
+// Whether the type is 8-bit and quantized per tensor.
 inline bool IsPlain8(const ir::Type& type) {
   return type.quantized() && type.quant->per_tensor() && ir::SizeOf(type.dtype) == 1;
 }

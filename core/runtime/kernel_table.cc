@@ -7,7 +7,7 @@
 
 namespace octavo::runtime {
 
-// One line per kernel, in order of preference.  The row is in the kernel's file.
+// One line per kernel, in order of preference.  The kernel's own file defines its row.
 #define OCTAVO_KERNELS(X)      \
   X(Int8Conv)                  \
   X(Int8Gemm)                  \

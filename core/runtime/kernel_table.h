@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ordered table of kernels, fast ones first, the definition last.
+// The ordered table of kernels: fast ones first, the definition last.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace octavo::runtime {
 
-// Every row, in order.
+// Every kernel, in order.
 std::span<const Kernel* const> AllKernels();
-// The rows that match a node, in order.  In mode `onnx` the last one is the definition; in other
-// modes there may be none.
+// The kernels that match a node, in order.  In mode `onnx` the last one is the definition; in other
+// modes the list may be empty.
 std::vector<const Kernel*> MatchingKernels(const NodeView& view);
-// The first row that matches, or null.
+// The first kernel that matches, or null.
 const Kernel* ChooseKernel(const NodeView& view);
 // The error for a node that no kernel computes in its numerics mode.
 Failure NoKernel(const NodeView& view);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of an image's elements in memory: that of the graph's shape, or channels-last.
+// The memory order of an image's elements: the order of the graph's shape, or channels-last.
 #pragma once
 
 #include "core/base/parallel.h"
@@ -9,12 +9,12 @@ namespace octavo::runtime {
 
 enum class Layout : uint8_t { kPlain, kChannelsLast };
 
-// Shapes whose bytes are the same in both layouts (fewer than 3 axes, one channel, one pixel) are
-// always plain.
+// Shapes with equal bytes in both layouts (fewer than 3 axes, one channel, one pixel) are always
+// plain.
 Layout CanonicalLayout(Layout layout, const ir::Shape& shape);
-// The shape in the order of memory: N, H, W, C for channels last.
+// The shape in memory order: N, H, W, C for channels-last.
 ir::Shape StoredShape(Layout layout, const ir::Shape& shape);
-// The position of axis `axis` of the graph's shape in that order.
+// The position of axis `axis` of the graph's shape in memory order.
 int StoredAxis(Layout layout, const ir::Shape& shape, int axis);
 
 // Maps an element's index in plain order to its index in memory.
@@ -32,7 +32,7 @@ class StoredPlaces {
   int64_t channels_, pixels_;
 };
 
-// Tensors keep the graph's shape in either layout; `to` has that of `from`.
+// Tensors keep the graph's shape in either layout; `to` has the shape of `from`.
 void ConvertLayout(const ir::Tensor& from, Layout from_layout, ir::Tensor& to, ThreadPool& pool);
 
 }  // namespace octavo::runtime

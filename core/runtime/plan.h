@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes a quantized (or float) graph: kernels are chosen, weights packed and memory planned
-// once, then the plan runs many times.  Results are the numerics mode's definition of each op, bit
-// for bit, on every machine and for any thread count.
+// Executes a quantized or float graph.  Create selects kernels, packs weights and plans memory
+// once; the plan then runs many times.  Results equal the numerics mode's definition of each op,
+// bit for bit, on every machine and for any number of threads.
 #pragma once
 
 #include <functional>
@@ -13,16 +13,16 @@
 
 namespace octavo::runtime {
 
-// Called for every computed value in the order of computation, in the graph's layout, as stored
-// integers where it is quantized.  The tensor is valid during the call.
+// Called for every computed value in the order of computation, in the graph's layout; a quantized
+// value holds stored integers.  The tensor is valid during the call.
 using Watcher = std::function<void(ir::ValueId, const ir::Tensor&)>;
 
 struct PlanOptions {
   const numerics::Mode* numerics = &numerics::kOnnx;
-  bool keep_all_values = false;  // for a watcher of every value: nothing is fused
+  bool keep_all_values = false;  // for a watcher of every value: disables fusion
 };
 
-// The graph must outlive the plan and not change.  Run is thread safe: each call has its own
+// The graph must outlive the plan and must not change.  Run is thread-safe: each call has its own
 // workspace.
 class Plan {
  public:
@@ -32,11 +32,12 @@ class Plan {
   Plan& operator=(Plan&&) noexcept;
   ~Plan();
 
-  // Inputs in the graph's order and of exactly its types; stored integers for quantized inputs.
+  // Inputs are in the graph's order and must have exactly its types; quantized inputs are stored
+  // integers.
   Result<std::vector<ir::Tensor>> Run(const std::vector<ir::Tensor>& inputs, ThreadPool& pool,
                                       const StopToken& stop = {}, const Watcher& watch = {},
                                       std::vector<StepProfile>* profile = nullptr) const;
-  // The same for a caller that acts between the steps.
+  // As Run, for a caller that acts between the steps.
   Result<Execution> Begin(const std::vector<ir::Tensor>& inputs, ThreadPool& pool,
                           std::vector<StepProfile>* profile = nullptr) const;
   // Bytes of one run's workspace.

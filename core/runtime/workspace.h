@@ -14,12 +14,12 @@ namespace octavo::runtime {
 struct Workspace {
   std::shared_ptr<std::byte> memory = {};
   std::vector<ir::Tensor> slots = {};
-  // Buffer for a value in the graph's layout whose slot has another layout.
+  // Buffer for a value in the graph's layout if its slot has another layout.
   std::shared_ptr<std::byte> plain = {};
   int64_t plain_bytes = 0;
 
   explicit Workspace(const Program& program);
-  // A tensor over `plain`, whose elements are arbitrary.
+  // A tensor over `plain`; its elements are arbitrary.
   ir::Tensor Plain(ir::DType dtype, const ir::Shape& shape);
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors that begin at a cache line.
+// Vectors aligned to a cache line.
 #pragma once
 
 #include <cstddef>

@@ -67,7 +67,8 @@ std::span<const T> PartOf(std::span<const T> values, int64_t begin, int64_t coun
   return values.subspan(static_cast<size_t>(begin), static_cast<size_t>(count));
 }
 
-// Weights of a group reordered from [out][in][tap] to [out][tap][in], the order of the pixels.
+// Reorders a group's weights from [out][in][tap] to [out][tap][in], the order of the pixels, and
+// packs them.
 DenseWeights PackGroup(const ConvSpec& spec, const ConvPlan::State& plan, int64_t group) {
   const ConvShape& s = spec.shape;
   const int64_t outs = s.out_channels / s.groups, ins = s.in_channels / s.groups;

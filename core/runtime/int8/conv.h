@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer convolutions on N,H,W,C activations, prepared once and run by any number of threads.
+// Integer convolutions on NHWC activations, prepared once and run by any number of threads.
 // Output (pixel, channel c) is the requantization of
 //   sum over taps of (x - zx) * (w - zw[c]) + bias[c]
-// in int32, padding contributing nothing; see types.h.  The bits do not depend on the number of
-// threads or on the instruction set.
+// in int32; padding adds nothing; see types.h.  The bits do not depend on the number of threads or
+// on the instruction set.
 #pragma once
 
 #include <cstdint>
@@ -24,16 +24,16 @@ using float_exec::ConvShape;
 struct ConvSpec {
   ConvShape shape = {};
   Activation input = {};
-  // Dense [out_channels, in_channels / groups, kernel_height, kernel_width].
+  // Dense, [out_channels, in_channels / groups, kernel_height, kernel_width].
   Weights weights = {};
   std::span<const int32_t> bias = {};  // empty or out_channels
   Requantization requantization = {};
-  // Only for an 8-bit result of a convolution that CanAdd allows.
+  // Requires an 8-bit result and a shape with CanAdd.
   std::optional<ResidualAdd> residual = {};
-  // Only for an 8-bit result; applied after `residual`.
+  // Requires an 8-bit result; applied after `residual`.
   std::optional<LookupTable> lookup = {};
-  // Elements between neighbouring pixels of the output: more than out_channels where the result is
-  // a slice of an in-place Concat.  0: out_channels.  Only where CanAdd allows.
+  // Elements between adjacent pixels of the output; 0 means out_channels.  It is larger if the
+  // result is a slice of an in-place Concat, which requires CanAdd.
   int64_t out_stride = 0;
 };
 

@@ -10,14 +10,14 @@ namespace octavo::runtime::int8::internal {
 namespace {
 
 constexpr int64_t kChunkBytes = 256 << 10;  // activations that a task keeps in the caches
-constexpr int64_t kMostRows = 12;           // of a tile; half as many if it is wide
+constexpr int64_t kMostRows = 12;           // per tile; half as many if it is wide
 constexpr int64_t kLine = 64;               // bytes of a cache line
 constexpr int64_t kGrainWork = 256 << 10;   // grain size: minimum multiply-adds per task
 
 int64_t RoundUp(int64_t x, int64_t step) { return (x + step - 1) / step * step; }
 int64_t DivideUp(int64_t x, int64_t by) { return (x + by - 1) / by; }
 
-// Memory of one thread that only grows.
+// The memory of one thread; it only grows.
 struct Scratch {
   std::vector<uint8_t> bytes;
   std::vector<const uint8_t*> rows;
@@ -47,7 +47,7 @@ struct Chunk {
   int64_t rows() const { return end - begin; }
 };
 
-// sum(x - zx) of each row.
+// Computes sum(x - zx) of each row.
 void SumRows(const DenseWeights& w, const DenseRun& run, const std::vector<const uint8_t*>& rows,
              int64_t shift, int64_t count, int32_t* sums) {
   for (int64_t r = 0; r < count; ++r) {
@@ -67,14 +67,14 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
   const int64_t column = panel % panels * w.panel;
   const int64_t columns = std::min(w.panel, w.n - column);
   const int64_t before = column * w.k_runs * w.k_blocks * 4;
-  const bool is_last = column + 2 * w.panel > w.n;  // the next one is narrower, if there is one
+  const bool is_last = column + 2 * w.panel > w.n;  // the next one is narrower or absent
   const int64_t next = is_last ? before : before + w.panel * w.k_runs * w.k_blocks * 4;
   const auto weights = [&](int64_t from) {
     return w.tiles->wide ? static_cast<const void*>(w.wide.data() + from)
                          : static_cast<const void*>(w.narrow.data() + from);
   };
-  // The prefetch of the next panel is spread over all rows, because outstanding lines delay the
-  // panel's own loads; it covers every line.
+  // Spread the prefetch of the next panel over all rows, because outstanding lines delay the
+  // panel's own loads.  It covers every line.
   const int64_t rate =
       std::min(DivideUp(4 * RoundUp(columns, kVector), chunk.rows()), kLine / (kMostRows / 2) + 1);
   const int64_t first = chunk.begin * run.out_stride + group * w.n + column;
@@ -109,7 +109,7 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
   });
 }
 
-// The first channel of a panel, of all groups' channels.
+// The first channel of a panel, counted over all groups.
 int64_t ChannelOf(const DenseRun& run, int64_t panel) {
   const DenseWeights& w = run.groups[0];
   const int64_t panels = DivideUp(w.n, w.panel);
@@ -141,7 +141,7 @@ void RunChunk(const DenseRun& run, const Chunk& chunk) {
   if (run.lookup != nullptr) ApplyLookup(run, chunk);
 }
 
-// The source's byte (k, n) as s8.
+// Byte (k, n) of the source as s8.
 int16_t SignedWeight(const DenseSource& source, int64_t k, int64_t n) {
   const auto* data = static_cast<const uint8_t*>(source.weights.data);
   const int unflipped = source.weights.storage == Storage::kU8 ? 0 : 0x80;
@@ -167,7 +167,7 @@ void PackWide(const DenseSource& source, DenseWeights& w) {
   }
 }
 
-// One K-block of `columns` channels that are adjacent in memory.
+// Interleaves one K-block of `columns` channels that are adjacent in memory.
 void InterleaveKBlock(const uint8_t* rows, int64_t k_stride, int64_t columns, uint8_t flip,
                       uint8_t* out) {
   for (int64_t n = 0; n < columns; ++n) {

@@ -8,9 +8,9 @@ namespace {
 
 using float_exec::ConvShape;
 
-constexpr int64_t kBlock = 64;                  // channels that are computed together
-constexpr int64_t kFlatChannels = 256;          // up to which whole pixels are interleaved
-constexpr int64_t kColumnBytes = 20 << 10;      // interleaved, of a task's piece
+constexpr int64_t kBlock = 64;                  // channels computed together
+constexpr int64_t kFlatChannels = 256;          // maximum for interleaving whole pixels
+constexpr int64_t kColumnBytes = 20 << 10;      // interleaved bytes per task's piece
 constexpr int64_t kGrainOperations = 64 << 10;  // grain size: minimum multiply-adds per task
 
 int64_t DivideUp(int64_t x, int64_t by) { return (x + by - 1) / by; }
@@ -37,7 +37,7 @@ bool FitsInt8(const Filters& filters) {
   return std::ranges::all_of(filters.weights, [](int16_t w) { return w >= -128 && w <= 127; });
 }
 
-// Bytes of the filters of one output row of a strip.
+// Bytes of the filters for one output row of a strip.
 int64_t RowBytes(const DepthwiseWeights& w) {
   return RoundUp(w.shape.in_channels, kVector) * w.row_groups * w.shape.kernel_width * 4;
 }
@@ -81,9 +81,9 @@ struct Part {
 
 // The interleaved pixels under a part.
 struct Columns {
-  int64_t first = 0, count = 0;  // columns of the image, may be in the padding
-  int64_t pitch = 0;             // words of a column
-  int64_t row_group_pitch = 0;   // words between groups of rows
+  int64_t first = 0, count = 0;  // columns of the image; may lie in the padding
+  int64_t pitch = 0;             // words per column
+  int64_t row_group_pitch = 0;   // words between row groups
   LineVector<uint32_t>* words = nullptr;
 };
 
@@ -168,7 +168,7 @@ void ComputePart(const DepthwiseWeights& w, const Part& part, const Columns& col
   }
 }
 
-// The rows of one strip, for the channels of a part, some columns at a time.
+// Computes the rows of one strip for the channels of a part, some columns at a time.
 void RunStrip(const DepthwiseWeights& w, const uint8_t* image, Part part, uint8_t* output) {
   static thread_local LineVector<uint32_t> words;
   const ConvShape& s = w.shape;
@@ -230,7 +230,7 @@ void RunInterleaved(const DepthwiseWeights& w, const uint8_t* image, const Looku
   });
 }
 
-// Points at the pixels under the taps of an output pixel.
+// Sets pointers to the pixels under the taps of an output pixel.
 void FindTaps(const DepthwiseWeights& w, const uint8_t* image, int64_t row, int64_t column,
               const uint8_t** pixels) {
   const ConvShape& s = w.shape;
@@ -247,7 +247,7 @@ void FindTaps(const DepthwiseWeights& w, const uint8_t* image, int64_t row, int6
   }
 }
 
-// One pixel at a time.
+// Computes one pixel at a time.
 void RunWide(const DepthwiseWeights& w, const uint8_t* image, const LookupTable* lookup,
              uint8_t* output, ThreadPool& pool) {
   const ConvShape& s = w.shape;

@@ -110,7 +110,7 @@ void MatMulPlan::Run(const void* a, const void* b, void* out, const MatMulItems&
   const MatMulSpec& spec = state_->spec;
   const int64_t bytes = spec.m * spec.n * OutputSize(spec.requantization.output);
   const int32_t zeros[] = {spec.b.zero_point};
-  // Threads take whole items where there are enough: a nested parallel loop runs inline.
+  // Each thread takes whole items if there are enough; a nested parallel loop runs inline.
   const int64_t grain = items.count >= pool.threads() ? 1 : items.count;
   pool.For(items.count, grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer matrix products: activations times constant weights, or times another activation.
-//   requantization of  sum over k of (a[m,k] - za) * (b[k,n] - zb[n]) + bias[n]   in int32, see
-//   types.h
-// The bits do not depend on the number of threads or on the instruction set.
+// Integer matrix products: activations times constant weights, or activations times activations.
+// Computes the requantization of
+//   sum over k of (a[m,k] - za) * (b[k,n] - zb[n]) + bias[n]
+// in int32, see types.h.  The bits do not depend on the number of threads or on the instruction
+// set.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace octavo::runtime::int8 {
 
-// The order of B in memory; dense.
+// The memory order of B; dense.
 enum class Layout { kKn, kNk };
 
 struct GemmSpec {
@@ -27,7 +28,7 @@ struct GemmSpec {
   std::span<const int32_t> bias = {};  // empty or n
   Requantization requantization = {};
   std::optional<ResidualAdd> residual = {};
-  std::optional<LookupTable> lookup = {};  // of an 8-bit result, after the residual
+  std::optional<LookupTable> lookup = {};  // for an 8-bit result, after the residual
 };
 
 class GemmPlan {
@@ -36,7 +37,7 @@ class GemmPlan {
   // must have checked FitsInt32 (with the weights as [n][k]).
   static Result<GemmPlan> Prepare(const GemmSpec& spec);
 
-  // a [m, k] and out [m, n] are dense and do not overlap.  Thread safe.
+  // a [m, k] and out [m, n] are dense and must not overlap.  Thread-safe.
   void Run(const void* a, int64_t m, void* out, ThreadPool& pool) const;
   // The addend of a residual: its rows are n elements apart, or one row is added to all.
   struct Addend {
@@ -51,16 +52,16 @@ class GemmPlan {
   std::shared_ptr<const State> state_;
 };
 
-// Both operands are activations; B is packed anew in every run.
+// Both operands are activations; every run packs B.
 struct MatMulSpec {
   int64_t m = 0, n = 0, k = 0;
   Activation a = {}, b = {};
   Layout layout = Layout::kKn;         // of b
-  Requantization requantization = {};  // its multipliers: one, or n
+  Requantization requantization = {};  // with one multiplier or n
 };
 
-// `count` products; item i reads a + a_offsets[i] and b + b_offsets[i] (equal offsets mean
-// broadcasting) and writes the i-th [m, n] of out.
+// `count` products.  Item i reads a + a_offsets[i] and b + b_offsets[i] (equal offsets broadcast)
+// and writes matrix i, [m, n], of out.
 struct MatMulItems {
   int64_t count = 1;
   const int64_t* a_offsets = nullptr;

@@ -22,8 +22,8 @@ void TransposeAny(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t
 }
 
 #if defined(__SSE2__)
-// Four rounds of interleaving row i with row i + 8 transpose 16 x 16 bytes: each moves one bit of
-// the row number to the column number.
+// Transposes 16 x 16 bytes in four rounds that interleave row i with row i + 8.  Each round moves
+// one bit of the row number to the column number.
 void TransposeSquare(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride) {
   __m128i a[kSide], b[kSide];
   for (int64_t i = 0; i < kSide; ++i) {
@@ -47,9 +47,9 @@ void TransposeSquare(const uint8_t* from, int64_t from_stride, uint8_t* to, int6
 #endif
 
 #if defined(__SSE2__)
-// Three planes to pixels of three bytes, eight pixels at a time: bytes become words of a pixel
-// each, pairs of which lose the byte between them.  Returns how many pixels are done; up to two
-// bytes beyond them are written.
+// Interleaves three planes to pixels of three bytes, eight pixels at a time.  Bytes are widened to
+// one word per pixel; then the unused byte between two words of a pair is removed.  Returns the
+// number of finished pixels; writes up to two bytes beyond them.
 int64_t WeaveThree(const uint8_t* from, int64_t plane, uint8_t* to, int64_t pixels) {
   const __m128i zero = _mm_setzero_si128();
   const __m128i even = _mm_set1_epi64x(0xffffff), odd = _mm_set1_epi64x(0xffffff000000);
@@ -75,7 +75,7 @@ int64_t WeaveThree(const uint8_t* from, int64_t plane, uint8_t* to, int64_t pixe
 int64_t WeaveThree(const uint8_t*, int64_t, uint8_t*, int64_t) { return 0; }
 #endif
 
-// A part of at most 16 x 16, by way of a square.  `readable` bytes follow `from`.
+// Transposes a part of at most 16 x 16 with TransposeSquare.  `readable` bytes follow `from`.
 void TransposePart(const uint8_t* from, int64_t from_stride, int64_t readable, uint8_t* to,
                    int64_t to_stride, int64_t rows, int64_t columns) {
   if (rows * columns < 2 * kSide) {
@@ -90,7 +90,7 @@ void TransposePart(const uint8_t* from, int64_t from_stride, int64_t readable, u
   }
   const uint8_t* source = in_place ? from : whole;
   if (rows == kSide) {
-    // Columns come out as rows of the result, of which the first ones are wanted.
+    // Columns become rows of the result; only the first `columns` rows are needed.
     TransposeSquare(source, in_place ? from_stride : kSide, turned, kSide);
     for (int64_t c = 0; c < columns; ++c)
       std::memcpy(to + c * to_stride, turned + c * kSide, kSide);

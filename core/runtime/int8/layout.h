@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves 8-bit images between N,C,H,W and N,H,W,C.  Both are dense and do not overlap.
+// Converts 8-bit images between NCHW and NHWC.  Both are dense and must not overlap.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct ImageShape {
 void NchwToNhwc(const ImageShape& shape, const void* from, void* to, ThreadPool& pool);
 void NhwcToNchw(const ImageShape& shape, const void* from, void* to, ThreadPool& pool);
 
-// to[c * to_stride + r] = from[r * from_stride + c], for rows r and columns c of bytes.
+// to[c * to_stride + r] = from[r * from_stride + c] for rows r and columns c of bytes.
 void TransposeBytes(const uint8_t* from, int64_t from_stride, uint8_t* to, int64_t to_stride,
                     int64_t rows, int64_t columns);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes under a dense convolution's kernel, as runs of K.  The image is read in place where
-// that is possible; otherwise the rows that a task needs are copied with their padding.  Either way
-// the runs of every output pixel have the same offsets from its first one.
+// The bytes under a dense convolution's kernel, as runs of K.  They are read from the image in
+// place if possible; otherwise the rows that a task needs are copied with their padding.  In both
+// cases, the runs of every output pixel have the same offsets from its first run.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ class Taps {
   Taps() = default;
   Taps(const float_exec::ConvShape& shape, const Activation& input);
 
-  // A K run is contiguous in the image: a whole row of the kernel where channels and columns are
-  // adjacent, or one tap.
+  // A K run is contiguous in the image: a whole kernel row if channels and columns are adjacent,
+  // else one tap.
   int64_t k_runs() const { return static_cast<int64_t>(offsets_.size()); }
   int64_t k_run_bytes() const { return k_run_; }
   // The offset of each K run from the first run of the output pixel.
   const std::vector<int64_t>& offsets() const { return offsets_; }
 
-  // Points at the first K run of each output pixel of [begin, end) of one image.  `bytes` is
-  // grown and written where the image is not read in place.
+  // Sets pointers to the first K run of each output pixel in [begin, end) of one image.  Resizes
+  // and writes `bytes` unless the image is read in place.
   void Find(const uint8_t* image, int64_t begin, int64_t end, std::vector<uint8_t>& bytes,
             const uint8_t** pointers) const;
 
  private:
-  // Rows of the image [first, last), which may be outside of it, with padding.
+  // Copies image rows [first, last) with padding; rows may lie outside the image.
   void CopyRows(const uint8_t* image, int64_t first, int64_t last, uint8_t* to) const;
 
   const Tiles* tiles_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The innermost int8 loops, one table of functions per instruction set; all give the same bits.
-// Activations are u8 here and weights s8: other storage is brought to that by flipping the top
+// The innermost int8 loops.  Each instruction set has its own table of functions; all give the same
+// bits.  Activations are u8 and weights are s8 here; other storage is converted by flipping the top
 // bit and shifting the zero point by 128.
 #pragma once
 
@@ -10,16 +10,16 @@
 
 namespace octavo::runtime::int8::internal {
 
-inline constexpr int kMaxVectors = 4;  // of 16 channels in a panel
-inline constexpr int kVector = 16;     // channels
+inline constexpr int kMaxVectors = 4;  // vectors per panel, of 16 channels each
+inline constexpr int kVector = 16;     // channels per vector
 
 // Requantization without its spans.
 struct RequantizeParams {
   Output output = Output::kU8;
   int32_t zero_point = 0;
   int32_t lowest = 0, highest = 255;
-  // The result has the whole range of u8, and every multiplier is within (-1, 1): no product of a
-  // sum and a multiplier exceeds int32.
+  // The result has the whole range of u8, and every multiplier lies within (-1, 1), so the product
+  // of a sum and a multiplier fits int32.
   bool is_plain = false;
 };
 
@@ -30,16 +30,16 @@ struct ResidualParams {
   int32_t addend_zero = 0;
   uint8_t flip = 0;
   RequantizeParams result = {};
-  // rne(fma(own, own_factor, fma(addend, addend_factor, offset))) is the result without zero point
-  // for all 65,536 pairs of operands.
+  // True if rne(fma(own, own_factor, fma(addend, addend_factor, offset))) is the result without
+  // zero point for all 65,536 pairs of operands.
   bool uses_fma = false;
   float own_factor = 0, addend_factor = 0, offset = 0;
 };
 
-// One panel.
-// out[r][c] = requantize(bias[c] + sum over K runs s and bytes i of rows[r][offsets[s] + i] *
-// weight[s][i][c]
-//                    - weight_zero[c] * row_sum[r])
+// Computes one panel:
+//   out[r][c] = requantize(bias[c] + sum over K runs s and bytes i of rows[r][offsets[s] + i] *
+//                          weight[s][i][c]
+//                          - weight_zero[c] * row_sum[r])
 struct TileCall {
   const uint8_t* const* rows = nullptr;  // [count]
   int64_t count = 0;
@@ -48,8 +48,8 @@ struct TileCall {
   int64_t k_runs = 0;
   int64_t k_blocks = 0;              // per K run
   const void* weights = nullptr;     // one panel
-  const void* next_panel = nullptr;  // to prefetch: at least as large as this one, or this one
-  // Bytes of it to prefetch per row, and per K-block of a row.
+  const void* next_panel = nullptr;  // to prefetch: at least as large as this panel, or this panel
+  // Bytes of next_panel to prefetch per row, and per K-block of a row.
   int64_t prefetch_row = 0, prefetch_rate = 0;
   const int32_t* bias = nullptr;  // padded to whole vectors, as are the next two
   const float* multipliers = nullptr;
@@ -57,7 +57,7 @@ struct TileCall {
   const int32_t* row_sums = nullptr;      // sum of x - zx; read if weight_zeros is set
   int64_t columns = 0;                    // channels to write, at most vectors * 16
   void* out = nullptr;
-  int64_t out_stride = 0;  // elements
+  int64_t out_stride = 0;  // in elements
   RequantizeParams requantize = {};
   // The residual's addend or null, with addend_stride elements between rows (0: one row for all).
   const uint8_t* addend = nullptr;
@@ -66,11 +66,11 @@ struct TileCall {
 };
 using TileFunction = void (*)(const TileCall&);
 
-// One pixel of all channels: out[c] = requantize(bias[c] + sum over t of (taps[t][c] ^ flip) *
-// weight[t][c]).
+// Computes one pixel of all channels:
+//   out[c] = requantize(bias[c] + sum over t of (taps[t][c] ^ flip) * weight[t][c])
 struct DepthwiseCall {
   const uint8_t* const* taps = nullptr;
-  int64_t count = 0;  // taps
+  int64_t count = 0;  // number of taps
   int64_t channels = 0;
   uint8_t flip = 0;                  // of the taps' bytes
   const int16_t* weights = nullptr;  // [tap][channels]
@@ -81,8 +81,8 @@ struct DepthwiseCall {
 };
 using DepthwiseFunction = void (*)(const DepthwiseCall&);
 
-// Four rows of activations (flipped) side by side: out[i] = the i-th byte of each row.  There are
-// `pieces` of `count` bytes.  Writes whole vectors of 64 words, reads no byte beyond a piece.
+// Interleaves four rows of flipped activations: out[i] = byte i of each row.  There are `pieces` of
+// `count` bytes.  Writes whole vectors of 64 words; reads no byte beyond a piece.
 struct InterleaveCall {
   const uint8_t* rows[4] = {};
   int64_t steps[4] = {};  // between pieces of a row
@@ -93,37 +93,37 @@ struct InterleaveCall {
   int64_t out_step = 0;  // between pieces
 };
 
-// Pixels of up to 64 channels from interleaved rows:
+// Computes pixels of up to 64 channels from interleaved rows:
 //   out[p][c] = requantize(bias[c] + sum over t of the four products of
-//                      x[p * step + offsets[t] + c] and weight[t][c])
-// `x` may be read for four pixels of 64 channels more than there are.
+//                          x[p * step + offsets[t] + c] and weight[t][c])
+// May read `x` up to four pixels of 64 channels past the end.
 struct InterleavedCall {
   const uint32_t* x = nullptr;
   int64_t step = 0;
   const int64_t* offsets = nullptr;  // [taps]
   int64_t taps = 0;
-  const int8_t* weights = nullptr;  // [tap][channels to whole vectors][4]
-  const int32_t* bias = nullptr;    // padded to whole vectors, as multipliers
+  const int8_t* weights = nullptr;  // [tap][channels, padded to whole vectors][4]
+  const int32_t* bias = nullptr;    // padded to whole vectors, like multipliers
   const float* multipliers = nullptr;
   int64_t channels = 0;
   int64_t pixels = 0;
   void* out = nullptr;
-  int64_t out_stride = 0;  // elements
+  int64_t out_stride = 0;  // in elements
   RequantizeParams requantize = {};
 };
 
 struct Tiles {
   int vectors = 0;  // of a full panel
-  // Weights of a panel of `width` channels (drawn in README.md).  Narrow: int8
-  // [K run][K-block][width][4].  Wide: int16 [K run][K-block][bytes 0 and 2, bytes 1 and
-  // 3][width][2].
+  // Weights of a panel of `width` channels, drawn in README.md.
+  //   narrow: int8 [K run][K-block][width][4]
+  //   wide: int16 [K run][K-block][bytes 0 and 2, bytes 1 and 3][width][2]
   bool wide = false;
   TileFunction tile[kMaxVectors] = {};  // [vectors - 1]
   DepthwiseFunction depthwise = nullptr;
-  void (*interleave)(const InterleaveCall&) = nullptr;    // or null, with the next
-  void (*interleaved)(const InterleavedCall&) = nullptr;  // depthwise
+  void (*interleave)(const InterleaveCall&) = nullptr;    // null, or for
+  void (*interleaved)(const InterleavedCall&) = nullptr;  // depthwise convolutions
 
-  // Looks for the FMA form of the residual of a result that `own` describes; null if there is none.
+  // Null, or searches the FMA form of the residual of a result that `own` describes.
   void (*find_fma_form)(const RequantizeParams& own, ResidualParams& residual) = nullptr;
 
   // to[i] = from[i] ^ flip

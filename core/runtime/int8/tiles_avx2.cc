@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The int8 tiles for AVX2.  Weights are widened beforehand, because vpmaddubsw saturates: the
-// even and the odd bytes of the activations are multiplied by two exact vpmaddwd.
+// The int8 tiles for AVX2.  Packing widens the weights, because vpmaddubsw saturates: two exact
+// vpmaddwd multiply the even and the odd bytes of the activations.
 #if defined(__x86_64__)
 #include <immintrin.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain C++ shared by the tiles_*.cc files.  All of it has internal linkage, because each of
-// them is compiled for another instruction set.
+// Plain C++ shared by the tiles_*.cc files.  All of it has internal linkage, because each of these
+// files is compiled for another instruction set.
 #pragma once
 
 #include "core/runtime/int8/tiles.h"
@@ -14,14 +14,14 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-// Rounds to even for |x| < 2^22: the sum's last mantissa bit is worth 1.
+// Rounds |x| < 2^22 to nearest, ties to even: the last mantissa bit of the sum has the value 1.
 inline int32_t RoundToEven(float x) {
   constexpr float kShift = 0x1.8p23f;
   const float shifted = x + kShift;
   return __builtin_bit_cast(int32_t, shifted) - __builtin_bit_cast(int32_t, kShift);
 }
 
-// The quantized value of x, a multiple of the scale.
+// The quantized value of x, where x is in units of the scale.
 inline int32_t Requantized(float x, const RequantizeParams& requantize) {
   const float low = static_cast<float>(requantize.lowest - requantize.zero_point);
   const float high = static_cast<float>(requantize.highest - requantize.zero_point);
@@ -34,8 +34,8 @@ inline int32_t Requantize(int32_t acc, float multiplier, const RequantizeParams&
   return Requantized(static_cast<float>(acc) * multiplier, requantize);
 }
 
-// Writes `count` requantized sums.  The low byte of the int32 is the s8 result too.  `requantize`
-// is a copy, because stores of bytes may alias anything, which would keep the loop scalar.
+// Writes `count` requantized sums.  The low byte of the int32 is also the s8 result.  `requantize`
+// is a copy: stores of bytes may alias anything, which would prevent vectorization.
 inline void StoreRequantized(const int32_t* __restrict acc, const float* __restrict multipliers,
                              const RequantizeParams requantize, int64_t count, void* out,
                              int64_t offset) {
@@ -61,7 +61,7 @@ inline void StoreRequantized(const int32_t* __restrict acc, const float* __restr
   }
 }
 
-// The residual Add of `own`, a result without its zero point, and an addend.
+// The residual Add of an addend and `own`, a result without its zero point.
 inline uint8_t AddResidual(int32_t own, uint8_t addend, const ResidualParams& residual) {
   const int32_t other = static_cast<uint8_t>(addend ^ residual.flip) - residual.addend_zero;
   const float sum =
@@ -84,7 +84,7 @@ inline int32_t WrappingSubtractProduct(int32_t a, int32_t b, int32_t c) {
                               static_cast<uint32_t>(b) * static_cast<uint32_t>(c));
 }
 
-// Requantizes and stores the `rows` rows from `row` on, whose sums are in acc[rows][width].
+// Requantizes and stores `rows` rows, starting at `row`; their sums are in acc[rows][width].
 inline void StoreTileRows(const TileCall& call, int64_t row, int32_t* acc, int64_t width,
                           int rows) {
   for (int r = 0; r < rows; ++r) {
@@ -103,8 +103,8 @@ inline void StoreTileRows(const TileCall& call, int64_t row, int32_t* acc, int64
   }
 }
 
-// Calls tile<rows>(call, row) for all rows from `row` on: tiles of kRows as long as they are full,
-// then smaller ones.
+// Calls tile<rows>(call, row) for all rows from `row`: full tiles of kRows rows first, then smaller
+// ones.
 template <int kRows, class Tile>
 void ForTiles(const TileCall& call, int64_t row, Tile tile) {
   for (; row + kRows <= call.count; row += kRows) tile.template operator()<kRows>(call, row);
@@ -123,7 +123,7 @@ inline void Depthwise(const DepthwiseCall& call) {
   const uint8_t flip = call.flip;
   for (int64_t c = 0; c < call.channels; c += kChunk) {
     const int64_t count = call.channels - c < kChunk ? call.channels - c : kChunk;
-    uint32_t acc[kChunk];  // may wrap on the way to a sum that fits
+    uint32_t acc[kChunk];  // may wrap before a final sum that fits
     for (int64_t i = 0; i < count; ++i) acc[i] = static_cast<uint32_t>(call.bias[c + i]);
     for (int64_t t = 0; t < call.count; ++t) {
       const uint8_t* x = call.taps[t] + c;

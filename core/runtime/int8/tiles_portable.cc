@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The int8 tiles in plain C++, for any processor; also what SSE4 machines run.
+// The int8 tiles in plain C++ for any processor, including SSE4 machines.
 #include "core/runtime/int8/tiles_body.h"
 
 namespace octavo::runtime::int8::internal {
@@ -7,7 +7,7 @@ namespace {
 
 template <int kRows>
 void Tile(const TileCall& call, int64_t row) {
-  // Unsigned: partial sums of operands shifted by 128 may wrap, the result does not.
+  // Unsigned: partial sums of operands shifted by 128 may wrap, but the result does not.
   uint32_t acc[kRows][kVector];
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVector; ++c) acc[r][c] = static_cast<uint32_t>(call.bias[c]);

@@ -14,7 +14,8 @@ inline int32_t Load4(const uint8_t* p) {
   return x;
 }
 
-// Adds the products of one K-block of each row, `at` bytes after its pointer, and its weights.
+// Adds the products of one K-block of each row, `at` bytes after its pointer, and the K-block's
+// weights.
 template <int kRows, int kVectors>
 __attribute__((always_inline)) inline void MultiplyKBlock(const uint8_t* const (&rows)[kRows],
                                                           int64_t at, const int8_t* weights,
@@ -27,8 +28,8 @@ __attribute__((always_inline)) inline void MultiplyKBlock(const uint8_t* const (
   }
 }
 
-// Prefetches the next panel: `step` bytes per K-block, which varies by call where there is a
-// register for it.
+// Prefetches the next panel, `step` bytes per K-block.  `step` varies by call if a register is free
+// for it.
 template <int kVectors>
 struct PanelPrefetch {
   static constexpr int64_t kLine = 64;
@@ -41,8 +42,8 @@ struct PanelPrefetch {
   }
 };
 
-// A tile's part of the prefetch; all tiles together cover the panel if there are enough.  Too many
-// outstanding lines would delay the tile's own loads.
+// One tile's share of the prefetch; all tiles together cover the panel if there are enough.  Too
+// many outstanding lines would delay the tile's own loads.
 template <int kRows, int kVectors>
 inline PanelPrefetch<kVectors> PrefetchOf(const TileCall& call, int64_t row) {
   const auto* prefetch = static_cast<const int8_t*>(call.next_panel);
@@ -55,9 +56,9 @@ inline PanelPrefetch<kVectors> PrefetchOf(const TileCall& call, int64_t row) {
   return {prefetch + part * line};
 }
 
-// Adds the products of the rows and a panel of weights to `acc`.  One loop over all K-blocks avoids
-// the overhead of short K runs; with 2 and 3 vectors GCC 12 moves accumulators between registers in
-// it, which costs more.
+// Adds the products of the rows and a panel of weights to `acc`.  A single loop over all K-blocks
+// avoids the overhead of short K runs.  With 2 and 3 vectors, GCC 12 moves accumulators between
+// registers in that loop, which costs more.
 template <int kRows, int kVectors>
 inline void Multiply(const TileCall& call, const uint8_t* const* pointers,
                      PanelPrefetch<kVectors> prefetch, __m512i (&acc)[kRows][kVectors]) {

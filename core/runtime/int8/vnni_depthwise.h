@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution for AVX512-VNNI: rows of the image are interleaved, so that one vpdpbusd
-// takes four vertical taps of 16 channels.  All of it has internal linkage.
+// Depthwise convolution for AVX512-VNNI.  Image rows are interleaved, so that one vpdpbusd
+// processes four vertical taps of 16 channels.  All of it has internal linkage.
 #pragma once
 
 #include "core/runtime/int8/vnni_requantize.h"
@@ -8,10 +8,10 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-// Writes 64 words of the rows' bytes at `from`; those beyond `count` are arbitrary.
+// Writes 64 words of the rows' bytes at `from`; words beyond `count` are arbitrary.
 inline void Interleave64(const uint8_t* const* rows, int64_t count, __m512i flip, uint32_t* out) {
-  // Lane l of a row takes bytes 16j + 4l.. as its j-th four bytes, so that the lanes of interleaved
-  // vector j hold 16 adjacent ones.
+  // Lane l of a row takes bytes 16j + 4l.. as its j-th group of four bytes, so that the lanes of
+  // interleaved vector j hold 16 adjacent bytes.
   const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
   __m512i row[4];
   if (count >= 64) {
@@ -59,10 +59,10 @@ __attribute__((always_inline)) inline void AddColumn(const uint32_t* x, int64_t 
   }
 }
 
-// kTaps 0: call.taps.
+// With kTaps 0, the number of taps is call.taps.
 template <int kVectors, int kPixels, int kTaps, bool kPlain>
 void Pixels(const InterleavedCall& shared) {
-  const InterleavedCall call = shared;  // a copy: no store can alias it
+  const InterleavedCall call = shared;  // a copy that no store can alias
   constexpr int kKept = kTaps > 0 ? kTaps : 1;
   __m512i kept[kKept][kVectors];
   int64_t offsets[kKept];
@@ -85,7 +85,7 @@ void Pixels(const InterleavedCall& shared) {
     }
     OCTAVO_UNROLL for (int t = 0; t < kTaps; ++t) {
       int64_t offset = offsets[t];
-      asm("" : "+r"(offset));  // else the compiler keeps an address for each load
+      asm("" : "+r"(offset));  // otherwise the compiler keeps an address per load
       AddColumn(x + offset, call.step, kept[t], acc);
     }
     const int8_t* weights = call.weights;

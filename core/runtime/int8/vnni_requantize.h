@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantizes sums in AVX-512 registers: four vectors of 16 are scaled and packed at a time.  All
-// of it has internal linkage, because it is compiled for one instruction set.
+// Requantizes sums in AVX-512 registers: scales and packs four vectors of 16 at a time.  All of it
+// has internal linkage, because it is compiled for one instruction set.
 #pragma once
 
 #include <immintrin.h>
@@ -10,7 +10,7 @@
 namespace octavo::runtime::int8::internal {
 namespace {
 
-// acc += four products of the unsigned bytes of x and the signed bytes of w.  As an intrinsic,
+// acc += four products of the unsigned bytes of x and the signed bytes of w.  With the intrinsic,
 // GCC 12 copies and spills the accumulators, which halves the speed.
 inline void DotProduct(__m512i& acc, __m512i x, __m512i w) {
   asm("vpdpbusd %2, %1, %0" : "+v"(acc) : "v"(x), "v"(w));
@@ -32,15 +32,16 @@ struct BytePacker {
         has_zero(requantize.zero_point != 0) {}
 
   // rne(acc * multiplier) in int32.  A product below the int32 range converts to INT32_MIN, which
-  // has the right sign; one above would not, so products that can exceed it are clamped first.
+  // has the right sign; a product above it does not, so products that can exceed the range are
+  // clamped first.
   template <bool kPlain>
   __m512i Scale(__m512i acc, __m512 multiplier) const {
     const __m512 product = _mm512_mul_ps(_mm512_cvtepi32_ps(acc), multiplier);
     return _mm512_cvtps_epi32(kPlain ? product : _mm512_min_ps(product, high));
   }
 
-  // Four vectors of results without zero point as 64 bytes in order; kWhole: the bounds are those
-  // of u8, so saturation suffices.
+  // Packs four vectors of results without zero point to 64 bytes in order.  kWhole: the bounds are
+  // those of u8, so saturation suffices.
   template <bool kWhole>
   __m512i Pack(__m512i v0, __m512i v1, __m512i v2, __m512i v3) const {
     __m512i a = _mm512_packs_epi32(v0, v1), b = _mm512_packs_epi32(v2, v3);
@@ -60,7 +61,7 @@ struct BytePacker {
   bool is_unsigned, has_zero;
 };
 
-// Stores the `part`-th 16 * kVectors bytes of `bytes` under the mask.
+// Stores part `part`, of 16 * kVectors bytes, of `bytes` under the mask.
 template <int kVectors>
 inline void StorePart(__m512i bytes, int part, __mmask64 mask, uint8_t* out) {
   if constexpr (kVectors >= 3) {
@@ -83,7 +84,7 @@ struct TileOutput {
   const float* multipliers = nullptr;
   int64_t columns = 0;
   void* out = nullptr;
-  int64_t out_stride = 0;  // elements
+  int64_t out_stride = 0;  // in elements
   const RequantizeParams& requantize;
 };
 
@@ -93,7 +94,7 @@ inline constexpr int kRowsPacked = kVectors >= 3 ? 1 : 4 / kVectors;
 
 inline __mmask64 BytesOf(int64_t columns) { return columns >= 64 ? ~0ull : (1ull << columns) - 1; }
 
-// Stores the first `rows` of `kRows` rows; words_of(row, vector) are the results of a vector
+// Stores the first `rows` of `kRows` rows.  words_of(row, vector) returns the results of a vector
 // without zero point, as int32.
 template <int kRows, int kVectors, bool kWhole, class WordsOf>
 inline void PackAndStore(const BytePacker& packer, const TileOutput& tile, int rows,
@@ -116,7 +117,7 @@ inline void PackAndStore(const BytePacker& packer, const TileOutput& tile, int r
   }
 }
 
-// kPlain: RequantizeParams::is_plain.
+// kPlain is RequantizeParams::is_plain.
 template <int kRows, int kVectors, bool kPlain>
 inline void StoreBytes(const BytePacker& packer, const TileOutput& tile, int rows,
                        const __m512i (&acc)[kRows][kVectors]) {

@@ -33,15 +33,15 @@ struct ExactAdder {
         flip(_mm512_set1_epi32(residual.flip)) {}
 
   // x / divisor, correctly rounded.  The product with the inverse is within 2 units in the last
-  // place; a fused remainder corrects it to within one, and a second one, which is exact then,
-  // gives the rounded quotient (Markstein).
+  // place; a fused remainder corrects it to within one, and a second remainder, which is then
+  // exact, gives the rounded quotient (Markstein).
   __m512 Quotient(__m512 x) const {
     const __m512 near = _mm512_mul_ps(x, inverse);
     const __m512 nearer = _mm512_fmadd_ps(_mm512_fnmadd_ps(near, divisor, x), inverse, near);
     return _mm512_fmadd_ps(_mm512_fnmadd_ps(nearer, divisor, x), inverse, nearer);
   }
 
-  // `own` results and the addend's bytes, widened to int32, to the result without zero point.
+  // Adds `own` results and the addend's bytes, widened to int32; the result has no zero point.
   __m512i Add(__m512 own, __m512i bytes) const {
     const __m512 other = _mm512_cvtepi32_ps(_mm512_xor_si512(bytes, flip));
     const __m512 sum = _mm512_add_ps(_mm512_mul_ps(own, own_scale),
@@ -95,8 +95,8 @@ float Neighbour(float x, int32_t steps) {
   return __builtin_bit_cast(float, __builtin_bit_cast(int32_t, x) + steps);
 }
 
-// The forms round differently, which shows only where a sum is close to a tie.  Some pair of
-// factors within 3 ULP of the exact ones mostly equals the definition everywhere.
+// The two forms round differently, which matters only if a sum is close to a tie.  For most
+// parameters, some pair of factors within 3 ULP of the exact ones equals the definition everywhere.
 void FindFmaForm(const RequantizeParams& own, ResidualParams& residual) {
   constexpr int32_t kSteps[] = {0, 1, -1, 2, -2, 3, -3};
   if (residual.flip != 0) return;
@@ -115,10 +115,10 @@ void FindFmaForm(const RequantizeParams& own, ResidualParams& residual) {
 
 struct TileAddend {
   const uint8_t* bytes = nullptr;
-  int64_t stride = 0;  // of rows
+  int64_t stride = 0;  // between rows
 };
 
-// 16 bytes widened to int32; kAll: the mask is full.
+// Loads 16 bytes widened to int32; kAll: the mask is full.
 template <bool kAll>
 inline __m512i LoadWords(const uint8_t* bytes, __mmask16 mask) {
   if constexpr (kAll) {

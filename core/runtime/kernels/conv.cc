@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer convolutions: packed 8-bit kernels, and the definition for any storage up to 16 bits
-// with sums in int64.
+// Integer convolutions: packed 8-bit kernels, and the definition with int64 sums for storage of up
+// to 16 bits.
 #include "core/runtime/int8/conv.h"
 #include "core/float_exec/conv_shape.h"
 #include "core/runtime/kernels/shared/product_operands.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops that move elements, on stored integers: the op's definition depends on the size of an element
-// only.  Pad fills with its quantized constant, and Concat runs in either layout.
+// Ops that move elements, on stored integers: their definition depends only on the element size.
+// Pad fills with its quantized constant, and Concat supports either layout.
 #include "core/ops/quantize_math.h"
 #include "core/ops/shared/strided_copy.h"
 #include "core/runtime/kernel.h"
@@ -19,7 +19,7 @@ bool KeepsQuantization(const NodeView& view) {
     if (!view.Has(i) || op.RoleOf(i) != Role::kData) continue;
     const ir::Type& from = view.in(i);
     const ir::Type& to = view.out();
-    // With parameters per channel, the op's axis rule has checked that channels stay together.
+    // For per-channel parameters, the op's axis rule has checked that channels stay together.
     const bool same = from.quantized() && from.quant->axis
                           ? from.dtype == to.dtype && to.quantized()
                           : SameQuantizedType(from, to);
@@ -56,7 +56,7 @@ Result<Prepared> PrepareMove(const NodeView& view, ThreadPool&) {
   }};
 }
 
-// A pad value is rounded by mode `onnx`; zero is exact in every mode.
+// Mode `onnx` rounds the pad value; zero is exact in every mode.
 bool MatchPad(const NodeView& view) {
   const Tensor* value = view.constant(2);
   const bool exact = !view.Has(2) || (value != nullptr && value->FloatAt(0) == 0);

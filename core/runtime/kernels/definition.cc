@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last row of the table: dequantize the operands, compute by the op's definition, quantize the
-// results.  It runs every op that has a float meaning.
+// The last kernel of the table: dequantizes the operands, computes by the op's definition,
+// quantizes the results.  It runs every op that has a float definition.
 #include "core/float_exec/computation.h"
 #include "core/ops/quantize_math.h"
 #include "core/runtime/kernel.h"
@@ -18,8 +18,8 @@ constexpr int64_t kAlignment = 64;
 
 int64_t Padded(int64_t bytes) { return (bytes + kAlignment) / kAlignment * kAlignment; }
 
-// Whether results are elements of the operands that are selected by order: these are dequantized
-// and quantized to the same integer in every mode.
+// Whether results are operand elements selected by order: every mode dequantizes and quantizes them
+// to the same integer.
 bool SelectsElements(const NodeView& view) {
   if (view.node.op->QuantOf(view.graph, view.node).kind != ir::QuantRule::Kind::kSameScale) {
     return false;
@@ -35,7 +35,7 @@ bool SelectsElements(const NodeView& view) {
          ir::SizeOf(view.out().dtype) <= 2;
 }
 
-// Dequantizing has the same bits in every mode; other rounding is that of mode `onnx`.
+// Dequantization gives the same bits in every mode; other rounding follows mode `onnx`.
 bool MatchDefined(const NodeView& view) {
   if (view.numerics->qlinear || SelectsElements(view)) return true;
   return std::ranges::none_of(view.node.results,
@@ -47,7 +47,7 @@ struct State {
   const ir::Node* node = nullptr;
   std::vector<std::optional<Type>> inputs = {};  // stored types; nullopt: absent
   std::vector<Type> results = {};
-  std::vector<Tensor> constants = {};  // dequantized where quantized; empty: no constant
+  std::vector<Tensor> constants = {};  // dequantized if quantized; empty: not constant
   std::vector<bool> is_constant = {};
   float_exec::Computation computation = {};
 };

@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kToSpaceOps[] = {"DepthToSpace"};
 constexpr std::string_view kToDepthOps[] = {"SpaceToDepth"};
 
-// Elements between neighbours of an image along each axis.
+// Strides of an image along each axis, in elements.
 struct ImageSteps {
   ImageSteps(Layout layout, const ir::Shape& shape) {
     const ir::Shape stored = ir::StridesOf(StoredShape(CanonicalLayout(layout, shape), shape));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of one 8-bit operand that kernels compute by lookup tables.
+// Functions of one 8-bit operand that kernels compute by lookup tables.
 #pragma once
 
 #include <array>
@@ -8,10 +8,10 @@
 
 namespace octavo::runtime {
 
-// Whether the op is pointwise, the operand and the result are 8-bit per-tensor quantized values and
+// Whether the op is pointwise, its operand and result are 8-bit per-tensor quantized values, and
 // all other inputs are constant.
 bool IsTabled(const NodeView& view);
-// table[byte] for every byte that a quantized operand may hold.
+// table[byte] for every byte that a quantized operand may contain.
 Result<std::array<uint8_t, 256>> TableOf(const NodeView& view, ThreadPool& pool);
 // The op's float results where input 0 has the real values `real`.
 Result<ir::Tensor> ValuesAt(const NodeView& view, const ir::Tensor& real, ThreadPool& pool);

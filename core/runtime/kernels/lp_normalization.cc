@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LpNormalization with p = 2 between 8-bit types: the float definition (squares summed in double in
-// its order, rounded once).  In a long row each of the 256 values is divided once.
+// LpNormalization with p = 2 between 8-bit types by the float definition: squares are summed in
+// double in the definition's order and rounded once.  For a long row, each of the 256 values is
+// divided once.
 #include <algorithm>
 #include <memory>
 
@@ -13,7 +14,7 @@ namespace octavo::runtime {
 namespace {
 
 constexpr std::string_view kOps[] = {"LpNormalization"};
-// Neighbouring strided rows that are transposed to dense rows, and back.
+// Adjacent strided rows that are transposed to dense rows, and back.
 constexpr int64_t kTurned = 64;
 
 struct NormState {
@@ -23,7 +24,7 @@ struct NormState {
   ops::Divisor divisor = {};
   const simd::Kernels* loops = nullptr;
 
-  // One dense row; `kept` holds the floats of a short row.
+  // Computes one dense row; `kept` receives the floats of a short row.
   void RunRow(const uint8_t* x, double* kept, uint8_t* y) const {
     double by = divisor.Of(loops->sum_of_squares(x, count, from), /*squares=*/true);
     if (by == 0) by = 1;
@@ -37,7 +38,7 @@ struct NormState {
     loops->quantize_quotients(kept, count, by, to, y);
   }
 
-  // Rows [begin, end) of elements with a stride, in blocks of neighbouring rows.
+  // Computes rows [begin, end) of strided elements, in blocks of adjacent rows.
   void RunStrided(const uint8_t* x, int64_t begin, int64_t end, double* kept, uint8_t* y) const {
     std::vector<uint8_t> turned(2 * kTurned * count);
     uint8_t* const dense = turned.data();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer matrix products: packed 8-bit kernels, and the definition for any storage up to 16 bits
-// with sums in int64.
+// Integer matrix products: packed 8-bit kernels, and the definition with int64 sums for storage of
+// up to 16 bits.
 #include <algorithm>
 
 #include "core/ops/shared/data_op.h"
@@ -16,7 +16,7 @@ namespace {
 constexpr std::string_view kGemmOps[] = {"Gemm"};
 constexpr std::string_view kMatMulOps[] = {"MatMul"};
 
-// A product [m, k] x [k, n], for each item of a batch.
+// A product [m, k] x [k, n] for each item of a batch.
 struct Sizes {
   int64_t m = 0, n = 0, k = 0;
   bool trans_a = false, trans_b = false;
@@ -44,7 +44,7 @@ int GemmWeightAxis(const NodeView& view) {
   return view.node.attributes.Int("transB", 0) != 0 ? 0 : 1;
 }
 
-// alpha and beta are 1, and the bias is one row.
+// Whether alpha and beta are 1 and the bias is a single row.
 bool IsSimpleGemm(const NodeView& view) {
   const ir::AttrMap& attributes = view.node.attributes;
   if (attributes.Float("alpha", 1) != 1 || attributes.Float("beta", 1) != 1) return false;
@@ -53,7 +53,7 @@ bool IsSimpleGemm(const NodeView& view) {
   return view.in(2).shape == ir::Shape{n} || view.in(2).shape == ir::Shape{1, n};
 }
 
-// The offset of each item's matrix, with ONNX's broadcast of the batches.
+// The offset of each item's matrix, with ONNX's broadcasting of batches.
 std::vector<int64_t> ItemOffsets(const ir::Shape& operand, const ir::Shape& batch) {
   const int64_t matrix = operand[operand.size() - 2] * operand.back();
   const ir::Shape own(operand.begin(), operand.end() - 2);
@@ -93,7 +93,7 @@ int MatMulWeightAxis(const NodeView& view) { return static_cast<int>(view.in(1).
 std::vector<uint8_t> ByColumns(const ir::Tensor& b, const Sizes& sizes) {
   const auto bytes = b.values<uint8_t>();
   if (sizes.trans_b) return {bytes.begin(), bytes.end()};
-  constexpr int64_t kBlock = 64;  // columns whose lines stay in cache
+  constexpr int64_t kBlock = 64;  // columns whose lines stay in the cache
   std::vector<uint8_t> columns(bytes.size());
   for (int64_t first = 0; first < sizes.n; first += kBlock) {
     const int64_t last = std::min(sizes.n, first + kBlock);

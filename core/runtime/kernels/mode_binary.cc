@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Add, Sub, Mul, Max and Min in the numerics modes that have formulas for them: 8-bit operands by a
-// table of all pairs of values, wider ones element by element.
+// table of all pairs of values, wider operands element by element.
 #include <array>
 #include <memory>
 

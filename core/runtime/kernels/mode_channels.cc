@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rescale to or from a per-channel type in the numerics modes that are not `qlinear`: each channel
-// by the mode's Rescale between its parameters on either side.
+// Rescale to or from a per-channel type in the numerics modes that are not `qlinear`: the mode's
+// Rescale converts each channel between its parameters on either side.
 #include "core/ir/tensor.h"
 #include "core/runtime/kernel.h"
 #include "core/runtime/kernels/mode_rescale.h"

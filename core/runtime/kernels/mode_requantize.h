@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantization of products in the numerics modes that have formulas of their own.
+// Requantization of products in the numerics modes that have their own formulas.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,9 @@ namespace octavo::runtime {
 // Requantizes sums of products of centered values to stored results, per channel of the weights.
 class ModeRequantizer {
  public:
-  // Null where the mode does not define the node's product: input 0 by input 1, for 8-bit values;
-  // for signed 16-bit ones with zero point 0 by 8-bit weights, a MatMul also by 16-bit values.
+  // Null if the mode does not define the node's product of inputs 0 and 1.  Modes define it for
+  // 8-bit values, and for signed 16-bit values with zero point 0 times 8-bit weights; for a MatMul
+  // also times 16-bit values.
   static std::shared_ptr<const ModeRequantizer> Of(const NodeView& view, int64_t channels);
 
   int32_t Value(int64_t sum, int64_t channel) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rescale in a numerics mode: a stored value of one per-tensor type as that of another.
+// Rescale in a numerics mode: converts stored values from one per-tensor type to another.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace octavo::runtime {
 
 class ModeRescaler {
  public:
-  // nullopt where the mode does not define it.
+  // nullopt if the mode does not define it.
   static std::optional<ModeRescaler> Of(const numerics::Mode& mode, const ir::Type& from,
                                         const ir::Type& to);
 

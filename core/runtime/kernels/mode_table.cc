@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one 8-bit operand in the numerics modes that tabulate them.
+// Functions of one 8-bit operand in the numerics modes that define them by tables.
 #include "core/runtime/kernels/lookup_table.h"
 #include "core/runtime/kernels/shared/value_table.h"
 
@@ -9,7 +9,7 @@ namespace {
 bool Match(const NodeView& view) {
   const numerics::Mode& mode = *view.numerics;
   if (mode.tables.inputs == nullptr || !IsTabled(view)) return false;
-  // Clamps and Rescale have integer forms of their own.
+  // Clamps and Rescale have their own integer kernels.
   if (view.node.op->clamps || !view.node.op->domain.empty()) return false;
   return numerics::DefinesScales(mode, *view.in(0).quant) &&
          numerics::DefinesScales(mode, *view.out().quant);

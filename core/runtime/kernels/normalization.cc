@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax, LogSoftmax, LayerNormalization, RMSNormalization and InstanceNormalization between 8-bit
-// types: the float definition (sums in double in its order, rounded once); exponentials are read
-// from tables of 256.
+// types by the float definition: sums are in double in the definition's order and rounded once.
+// Exponentials come from tables of 256 entries.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -33,8 +33,8 @@ bool IsPlain(const NodeView& view) {
 
 // ------------------------------------------------------------ softmax
 
-// e^(x - max) of all 256 values x, computed once per maximum that occurs, by the thread that needs
-// it first.
+// e^(x - max) of all 256 values x.  The first thread that needs a maximum computes its table; there
+// is one table per maximum.
 class Exponentials {
  public:
   explicit Exponentials(const RealTable& real) : real_(real) {}
@@ -51,7 +51,7 @@ class Exponentials {
   const RealTable* Make(uint8_t most) const {
     auto made = std::make_unique<RealTable>();
     for (int i = 0; i < 256; ++i) {
-      // A row with maximum `most` holds nothing greater.
+      // A row with maximum `most` contains nothing greater.
       (*made)[i] = real_[i] <= real_[most] ? math::Exp(real_[i] - real_[most]) : 0;
     }
     const RealTable* before = nullptr;
@@ -72,7 +72,7 @@ struct SoftmaxState {
   const simd::Kernels* loops = nullptr;
   Exponentials exponentials{real};
 
-  // Up to kRowsTogether adjacent dense rows; `kept` holds their floats.
+  // Computes up to kRowsTogether adjacent dense rows; `kept` receives their floats.
   void RunRows(const uint8_t* x, int64_t rows, double* kept, uint8_t* y) const {
     const double* powers[kRowsTogether];
     uint8_t most[kRowsTogether];
@@ -98,7 +98,7 @@ struct SoftmaxState {
     }
   }
 
-  // Long rows divide the exponentials of all 256 values, short ones those of their elements.
+  // Long rows divide the exponentials of all 256 values, short rows those of their elements.
   void Divide(const uint8_t* x, const double* own, const double* powers, double sum,
               uint8_t* y) const {
     if (count <= kShortRow) return loops->quantize_quotients(own, count, sum, result, y);
@@ -113,7 +113,7 @@ struct SoftmaxState {
     loops->quantize(row.data(), count, result, y);
   }
 
-  // Row r of elements with a stride.
+  // Computes row r of strided elements.
   void RunStrided(const uint8_t* x, int64_t r, uint8_t* y, uint8_t* dense, double* kept) const {
     const int64_t first = r / stride * stride * count + r % stride;
     for (int64_t i = 0; i < count; ++i) dense[i] = x[first + i * stride];
@@ -167,7 +167,7 @@ struct NormalizeState {
   // Factor and shift per element of a row, or per row.
   std::vector<double> scale = {}, shift = {};
   bool by_row = false;
-  bool centered = true;  // else the mean is taken as 0
+  bool centered = true;  // false: the mean is 0
   double epsilon = 0;
   simd::Quant from = {}, to = {};
   const simd::Kernels* loops = nullptr;
@@ -215,7 +215,7 @@ Prepared Ready(const NodeView& view, NormalizeState state) {
   return {.run = [shared](const StepContext& context) { return shared->Run(context); }};
 }
 
-// A constant float parameter of `count` elements, or absent.
+// Whether the parameter is absent or a constant float of `count` elements.
 bool IsParameter(const NodeView& view, size_t input, int64_t count) {
   if (!view.Has(input)) return true;
   return view.constant(input) != nullptr && view.in(input).dtype == ir::DType::kF32 &&

@@ -53,13 +53,13 @@ Images ImagesOf(const NodeView& view) {
   return {axes[0], axes[1], x[0], x[1]};
 }
 
-// Columns that the windows of a row cover, padding included.
+// Columns that the windows of a row cover, including padding.
 int64_t CountColumns(const PoolAxis& width) {
   const int64_t last = width.Place(width.out - 1, width.kernel - 1) + 1;
   return width.before + std::max(width.in, last);
 }
 
-// Calls tap(x) with each row of the operand under row `row` of the result.
+// Calls tap(x) with each operand row under row `row` of the result.
 template <class F>
 void ForTapRows(const Images& images, const uint8_t* x, int64_t row, F&& tap) {
   for (int64_t i = 0; i < images.height.kernel; ++i) {
@@ -68,8 +68,8 @@ void ForTapRows(const Images& images, const uint8_t* x, int64_t row, F&& tap) {
   }
 }
 
-// The maxima of each column under row `row` of the result, flipped, with padding of zeros on both
-// sides.
+// Computes the flipped maxima of each column under row `row` of the result, with zero padding on
+// both sides.
 void RaiseColumns(const Images& images, const simd::Kernels& loops, const uint8_t* x, uint8_t flip,
                   int64_t row, std::vector<uint8_t>& columns) {
   const PoolAxis& width = images.width;
@@ -92,7 +92,7 @@ void SumColumns(const Images& images, const simd::Kernels& loops, const uint8_t*
   });
 }
 
-// Windows of padding only have the result `empty`.
+// Sets the result of windows that contain only padding to `empty`.
 void FillEmpty(const Images& images, int64_t row, uint8_t empty, uint8_t* y) {
   const bool inside = images.height.CountInside(row % images.height.out) > 0;
   for (int64_t column = 0; column < images.width.out; ++column, y += images.channels) {

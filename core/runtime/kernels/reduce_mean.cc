@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integer definition of means: int64 sums of q - z times s_x / (s_y * count).  Any storage,
-// any axes, plain layout.
+// The integer definition of means: int64 sums of q - z times s_x / (s_y * count).  Supports any
+// storage and any axes, in plain layout.
 #include "core/ops/shared/data_op.h"
 #include "core/runtime/kernel.h"
 #include "core/runtime/kernels/shared/pool_mean.h"
@@ -24,7 +24,7 @@ bool MatchReduceMean(const NodeView& view) {
   return IsMean(view) && (!view.Has(1) || view.constant(1) != nullptr) && view.in(0).elements() > 0;
 }
 
-// The extent of each axis of the result: 1 where it is reduced.
+// The result's extent of each axis: 1 if the axis is reduced.
 ir::Shape KeptShape(const NodeView& view) {
   ir::Shape kept = view.in(0).shape;
   std::vector<int64_t> axes;

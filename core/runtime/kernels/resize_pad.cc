@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nearest-neighbour Resize and Pad as copies of runs of stored integers, in either layout.  The
-// runs are found once, by applying the op's definition to the indices of the elements.
+// Nearest-neighbour Resize and Pad as copies of runs of stored integers, in either layout.
+// Preparation finds the runs by applying the op's definition to element indices.
 #include <cstring>
 
 #include "core/ops/quantize_math.h"
@@ -20,7 +20,7 @@ constexpr int64_t kFill = -1;
 // Indices are int32.
 constexpr int64_t kMostElements = int64_t{1} << 24;
 
-// y[to, to + count) = x[from, from + count), or the padding.
+// y[to, to + count) = x[from, from + count), or padding.
 struct Run {
   int64_t from = 0, to = 0, count = 0;
 };

@@ -63,7 +63,7 @@ class Emitter {
       case Group::Kind::kInPlaceConcat:
         return EmitInPlaceConcat(group, view);
       case Group::Kind::kView:
-        break;  // EmitViewCopy, once for each layout that is needed
+        break;  // EmitViewCopy emits it, once per layout that is needed
     }
     return {};
   }
@@ -79,7 +79,7 @@ class Emitter {
     return slot;
   }
 
-  // The slot of a value in a layout; constants get theirs when they are first read.
+  // The slot of a value in a layout; a constant gets its slot when it is first read.
   int SlotOf(ValueId id, Layout layout) {
     layout = CanonicalLayout(layout, graph_.type(id).shape);
     const auto at = slots_.find({id, layout});
@@ -168,7 +168,7 @@ class Emitter {
     return Add(std::move(step));
   }
 
-  // The slot of an in-place Concat's result, which the first of its operands creates.
+  // The slot of an in-place Concat's result; its first operand creates the slot.
   int ConcatSlot(ir::NodeId concat) {
     const ValueId result = graph_.node(concat).result();
     const auto at = slots_.find({result, Layout::kChannelsLast});

@@ -7,7 +7,7 @@
 
 namespace octavo::runtime {
 
-// A program whose buffers and scratch have no place in the workspace yet.
+// Returns a program without workspace offsets for its buffers and scratch.
 Result<Program> EmitProgram(const ir::Graph& graph, const FixedValues& constants,
                             const Grouping& grouping, const Schedule& schedule,
                             const numerics::Mode& numerics, ThreadPool& pool);

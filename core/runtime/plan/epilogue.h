@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The epilogue of a kernel: what is fused into the step of a node and runs while its result is in
+// The epilogue of a kernel: the nodes fused into its step, which run while the result is in
 // registers or in cache.  In this order: an Add (fused_add.h), a lookup table, a store to a slice
 // of a Concat (inplace_concat.h).  The bits are those of the separate ops.
 #pragma once
@@ -21,7 +21,7 @@ struct Epilogue {
   std::optional<FusedTable> table = {};
   std::optional<ConcatSlice> slice = {};
 
-  // The last fused node; invalid if there is only a slice, or nothing.
+  // The last fused node; invalid if there is none or only a slice.
   ir::NodeId last() const { return table ? table->node : add ? add->node : ir::NodeId{}; }
   std::optional<int8::ResidualAdd> residual() const {
     return add ? std::optional(add->residual) : std::nullopt;

@@ -6,12 +6,12 @@
 
 namespace octavo::runtime {
 
-// Whether all operands of the node are in `constants`.  Where these come from FoldConstants, so are
-// its results.
+// Whether all operands of the node are in `constants`.  If `constants` comes from FoldConstants, it
+// then also contains the node's results.
 bool IsConstantNode(const ir::Node& node, const FixedValues& constants);
 
-// The graph's constants and every value that depends on nothing else, as stored.  kUnimplemented
-// names a node that no kernel computes in the mode.
+// The graph's constants and every value that depends only on them, as stored.  kUnimplemented names
+// a node that no kernel computes in the mode.
 Result<FixedValues> FoldConstants(const ir::Graph& graph, const numerics::Mode& numerics,
                                   ThreadPool& pool);
 

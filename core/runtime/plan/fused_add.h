@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An Add of two 8-bit tensors that is the only consumer of one operand: the kernel of that operand
-// may add the other one in its epilogue.  The bits are those of the two separate ops.
+// An Add of two 8-bit tensors that is the only consumer of one operand.  The kernel of that operand
+// may add the other operand in its epilogue.  The bits are those of the two separate ops.
 #pragma once
 
 #include <optional>

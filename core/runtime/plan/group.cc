@@ -82,7 +82,7 @@ class Grouper {
     return kernel.can_fuse == nullptr || kernel.can_fuse(view);
   }
 
-  // Defers a group until its last node is visited: only then all its operands are computed.
+  // Defers a group until its last node is visited: only then are all its operands computed.
   Status Open(Group group) {
     const Epilogue& epilogue = group.epilogue;
     if (epilogue.add && epilogue.table) inside_.insert(epilogue.add->node);
@@ -121,7 +121,7 @@ class Grouper {
 
   // ---------------------------------------------------------------- views
 
-  // The views of one node.  A view of a view refers to the base of the latter.
+  // Adds the views of one node.  A view of a view refers to the base of the latter.
   Status AddViews(NodeId id, const NodeView& view) {
     const ValueId operand = view.node.input(0);
     const auto at = grouping_.views.find(operand);
@@ -140,7 +140,7 @@ class Grouper {
   const ProgramOptions& options_;
   ThreadPool& pool_;
   std::map<NodeId, Group> open_;                // by their last node
-  std::set<NodeId> inside_;                     // nodes within an epilogue, but for the last
+  std::set<NodeId> inside_;                     // nodes within an epilogue, except the last
   std::map<NodeId, std::set<ValueId>> slices_;  // operands stored in place, by Concat
   Grouping grouping_;
 };

@@ -59,7 +59,7 @@ class LayoutChooser {
     if (const auto& add = group.epilogue.add) Demand(add->addend, layout);
   }
 
-  // Records the layout of what a group computes.
+  // Records the layout of the group's results.
   void Store(const Group& group, Layout layout) {
     if (const auto& slice = group.epilogue.slice) {
       stored_.insert({graph_.node(slice->concat).result(), Layout::kChannelsLast});
@@ -72,7 +72,7 @@ class LayoutChooser {
 
   bool IsStored(ValueId id, Layout layout) const { return stored_.count({id, layout}) > 0; }
 
-  // Schedules what stores the value in this layout, unless that has been done.
+  // Schedules the step that stores the value in this layout, unless it is scheduled already.
   void Demand(ValueId id, Layout layout) {
     layout = CanonicalLayout(layout, graph_.type(id).shape);
     if (!stored_.insert({id, layout}).second || constants_.count(id)) return;
@@ -99,8 +99,8 @@ class LayoutChooser {
     return {view, graph_.type(view.base).shape, BaseLayout(view, layout), layout};
   }
 
-  // Whether a consumer that takes either layout is to read the value channels-last.  A view that is
-  // not stored yet is copied to the layout in which the copy is cheaper.
+  // Whether a consumer that supports either layout should read the value channels-last.  A view
+  // that is not stored yet is copied to the layout for which the copy is cheaper.
   bool IsChannelsLast(ValueId id) const {
     if (IsStored(id, Layout::kChannelsLast)) return true;
     const auto view = grouping_.views.find(id);

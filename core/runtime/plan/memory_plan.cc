@@ -15,7 +15,7 @@ int64_t Padded(int64_t bytes) {
   return (bytes + kSlack + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-// A slot is alive from the first step that writes it to the last one that reads or writes it.
+// A slot is alive from the first step that writes it to the last step that reads or writes it.
 void SetLifetimes(Program& program) {
   for (size_t s = 0; s < program.steps.size(); ++s) {
     const Step& step = program.steps[s];
@@ -38,7 +38,7 @@ MemoryPlan PlanMemory(const std::vector<BufferLife>& buffers) {
   std::ranges::stable_sort(order,
                            [&](size_t a, size_t b) { return buffers[a].bytes > buffers[b].bytes; });
   MemoryPlan plan{std::vector<int64_t>(buffers.size(), 0), 0};
-  std::vector<size_t> placed;  // by offset
+  std::vector<size_t> placed;  // sorted by offset
   for (const size_t index : order) {
     const BufferLife& buffer = buffers[index];
     int64_t offset = 0;

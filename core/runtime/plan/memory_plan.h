@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays out buffers of known lifetimes in one block of memory, so that buffers which are never
-// alive together share bytes.
+// Allocates buffers with known lifetimes in one block of memory, so that buffers that are never
+// alive together may share bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace octavo::runtime {
 
 struct BufferLife {
   int64_t bytes = 0;
-  int first = 0, last = 0;  // steps, both included
+  int first = 0, last = 0;  // steps, both inclusive
 };
 
 struct MemoryPlan {
@@ -20,7 +20,7 @@ struct MemoryPlan {
   int64_t bytes = 0;
 };
 
-// The largest buffer is placed first, each as low as it fits.
+// Places the largest buffer first, and each buffer at the lowest offset that fits.
 MemoryPlan PlanMemory(const std::vector<BufferLife>& buffers);
 
 // Step 5 of a plan: sets the offset of every buffer and of every step's scratch, and the size of

@@ -11,7 +11,7 @@
 namespace octavo::runtime {
 namespace {
 
-// The graph with i8 activations stored as u8; null where there are none or all values are kept.
+// The graph with i8 activations stored as u8; null if it has none or if all values are kept.
 std::shared_ptr<const ir::Graph> StoreUnsigned(const ir::Graph& graph,
                                                const ProgramOptions& options) {
   if (!options.fuses || !options.numerics->qlinear) return nullptr;

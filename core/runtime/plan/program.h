@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that is ready to run: steps over numbered slots, and the location of each slot.  Built by
-// BuildProgram, immutable afterwards.
+// A graph that is ready to run: steps over numbered slots, and the location of each slot.
+// BuildProgram makes it; it is immutable afterwards.
 #pragma once
 
 #include <memory>
@@ -40,13 +40,13 @@ struct Program {
   std::vector<int> inputs = {};   // slots, in the graph's order
   std::vector<int> outputs = {};  // likewise, plain
   int64_t workspace_bytes = 0;
-  std::shared_ptr<const ir::Graph> own = {};  // the graph that is run, if not the caller's
+  std::shared_ptr<const ir::Graph> own = {};  // the graph that runs, if not the caller's
 };
 
 struct ProgramOptions {
   const numerics::Mode* numerics = &numerics::kOnnx;
-  // Fuse nodes, and store i8 activations as u8: not every value of the graph is then computed as
-  // such.
+  // Fuse nodes and store i8 activations as u8.  Some values of the graph are then not computed, or
+  // not in their own type.
   bool fuses = true;
 };
 

@@ -52,14 +52,15 @@ void Join(const Graph& graph, const Node& node, Classes& classes) {
   }
 }
 
-// A constant that is only added to activations.  Weights of products are not changed.
+// Whether the value is a constant that is only added to activations.  Weights of products do not
+// change.
 bool IsAddend(const Graph& graph, const ir::Value& value) {
   return value.constant != nullptr && std::ranges::all_of(value.uses, [&](const ir::Use& use) {
            return graph.node(use.node).op->name == "Add";
          });
 }
 
-// Whether the node's operands or results are read as plain integers as well.
+// Whether the node also has operands or results that are plain integers.
 bool SeesPlainIntegers(const Graph& graph, const Node& node) {
   const auto is_plain = [&](ValueId id) {
     return id && graph.type(id).dtype == ir::DType::kI8 && !graph.type(id).quantized();

@@ -13,10 +13,10 @@ namespace {
 
 using ir::Tensor;
 
-// Views keep an index per element while a plan is made.
+// A plan keeps an index per element of a view while it is built.
 constexpr int64_t kMostElements = int64_t{1} << 21;
 
-// Extents and strides, outermost first, that generate the places; nothing if there are none.  Every
+// Extents and strides, outermost first, that generate the places; nullopt if there are none.  Every
 // extent is as large as possible, beginning with the innermost.
 std::optional<ops::StridedCopy> StridesOf(const std::vector<int32_t>& places) {
   ops::StridedCopy copy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lazy views: a permutation or subset of another value's elements, as chains of Reshape, Transpose,
-// Slice, Gather and Split make them.  A view becomes one copy from its base when a kernel reads it,
+// Lazy views: a permutation or subset of another value's elements, made by chains of Reshape,
+// Transpose, Slice, Gather and Split.  When a kernel reads a view, one copy from the base makes it,
 // in the layout that the kernel needs; values within the chain are never stored.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace octavo::runtime {
 
 struct LazyView {
   ir::ValueId base = {};
-  ir::Tensor indices = {};  // i32 in the view's shape: the base's element, both plain
+  ir::Tensor indices = {};  // i32, in the view's shape: indices into the base, both plain
 };
 
-// Whether the node's results are views of its first operand whose indices are known at plan time.
+// Whether the node's results are views of its first operand with indices known at plan time.
 bool IsLazyView(const NodeView& view);
-// The indices of the results, given those of the operand.
+// The indices of the results, given the indices of the operand.
 Result<std::vector<ir::Tensor>> ViewIndices(const NodeView& view, const ir::Tensor& indices,
                                             ThreadPool& pool);
 // The indices of a value as a view of itself.
@@ -25,10 +25,10 @@ ir::Tensor IdentityIndices(const ir::Shape& shape);
 // Copies a view of 8-bit elements from its base.
 class ViewCopy {
  public:
-  // `shape` is the base's.
+  // `shape` is the shape of the base.
   ViewCopy(const LazyView& moved, const ir::Shape& shape, Layout from, Layout to);
   void Run(const std::byte* from, std::byte* to, ThreadPool& pool) const;
-  // The cost, in units of one byte copied alone.
+  // The cost, in units of copying a single byte.
   int64_t Cost() const;
 
  private:
@@ -36,8 +36,8 @@ class ViewCopy {
   void Turn(const uint8_t* from, uint8_t* to, ThreadPool& pool) const;
 
   ops::StridedCopy copy_ = {};
-  int64_t first_ = 0;                 // place of the first element
-  std::vector<int32_t> places_ = {};  // of every byte, if no strides generate them
+  int64_t first_ = 0;                 // index of the first element
+  std::vector<int32_t> places_ = {};  // of every byte, unless strides generate them
 };
 
 }  // namespace octavo::runtime

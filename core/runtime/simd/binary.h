@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise arithmetic on two operands: dequantize, compute, quantize.  Vectors of 32-bit lanes
-// process the four bytes of a lane in turn, so that nothing is widened across lanes.  All of it has
-// internal linkage.
+// process the four bytes of a lane one after another, so that no operation widens across lanes.
+// All of it has internal linkage.
 #pragma once
 
 #include "core/runtime/simd/byte_vector.h"
@@ -58,7 +58,7 @@ struct Lanes32 : ByteVector {
   }
   // A float below the range of int32 becomes INT32_MIN, which has the right sign.
   static Words Round(Floats x, Floats high) { return _mm512_cvtps_epi32(_mm512_min_ps(x, high)); }
-  // The values of four bytes of each lane, moved by `zero` and saturated to u8.
+  // Packs the values of four bytes of each lane: adds `zero` and saturates to u8.
   static Words Pack(const Words v[4], int32_t zero) {
     const Words offset = _mm512_set1_epi16(static_cast<int16_t>(zero));
     const Words even = _mm512_adds_epi16(_mm512_packs_epi32(v[0], v[2]), offset);
@@ -176,7 +176,7 @@ void BinaryLoop(const BinaryCall& call) {
   const uint8_t* __restrict a = call.a;
   const uint8_t* __restrict b = call.b;
   uint8_t* __restrict y = call.y;
-  // Bytes may alias everything: a count read through `call` would keep the loop scalar.
+  // Byte stores may alias anything; reading the count through `call` would prevent vectorization.
   const int64_t count = call.count;
   for (int64_t i = 0; i < count; ++i) {
     const float y_real =

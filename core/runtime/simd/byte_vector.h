@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The widest vector of bytes of the instruction set that is compiled for.  All of it has internal
-// linkage.
+// The widest vector of bytes of the target instruction set.  All of it has internal linkage.
 #pragma once
 
 #include <cstdint>

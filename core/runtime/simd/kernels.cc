@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of kernels.h, mostly in plain C++.  octavo_vector_loops compiles this file once per
-// instruction set, so all that it includes has internal linkage.  The whole project is compiled
-// without contraction of a multiply and an add.
+// instruction set, so all code that it includes has internal linkage.  The whole project is
+// compiled without contraction of a multiply and an add.
 #include "core/runtime/simd/kernels.h"
 
 #include "core/runtime/simd/binary.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vector kernels over contiguous 8-bit quantized values: one table of functions per instruction
-// set, all with the same bits.  Values are read and written as u8: an i8 value has its top bit
-// flipped (`flip` 0x80) and 128 added to its zero point.
+// Vector kernels over contiguous 8-bit quantized values.  Each instruction set has its own table of
+// functions; all give the same bits.  Values are read and written as u8: an i8 value has its top
+// bit flipped (`flip` 0x80) and 128 added to its zero point.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,7 @@ struct Quant {
   uint8_t flip = 0;
 };
 
-// y = Quantize(a op b) in float32.  An operand whose `steps` is false is one value for all
-// elements.
+// y = Quantize(a op b) in float32.  An operand without `steps` has one value for all elements.
 struct BinaryCall {
   const uint8_t* a = nullptr;
   const uint8_t* b = nullptr;
@@ -27,8 +26,8 @@ struct BinaryCall {
 };
 using BinaryFunction = void (*)(const BinaryCall&);
 
-// sums[i] = sum over t of weights[t] * x[offsets[t] + i] for i < count.  Reads up to kRowSlack
-// elements beyond what it needs.
+// sums[i] = sum over t of weights[t] * x[offsets[t] + i] for i < count.  May read up to kRowSlack
+// elements too far.
 inline constexpr int64_t kRowSlack = 16;
 struct ProductCall {
   const int32_t* x = nullptr;
@@ -39,7 +38,7 @@ struct ProductCall {
   int64_t* sums = nullptr;
 };
 
-// Rows that are summed together, because the additions of one row wait for each other.
+// Rows that are summed together, because the additions within one row depend on each other.
 inline constexpr int kRowsTogether = 4;
 
 struct Moments {
@@ -47,7 +46,7 @@ struct Moments {
 };
 
 // y[i] = Quantize(float((x[i] - mean) * factor * scale[i] + shift[i])), in double from left to
-// right; without `scale` it is (x[i] - mean) * factor + offset.
+// right.  Without `scale`: (x[i] - mean) * factor + offset.
 struct NormalizeCall {
   const uint8_t* x = nullptr;
   uint8_t* y = nullptr;
@@ -58,8 +57,8 @@ struct NormalizeCall {
   const double* shift = nullptr;
 };
 
-// y[p][c] = max over t of x[p * step + t * tap_step + c], flipped.  Reads up to kWindowSlack bytes
-// beyond what it needs.
+// y[p][c] = max over t of x[p * step + t * tap_step + c], flipped.  May read up to kWindowSlack
+// bytes too far.
 inline constexpr int64_t kWindowSlack = 32;
 struct WindowCall {
   const uint8_t* x = nullptr;
@@ -83,11 +82,11 @@ struct MeanCall {
 
 struct Kernels {
   BinaryFunction add = nullptr, subtract = nullptr, multiply = nullptr, divide = nullptr;
-  // Elementwise; all three have one type, and the call's scales are not used.
+  // Elementwise max and min.  All three types are equal, and the scales of the call are unused.
   BinaryFunction max = nullptr, min = nullptr;
   void (*quantize)(const float* x, int64_t count, Quant quant, uint8_t* y) = nullptr;
   void (*dequantize)(const uint8_t* x, int64_t count, Quant quant, float* y) = nullptr;
-  // acc[i] = max(acc[i], x[i] ^ flip); sums[i] += x[i] ^ flip.
+  // max_in_place: acc[i] = max(acc[i], x[i] ^ flip).  accumulate: sums[i] += x[i] ^ flip.
   void (*max_in_place)(const uint8_t* x, int64_t count, uint8_t flip, uint8_t* acc) = nullptr;
   void (*accumulate)(const uint8_t* x, int64_t count, uint8_t flip, int32_t* sums) = nullptr;
   void (*max_of_windows)(const WindowCall&) = nullptr;
@@ -97,7 +96,7 @@ struct Kernels {
   void (*mean_of_taps)(const MeanCall&) = nullptr;
   // y[i] = table[x[i]]
   void (*look_up)(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) = nullptr;
-  // The greatest x[i] ^ flip; 0 of no elements.
+  // The greatest x[i] ^ flip; 0 for an empty range.
   uint8_t (*max_of)(const uint8_t* x, int64_t count, uint8_t flip) = nullptr;
   // Looks up kept[i] = numbers[row][x[i]] for kRowsTogether adjacent rows of `count` values, each
   // with a table of 256 numbers, and sums each row in order.
@@ -106,13 +105,15 @@ struct Kernels {
   // y[i] = Quantize(float(x[i] / divisor))
   void (*quantize_quotients)(const double* x, int64_t count, double divisor, Quant quant,
                              uint8_t* y) = nullptr;
-  // The sum of squares of the dequantized values, in the order of ops/shared/normalize_rows.h.
+  // The sum of squares of the dequantized values, in the order of
+  // core/ops/shared/normalize_rows.h.
   double (*sum_of_squares)(const uint8_t* x, int64_t count, Quant quant) = nullptr;
   // Mean and 1 / sqrt(variance + epsilon) of the dequantized values, with the sums of
   // core/ops/shared/normalize_rows.h.
   Moments (*moments)(const uint8_t* x, int64_t count, Quant quant, double epsilon) = nullptr;
   void (*normalize)(const NormalizeCall&) = nullptr;
-  // Sums in 32 bits, for operands whose partial sums fit in any order, and in 64 bits.
+  // narrow_product sums in 32 bits and requires sums that fit in any order; wide_product sums in
+  // 64 bits.
   void (*narrow_product)(const ProductCall&) = nullptr;
   void (*wide_product)(const ProductCall&) = nullptr;
 };

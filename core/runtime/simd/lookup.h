@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up bytes in a table of 256 by byte shuffles: sixteen shuffles by the low four bits, then a
-// tree of selections by the high four bits.  All of it has internal linkage.
+// Looks up bytes in a table of 256 entries by byte shuffles: sixteen shuffles by the low four bits,
+// then a tree of selections by the high four bits.  All of it has internal linkage.
 #pragma once
 
 #include "core/runtime/simd/byte_vector.h"
@@ -77,7 +77,7 @@ inline int64_t LookUpVectors(const uint8_t* x, int64_t count, const uint8_t* tab
 inline int64_t LookUpVectors(const uint8_t*, int64_t, const uint8_t*, uint8_t*) { return 0; }
 #endif
 
-// y may be x.
+// y may equal x.
 void LookUp(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) {
   for (int64_t i = LookUpVectors(x, count, table, y); i < count; ++i) y[i] = table[x[i]];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax and normalizations of a row of quantized values: arithmetic in double, rounded once to
+// Softmax and normalizations of a row of quantized values: computed in double, rounded once to
 // float, then quantized.  Each loop converts one block between two number formats, so that the
 // compiler vectorizes it.  All of it has internal linkage.
 #pragma once
@@ -60,8 +60,8 @@ void SumRows(const uint8_t* x, int64_t count, const double* const* numbers, doub
 using Floats = float __attribute__((vector_size(32)));
 using Doubles = double __attribute__((vector_size(64)));
 
-// The sum of x, or of the squares of x - mean, with element i in lane i modulo 16 of the lanes,
-// which are added by halves.
+// The sum of x, or of the squares of x - mean.  Element i is added to lane i modulo 16; the lanes
+// are then added by halves.
 template <bool kSquares>
 inline double LaneSum(const uint8_t* x, int64_t count, const Quant& quant, double mean) {
   constexpr int kHalf = kLanes / 2;

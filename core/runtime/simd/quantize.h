@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dequantizes and quantizes one element, with the same bits on every instruction set.  All of it
-// has internal linkage.
+// Dequantizes and quantizes one element with the same bits on every instruction set.  All of it has
+// internal linkage.
 #pragma once
 
 #include "core/runtime/simd/kernels.h"
@@ -8,7 +8,7 @@
 namespace octavo::runtime::simd {
 namespace {
 
-// Rounds to even for |x| < 2^22: the sum's last mantissa bit is worth 1.
+// Rounds |x| < 2^22 to nearest, ties to even: the last mantissa bit of the sum has the value 1.
 inline int32_t RoundToEven(float x) {
   constexpr float kShift = 0x1.8p23f;
   const float shifted = x + kShift;
@@ -21,7 +21,7 @@ inline float Dequantized(uint8_t value, const Quant& quant) {
          quant.scale;
 }
 
-// Quantizes x / scale; a NaN becomes the zero point.
+// Quantizes x, which is already divided by the scale; a NaN becomes the zero point.
 inline uint8_t Quantized(float x, const Quant& quant) {
   const float low = static_cast<float>(-quant.zero_point);
   const float high = static_cast<float>(255 - quant.zero_point);

@@ -9,7 +9,7 @@ namespace {
 
 void MaxOfWindows(const WindowCall& shared) {
   using Bytes = uint8_t __attribute__((vector_size(kWindowSlack)));
-  const WindowCall call = shared;  // which no store can change
+  const WindowCall call = shared;  // a copy that no store can change
   const Bytes flip = Bytes{} + call.flip;
   uint8_t* const end = call.y + call.pixels * call.channels;
   for (int64_t p = 0; p < call.pixels; ++p) {

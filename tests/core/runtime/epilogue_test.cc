@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions fused into a convolution's epilogue: the bits of the separate ops.
+// Functions fused into a convolution's epilogue give the bits of the separate ops.
 #include "core/runtime/plan/epilogue.h"
 
 #include <gmock/gmock.h>

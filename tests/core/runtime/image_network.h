@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks of 8-bit images whose nodes may be fused, compared with the same nodes apart.
+// Networks of 8-bit images with fusible nodes, compared with the same nodes run separately.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace octavo::runtime {
 
-// A network of images [2, c, 6, 5] of one type with the input `x` of 9 channels.
+// A network of images [2, c, 6, 5] of one type; the input `x` has 9 channels.
 class ImageNetwork {
  public:
   ImageNetwork() : x_(graph_.AddInput("x", TypeOf(9))) {}
@@ -43,7 +43,7 @@ class ImageNetwork {
     for (const ir::ValueId part : parts) channels += graph_.type(part).shape[1];
     return Add("Concat", parts, channels, {{"axis", axis}});
   }
-  // To i8 of twice the scale.
+  // Rescales to i8 with twice the scale.
   ir::ValueId Rescale(ir::ValueId x) {
     const ir::NodeId id = graph_.AddNode(
         {.op = ops::FindOp("Rescale", "octavo"),
@@ -53,7 +53,8 @@ class ImageNetwork {
   }
   void Output(ir::ValueId id) { graph_.AddOutput(id); }
 
-  // The ops of a run's steps; the results are those of the separate ops, on every instruction set.
+  // The ops of a run's steps.  Checks on every instruction set that the results are those of the
+  // separate ops.
   std::vector<std::string> Steps() const {
     const ir::Tensor input = RandomElements(graph_.type(x_), 3);
     std::vector<std::string> steps;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In-place Concats: the bits of a copy, for all producers and consumers of the operands.
+// In-place Concats give the bits of a copy, for all producers and consumers of the operands.
 #include "core/runtime/plan/inplace_concat.h"
 
 #include <gtest/gtest.h>

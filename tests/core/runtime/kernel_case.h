@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-node graphs for kernels, and running any row of the kernel table on them.
+// One-node graphs for kernels, and a function that runs any kernel of the table on them.
 #pragma once
 
 #include <cstring>
@@ -22,7 +22,7 @@ inline ir::Type ChannelType(ir::DType dtype, ir::Shape shape, int axis, float sc
   return {dtype, std::move(shape), quant, {}};
 }
 
-// Random elements over the whole type, or within [-most, most].
+// Random elements over the whole range of the type, or within [-most, most].
 inline ir::Tensor RandomElements(const ir::Type& type, uint32_t seed, int64_t most = 1 << 30) {
   std::mt19937 random(seed);
   ir::Tensor tensor(type.dtype, type.shape);
@@ -48,7 +48,7 @@ struct Operand {
   int64_t most = 1 << 30;
 };
 
-// A graph of one node; `tensors` holds an operand's elements each.
+// A graph of one node; `tensors` has one tensor of elements per operand.
 struct KernelCase {
   ir::Graph graph = {};
   ir::NodeId node = {};
@@ -76,7 +76,7 @@ struct KernelCase {
   NodeView View() const { return {graph, graph.node(node), fixed}; }
 };
 
-// Runs a row in the given layout (for images) and returns plain results.
+// Runs a kernel in the given layout (for images) and returns results in plain layout.
 inline std::vector<ir::Tensor> RunKernel(const KernelCase& test, const Kernel& kernel,
                                          Layout layout, ThreadPool& pool) {
   NodeView view = test.View();
@@ -97,7 +97,7 @@ inline std::vector<ir::Tensor> RunKernel(const KernelCase& test, const Kernel& k
   for (const ir::ValueId id : view.node.results) {
     results.emplace_back(view.graph.type(id).dtype, view.graph.type(id).shape);
     for (std::byte& byte : std::span(results.back().mutable_raw(), results.back().bytes())) {
-      byte = std::byte{0xa5};  // results are not zeroed
+      byte = std::byte{0xa5};  // results are not zeroed beforehand
     }
   }
   ir::Tensor scratch(ir::DType::kU8, {prepared->scratch_bytes + 64});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the kernel table: a case of awkward shape selects every row, which gives the bits of its
-// definition on every instruction set, in every layout and with 1, 2, 3 and 8 threads.
+// Walks the kernel table.  A case of awkward shape selects every kernel, which must give the bits
+// of its definition on every instruction set, in every layout and with 1, 2, 3 and 8 threads.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -22,7 +22,7 @@ const ir::OpDef& Op(std::string_view domain, std::string_view name) {
   return *op;
 }
 
-// Expects `expected` of a row in all layouts and on all instruction sets.
+// Expects the results `expected` of a kernel in all layouts and on all instruction sets.
 void ExpectEverywhere(const KernelCase& test, const Kernel& kernel,
                       const std::vector<Tensor>& expected) {
   for (const Isa isa : MachineIsas()) {
@@ -44,7 +44,7 @@ std::set<std::string_view>& Met() {
   return met;
 }
 
-// All rows for the case give the bits of the definition, which is among them.
+// Expects that all kernels for the case give the bits of the definition, which is one of them.
 void ExpectAsDefinition(const KernelCase& test) {
   const std::vector<const Kernel*> kernels = MatchingKernels(test.View());
   ThreadPool alone(1);
@@ -55,7 +55,7 @@ void ExpectAsDefinition(const KernelCase& test) {
   }
 }
 
-// All rows but the float definition give these integers.
+// Expects these integers from all kernels except the float definition.
 void ExpectStored(const KernelCase& test, const std::vector<int32_t>& stored) {
   std::vector<const Kernel*> kernels = MatchingKernels(test.View());
   kernels.pop_back();
@@ -158,7 +158,7 @@ void CheckProducts() {
               [&](int64_t, int64_t r, int64_t j) { return trans_a ? j * m + r : r * k + j; },
               [&](int64_t, int64_t j, int64_t c) { return trans_b ? c * k + j : j * n + c; }));
     }
-    // A batch of three whose right operand is shared by none, and a left one by all.
+    // Batches of three: no item shares a right operand, and all items share a left operand.
     const KernelCase pair(
         Op("", "MatMul"),
         {{QuantType(dtype, {m, k}, 0.02f, zero)}, {QuantType(dtype, {3, k, n}, 0.02f, zero)}}, {},
@@ -217,8 +217,7 @@ void CheckMeans() {
   }
 }
 
-// ------------------------------------------------------------ what has the bits of the float
-// meaning
+// ------------------------------------------------------------ kernels that equal the definition
 
 void CheckElementwise() {
   const ir::Type a = QuantType(DType::kU8, {2, 5, 3, 7}, 0.031f, 100);
@@ -308,7 +307,7 @@ void CheckBorders() {
   }
 }
 
-// Rows for pools of images give the bits of the row for any pool.
+// Expects that kernels for image pools give the bits of the kernel for any pool.
 void CheckPools() {
   for (const DType dtype : {DType::kU8, DType::kI8}) {
     const ir::Type x = QuantType(dtype, {2, 19, 7, 6}, 0.02f, 5);
@@ -387,7 +386,7 @@ TEST(KernelTable, EveryRowGivesTheBitsOfItsDefinition) {
   CheckBorders();
   CheckNormalizations();
   for (const Kernel* kernel : AllKernels()) {
-    // mode_kernels_test.cc tests those of other modes.
+    // mode_kernels_test.cc tests the kernels of other modes.
     if (kernel->modes == Modes::kWithFormulas) continue;
     EXPECT_TRUE(Met().count(kernel->name)) << kernel->name << " is met by no case";
   }

@@ -81,8 +81,8 @@ TEST(ModeFunctions, GlowTabulatesByAddingTheStep) {
       EXPECT_NEAR(static_cast<double>(got[i]), double{value} * 64 - 3, 0.501) << i;
     }
   }
-  // An absolute value shows the accumulated steps themselves: at scale 0.1 they leave the multiples
-  // by less than a code, and the sum in float32 decides ties at twice the scale.
+  // Abs exposes the accumulated steps themselves.  At scale 0.1 they differ from the multiples by
+  // less than a quantization step, and at twice the scale the sum in float32 decides ties.
   const ir::Type twice = QuantType(DType::kI8, {256}, 0.2f, 0);
   const Ints got = Results("Abs", "glow-interpreter", x, twice);
   ASSERT_EQ(got.size(), 256u);
@@ -204,7 +204,8 @@ TEST(ModeFunctions, AMeanWithPaddingIsDefinedWhereTheModeSaysHow) {
 }
 
 TEST(ModeFunctions, Pow2MeansMultiplyByARoundedInverse) {
-  // 1/3 is 21845 / 2^16, a little less: a sum of 3 * 2^k ties no more, and 381 is 127 less a bit.
+  // 1/3 is rounded down to 21845 / 2^16: a sum of 3 * 2^k no longer ties, and 381 gives slightly
+  // less than 127.
   Tensor x = Tensor::Of<int8_t>({1, 1, 1, 3}, {127, 127, 127});
   ir::AttrMap how;
   how.Set("kernel_shape", std::vector<int64_t>{1, 3});

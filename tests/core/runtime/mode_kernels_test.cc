@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels in the numerics modes except `onnx`: each mode's own ties, the same bits for all numbers
-// of threads, and refusal of what a mode does not define.
+// Kernels in the numerics modes except `onnx`: each mode's ties, equal bits for all thread counts,
+// and refusal of nodes that a mode does not define.
 #include <gtest/gtest.h>
 
 #include "core/ops/op_table.h"
@@ -54,7 +54,8 @@ TEST(ModeKernels, RescaleTiesAsTheModeSays) {
   EXPECT_EQ(Stored(test, "pow2", {x}), (Ints{-1, 0, 1, 2, 64, -64}));
 }
 
-// Each channel as a value of its own would be, on either side of the Rescale and along any axis.
+// Each channel gives the results of a separate value, on either side of the Rescale and along any
+// axis.
 void CheckChannels(const ir::Type& from, const ir::Type& to, int axis) {
   const ir::OpDef& rescale = *ops::FindOp("Rescale", "octavo");
   const KernelCase whole(rescale, {{from}}, {}, {to});

@@ -39,7 +39,8 @@ Tensor AllInt8(ir::Shape shape) {
 
 int64_t Clamp(int64_t q) { return std::clamp<int64_t>(q, -128, 127); }
 
-// Every pair of 8-bit values through the op, against `expected(a - za, b - zb)` before the clamp.
+// Runs every pair of 8-bit values through the op and compares with the clamped result of
+// `expected(a - za, b - zb)`.
 template <class F>
 void ComparePairs(std::string_view op, std::string_view mode, Params a, Params b, Params y,
                   F&& expected) {
@@ -151,7 +152,7 @@ TEST(ModeOperators, GlowInterpretersRoundInFloatOncePerOperandOrOnce) {
 }
 
 TEST(ModeOperators, GlowCpuTransformsEachOperand) {
-  // 1/2 and 2: powers of two, whose transforms are shifts.
+  // 1/2 and 2 are powers of two, whose transforms are shifts.
   const Params a{0.5f, 3}, b{2.0f, -1}, y{1.0f, 4};
   const auto half = [](int64_t x) { return (x + 1) >> 1; };
   ComparePairs("Add", "glow-cpu", a, b, y,
@@ -164,7 +165,7 @@ TEST(ModeOperators, GlowCpuTransformsEachOperand) {
                [&](int32_t l, int32_t r) { return std::min<int64_t>(half(l), 2 * r) + 4; });
   ComparePairs("Mul", "glow-cpu", a, a, y,
                [&](int32_t l, int32_t r) { return ((int64_t{l} * r + 2) >> 2) + 4; });
-  // 0.3 is no power of two: truncated, multiplied, rounded.
+  // 0.3 is not a power of two: truncate, multiply, round.
   ComparePairs("Add", "glow-cpu", {0.3f, 0}, {0.3f, 0}, {1.0f, 0}, [&](int32_t l, int32_t r) {
     const numerics::GlowTransform t = numerics::ToGlowTransform(0.3f);
     const auto one = [&](int64_t x) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TFLite's LeakyRelu, HardSwish and products of 16-bit activations, against vectors computed apart
-// from this code (tflite_vectors.py) and gemmlowp.
+// TFLite's LeakyRelu, HardSwish and products of 16-bit activations, against independently computed
+// vectors (tflite_vectors.py) and gemmlowp.
 #include <gemmlowp/fixedpoint/fixedpoint.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(ModeTflite, A64BitSumIsMultipliedBy16Bits) {
   }
 }
 
-// Sums of i16 by i8, each channel through its own multiplier.
+// Sums of i16 times i8; each channel has its own multiplier.
 TEST(ModeTflite, AProductOf16BitActivationsIsSummedIn64Bits) {
   const std::vector<float> scales = {0.01f, 0.02f, 0.003f};
   const ir::Type x = QuantType(DType::kI16, {2, 40}, 0.001f, 0);

@@ -48,7 +48,7 @@ inline Image ImageOf(const ir::Shape& shape) {
           shape.back()};
 }
 
-// One spatial axis: kernel element k maps input i to output o.
+// Whether kernel element k maps input i to output o, along one spatial axis.
 inline bool Meets(const Geometry& g, bool transposed, int64_t o, int64_t i, int64_t k) {
   return transposed ? i * g.stride + k * g.dilation - g.before == o
                     : o * g.stride + k * g.dilation - g.before == i;
@@ -87,7 +87,7 @@ inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g,
   return results;
 }
 
-// y[m, n] = sum over k; `a` and `b` give the offsets of elements (m, k) and (k, n) of an item.
+// y[m, n] = sum over k; `a` and `b` return the offsets of elements (m, k) and (k, n) of an item.
 template <class A, class B>
 std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, int64_t k, A&& a,
                                   B&& b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole plans: layouts change only at borders, constants are folded, results do not depend on
+// Whole plans: layouts change only at borders, constants are folded, and results do not depend on
 // threads, instruction sets or concurrent runs.
 #include "core/runtime/plan.h"
 
@@ -116,7 +116,7 @@ TEST(Plan, AnAddFusedIntoAConvolutionHasTheSameBits) {
   }
 }
 
-// y = (x w1 + one row) w2 + the sum before, in types that have nothing in common.
+// y = (x w1 + one row) w2 + the previous sum, with unrelated types.
 TEST(Plan, AnAddFusedIntoAMatMulHasTheSameBits) {
   constexpr ir::OpDef kMatMul{.name = "MatMul", .since = ir::kNotInOnnx};
   for (const auto& [dtype, zero] : {std::pair(DType::kU8, 131), {DType::kI8, -9}}) {
@@ -162,7 +162,7 @@ TEST(Plan, AnAddFusedIntoAMatMulHasTheSameBits) {
   }
 }
 
-// The same network node by node with the last rows of the table before the definition.
+// The same network node by node, with the last kernels of the table before the definition.
 TEST(Plan, EqualsTheNodesOneByOne) {
   const Network network;
   const ir::Graph& graph = network.graph();
@@ -280,7 +280,7 @@ TEST(Execution, ReplacedValuesAreWhatReadersGet) {
   const auto first = values_of(network.Input(1), {});
   const auto second = values_of(network.Input(2), {});
   ASSERT_GT(first.size(), 5u);
-  // Each node alone on the values of the second run gives that run's results.
+  // Each node, run separately on the values of the second run, gives that run's results.
   std::map<ValueId, Tensor> given = second;
   const ValueId quantized = network.graph().Find("x.q");
   EXPECT_EQ(values_of(network.Input(1), given).at(quantized), first.at(quantized));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every row for Conv, Gemm, MatMul and the means against the integer definition, bit for bit, on
+// Every kernel for Conv, Gemm, MatMul and means against the integer definition, bit for bit, on
 // every instruction set and with 1, 2 and 3 threads.
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ constexpr ir::OpDef kMatMul{.name = "MatMul", .since = ir::kNotInOnnx};
 constexpr ir::OpDef kAveragePool{.name = "AveragePool", .since = ir::kNotInOnnx};
 constexpr ir::OpDef kGlobalAveragePool{.name = "GlobalAveragePool", .since = ir::kNotInOnnx};
 
-// Compares all rows but the float definition with the last of them; returns how many there were.
+// Compares all kernels except the float definition with the last of them; returns their number.
 size_t CheckRows(const KernelCase& test) {
   std::vector<const Kernel*> kernels = MatchingKernels(test.View());
   kernels.pop_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requantization in float32 against vectors computed apart from this code (mode_vectors.py).
+// Requantization in float32, against independently computed vectors (mode_vectors.py).
 #include "core/runtime/kernels/shared/requantize.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise kernels against their formulas.
+// Elementwise kernels, compared with their formulas.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -19,8 +19,8 @@ using ir::Shape;
 using ir::Tensor;
 using Ints = std::vector<int64_t>;
 
-// Runs the first matching row in every layout, on every instruction set and with several threads;
-// all results must be equal.
+// Runs the first matching kernel in every layout, on every instruction set and with several
+// threads; all results must be equal.
 std::vector<Tensor> RunFirst(const KernelCase& test, std::string_view name) {
   const Kernel& kernel = *MatchingKernels(test.View()).front();
   EXPECT_EQ(kernel.name, name);

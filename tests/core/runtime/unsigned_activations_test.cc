@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// i8 activations that are stored as u8: which ones, and that the results have the same bits.
+// i8 activations stored as u8: the selected values, and equal bits of the results.
 #include "core/runtime/plan/unsigned_activations.h"
 
 #include <gtest/gtest.h>
@@ -47,8 +47,8 @@ struct Network {
   }
 };
 
-// x -> x.q -> a = Conv -> joined = Concat(a, moved) -> sum = joined + joined -> shown, with
-// MaxPool, Pad and Softmax on the way to `p`, a product of two activations.
+// x -> x.q -> a = Conv -> joined = Concat(a, moved) -> sum = joined + joined -> shown; MaxPool, Pad
+// and Softmax lead to `p`, a product of two activations.
 Network MixedNetwork() {
   Network net;
   const ValueId x = net.graph.AddInput("x", {DType::kF32, {1, 3, 6, 6}, {}, {}});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chains of ops that move elements: one copy per value that a kernel reads, with the elements that
-// the separate ops give, from either layout to either.
+// Chains of ops that move elements: one copy per value that a kernel reads, with the elements of
+// the separate ops, between all pairs of layouts.
 #include "core/runtime/plan/view.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using ir::Type;
 using ir::ValueId;
 using Ints = std::vector<int64_t>;
 
-// A network of u8 values of one type with the input `x` [2, 12, 5, 7].
+// A network of u8 values of one type; the input `x` is [2, 12, 5, 7].
 class Network {
  public:
   Network() : x_(graph_.AddInput("x", TypeOf({2, 12, 5, 7}))) {}
@@ -49,15 +49,15 @@ class Network {
     for (const int64_t axis : perm) shape.push_back(graph_.type(x).shape[axis]);
     return Add("Transpose", {x}, {shape}, {{"perm", perm}})[0];
   }
-  // A layer with channels-last operands and results.
+  // A node whose operands and results are channels-last.
   ValueId Pool(ValueId x) {
     return Add("MaxPool", {x}, {graph_.type(x).shape},
                {{"kernel_shape", Ints{3, 3}}, {"pads", Ints{1, 1, 1, 1}}})[0];
   }
   void Output(ValueId id) { graph_.AddOutput(id); }
 
-  // The number of copies and layout conversions of a run, whose results are those of the separate
-  // ops.
+  // The number of copies and layout conversions of a run.  Checks that its results are those of the
+  // separate ops.
   int Copies() const {
     ThreadPool pool(2);
     const auto fused = Plan::Create(graph_, {}, pool);
@@ -80,7 +80,7 @@ class Network {
   ValueId x_;
 };
 
-// Channels 0, 2, 4.. and 1, 3, 5.. of a channels-last image, each as one copy.
+// Copies channels 0, 2, 4.. and channels 1, 3, 5.. of a channels-last image, with one copy each.
 TEST(LazyView, EveryOtherChannelIsOneCopy) {
   Network net;
   const ValueId from = net.Pool(net.x());
@@ -91,7 +91,7 @@ TEST(LazyView, EveryOtherChannelIsOneCopy) {
         net.Add("Gather", {sides, net.ints({side}, {})}, {{2, 6, 5, 7}}, {{"axis", int64_t{0}}})[0];
     net.Output(net.Reshape(net.Pool(half), {2, 210}));
   }
-  // x and the results of the two pools are converted.
+  // Includes the conversions of x and of the results of the two pools.
   EXPECT_EQ(net.Copies(), 5);
 }
 

@@ -8,7 +8,7 @@
 namespace octavo::runtime {
 namespace {
 
-// The operand's stride along each axis of the result, in the order of memory.
+// The operand's stride along each axis of the result, in memory order.
 ir::Shape StepsOf(Layout layout, const ir::Shape& operand, const ir::Shape& result) {
   const bool last = CanonicalLayout(layout, operand) == Layout::kChannelsLast;
   ir::Shape steps(result.size(), 0);
@@ -45,7 +45,7 @@ size_t JoinInner(const ir::Shape& extents, const ir::Shape& a, const ir::Shape& 
   return axis;
 }
 
-// Operands of lower rank must be the same in both layouts.
+// Operands of lower rank must be equal in both layouts.
 bool Fits(const ir::Type& operand, const ir::Type& result) {
   return operand.shape.size() == result.shape.size() ||
          CanonicalLayout(Layout::kChannelsLast, operand.shape) == Layout::kPlain;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An elementwise op of two operands with broadcasting, cut into rows along which each operand has
-// stride 0 or 1; in either layout.
+// An elementwise op of two operands with broadcasting, split into rows along which each operand has
+// stride 0 or 1.  Supports both layouts.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 namespace octavo::runtime {
 
 struct RowPlan {
-  int64_t count = 1;  // elements of a row of the result
+  int64_t count = 1;  // elements per row of the result
   bool a_steps = false, b_steps = false;
   std::vector<int64_t> a_offsets = {0}, b_offsets = {0};
 
@@ -22,8 +22,8 @@ struct RowPlan {
 
 // Requires FitsRows(view).
 RowPlan PlanRows(const NodeView& view);
-// Whether both operands have the result's rank or are the same in both layouts, and the result is
-// not empty.
+// Whether each operand has the result's rank or is equal in both layouts, and the result is not
+// empty.
 bool FitsRows(const NodeView& view);
 
 }  // namespace octavo::runtime

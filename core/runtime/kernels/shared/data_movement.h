@@ -8,8 +8,7 @@ namespace octavo::runtime {
 
 // Whether inputs and results have identical quantization parameters.
 bool KeepsQuantization(const NodeView& view);
-// The value with which a Pad fills, quantized to the result's type; the operand, if any, is
-// constant.
+// The fill value of a Pad, quantized to the result's type.  Its operand, if any, must be constant.
 ir::Tensor QuantizedPadValue(const NodeView& view);
 
 }  // namespace octavo::runtime

@@ -4,7 +4,7 @@
 namespace octavo::runtime {
 namespace {
 
-// A global pool's window is the whole image.
+// The window of a global pool is the whole image.
 std::vector<PoolAxis> AxesOf(const NodeView& view) {
   const ir::Shape& x = view.in(0).shape;
   if (view.node.attributes.Has("kernel_shape")) return PoolAxes(view.node, x, view.out().shape);

@@ -40,7 +40,7 @@ struct PoolMean {
   }
 };
 
-// Prepares the node; requantize(PoolSum) is the stored result of a window.
+// Prepares the node; the callback returns the stored result for the PoolSum of a window.
 template <class F>
 Prepared RunPoolMean(const NodeView& view, F requantize) {
   return Prepared{.run = [mean = PoolMean::Of(view), zero = view.in(0).quant->zero_point(),

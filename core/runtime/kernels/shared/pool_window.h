@@ -12,9 +12,9 @@ namespace octavo::runtime {
 struct PoolAxis {
   int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1, before = 0, after = 0;
 
-  // The index of tap k of window i; outside of [0, in) it is padding.
+  // The index of tap k of window i; an index outside [0, in) is padding.
   int64_t Place(int64_t i, int64_t k) const { return i * stride - before + k * dilation; }
-  // Taps of window i within the operand, or also within its declared padding.
+  // The number of taps of window i within the operand; CountPadded includes its declared padding.
   int64_t CountInside(int64_t i) const { return Count(i, 0, in); }
   int64_t CountPadded(int64_t i) const { return Count(i, -before, in + after); }
 
@@ -29,7 +29,7 @@ struct PoolAxis {
   }
 };
 
-// One per spatial axis; with a single one an axis of extent 1 comes first.
+// One axis per spatial axis; for a single one, an axis of extent 1 precedes it.
 std::vector<PoolAxis> PoolAxes(const ir::Node& node, const ir::Shape& x, const ir::Shape& y);
 
 }  // namespace octavo::runtime

@@ -8,18 +8,18 @@
 
 namespace octavo::runtime {
 
-// Quantized operands of a node: x per-tensor, w per-tensor or along `weight_axis`, an int32 bias
-// (input `bias`) or none, a per-tensor result.
+// Whether the operands are quantized: x per-tensor, w per-tensor or along `weight_axis`, an int32
+// bias (input `bias`) or none, and a per-tensor result.
 bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias = 2);
-// The same, with all types 8-bit but the bias, and with constant w and bias.
+// As IsIntegerProduct, with all types except the bias 8-bit, and with constant w and bias.
 bool IsInt8Product(const NodeView& view, int weight_axis, size_t bias = 2);
 
 // q - z as int32, with the zero point of each element's channel.
 void Center(const ir::Tensor& x, const ir::Quant& quant, int32_t* centered);
 
-// The bias as int64 of `channels` elements; 0 where there is none.
+// The bias as `channels` int64 elements; zeros if there is none.
 std::vector<int64_t> BiasOf(const ir::Tensor* bias, int64_t channels);
-// A constant int32 bias, or nothing.
+// A constant int32 bias; empty if there is none.
 std::span<const int32_t> ConstantBias(const NodeView& view, size_t input = 2);
 
 int8::Activation ActivationOf(const ir::Type& type);

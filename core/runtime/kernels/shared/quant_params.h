@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantization parameters in the form that the loops of simd/ take.
+// Quantization parameters in the form that the loops of simd/ use.
 #pragma once
 
 #include <array>
@@ -30,8 +30,8 @@ inline RealTable RealTableOf(const ir::Type& type) {
   return real;
 }
 
-// From this length on it is cheaper to divide all 256 values and look up a row's elements than to
-// divide its elements.
+// For rows longer than this, dividing all 256 values and looking up the row's elements is cheaper
+// than dividing the elements.
 inline constexpr int64_t kShortRow = 192;
 
 // Grain size: minimum elements per task.

@@ -24,8 +24,8 @@ int32_t Requantize(int64_t sum, float multiplier, int32_t zero_point, ir::Intege
   const float low = static_cast<float>(range.min - zero_point);
   const float high = static_cast<float>(range.max - zero_point);
   const float real = std::clamp(static_cast<float>(sum) * multiplier, low, high);
-  // Storage wider than float's 24 bits is clamped once more, since `high` may have rounded up.
-  // Adding and subtracting it rounds |x| < 2^51 to an integer, ties to even.
+  // Storage wider than float's 24 bits is clamped once more, because `high` may have rounded up.
+  // Adding and then subtracting kRounder rounds |x| < 2^51 to an integer, ties to even.
   constexpr double kRounder = 0x1.8p52;
   const int64_t q = static_cast<int64_t>((double{real} + kRounder) - kRounder) + zero_point;
   return static_cast<int32_t>(std::clamp(q, range.min, range.max));

@@ -9,13 +9,13 @@
 
 namespace octavo::runtime {
 
-// (s_x * s_w[c]) / s_y, from left to right in float32, for `channels` channels.
+// (s_x * s_w[c]) / s_y for `channels` channels, from left to right in float32.
 std::vector<float> Multipliers(const ir::Quant& x, const ir::Quant& w, const ir::Quant& y,
                                int64_t channels);
-// s_x / (s_y * count), likewise: the mean of `count` values.
+// s_x / (s_y * count), likewise, for the mean of `count` values.
 float MeanMultiplier(const ir::Quant& x, const ir::Quant& y, int64_t count);
 
-// clamp(rne(float(sum) * multiplier) + zero_point); the clamp is made in float, before the
+// clamp(rne(float(sum) * multiplier) + zero_point); the clamp is done in float before the
 // conversion.
 int32_t Requantize(int64_t sum, float multiplier, int32_t zero_point, ir::IntegerRange range);
 

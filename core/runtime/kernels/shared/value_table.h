@@ -8,7 +8,7 @@
 
 namespace octavo::runtime {
 
-// 8-bit or 16-bit, quantized per tensor.
+// Whether the type is 8-bit or 16-bit and quantized per tensor.
 bool IsNarrowPerTensor(const ir::Type& type);
 
 // f(q) of every stored integer q of such a type, from the lowest up.
@@ -23,7 +23,7 @@ std::vector<int32_t> Tabulate(const ir::Type& type, F&& f) {
   return results;
 }
 
-// Prepares a node whose result is results[q - min] of each element q of input 0.
+// Prepares a node whose result is results[q - min] for each element q of input 0.
 Prepared LookUp(const NodeView& view, const std::vector<int32_t>& results);
 
 }  // namespace octavo::runtime

@@ -14,8 +14,8 @@ namespace {
 using float_exec::ConvAxes;
 using float_exec::ConvAxis;
 
-// One spatial axis of outputs that are computed together: indices first, first + step, ...  Output
-// i reads, at its k-th tap, input i * stride + shifts[k] and kernel element taps[k].
+// One spatial axis of outputs that are computed together: indices first, first + step, ...  At its
+// k-th tap, output i reads input i * stride + shifts[k] and kernel element taps[k].
 struct AxisPlan {
   int64_t first = 0, step = 1, count = 0;
   int64_t stride = 1;
@@ -31,7 +31,7 @@ std::vector<AxisPlan> ForwardAxis(const ConvAxis& s, int64_t out) {
   return {plan};
 }
 
-// Outputs whose indices are equal modulo the stride share taps.
+// Outputs with equal indices modulo the stride share taps.
 std::vector<AxisPlan> TransposedAxis(const ConvAxis& s, int64_t out) {
   std::vector<AxisPlan> plans;
   for (int64_t first = 0; first < std::min(s.stride, out); ++first) {
@@ -48,8 +48,8 @@ std::vector<AxisPlan> TransposedAxis(const ConvAxis& s, int64_t out) {
   return plans;
 }
 
-// The operand padded by zeros; columns are ordered by their remainder modulo the stride, so that
-// those of one tap are adjacent.
+// The operand, padded with zeros.  Columns are sorted by their remainder modulo the stride, so that
+// the columns of one tap are adjacent.
 struct FieldPlan {
   int64_t front = 0, top = 0, left = 0, slices = 0, rows = 0, width = 0, phases = 1;
 
@@ -62,7 +62,7 @@ struct FieldPlan {
 };
 
 struct Extent {
-  int64_t before = 0, size = 0;  // indices from -before
+  int64_t before = 0, size = 0;  // indices start at -before
 };
 
 Extent ExtentOf(const std::vector<AxisPlan>& plans, int64_t in) {
@@ -76,12 +76,12 @@ Extent ExtentOf(const std::vector<AxisPlan>& plans, int64_t in) {
   return {-low, high - low};
 }
 
-// Depth, height and width; with fewer axes the first are trivial.
+// Depth, height and width; with fewer axes the first ones are trivial.
 using Plans = std::array<std::vector<AxisPlan>, kMostConvAxes>;
 
 struct Definition {
   ConvAxes sizes = {};  // three axes
-  ir::Shape out = {};   // their results
+  ir::Shape out = {};   // extents of their results
   Plans plans = {};
   FieldPlan field = {};
   bool transposed = false;
@@ -99,7 +99,7 @@ struct Definition {
   int64_t ins() const { return sizes.in_channels / sizes.groups; }
   int64_t outs() const { return sizes.out_channels / sizes.groups; }
 
-  // q - z of all channels, padded.
+  // Computes q - z of all channels, padded.
   std::vector<int32_t> Fields(const ir::Tensor& input, ThreadPool& pool) const {
     std::vector<int32_t> centered(input.size());
     Center(input, x, centered.data());
@@ -156,7 +156,7 @@ struct Definition {
     return weights;
   }
 
-  // A part of the results of one image and channel.
+  // Computes a part of the results of one image and channel.
   void RunChannel(const Part& part, const Taps& taps, const int32_t* fields, const int32_t* weights,
                   int64_t bias, int64_t image_channel, std::byte* y) const {
     const int64_t n = image_channel / sizes.out_channels;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integer definition of Conv and ConvTranspose for any storage up to 16 bits, along at most
-// three spatial axes.
+// The integer definition of Conv and ConvTranspose for storage of up to 16 bits and at most three
+// spatial axes.
 #pragma once
 
 #include "core/float_exec/conv_shape.h"

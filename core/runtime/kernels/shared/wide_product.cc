@@ -43,7 +43,7 @@ void WideFinish::Store(std::span<const int64_t> sums, std::span<const int64_t> b
                        int64_t channel, std::byte* out, int64_t at, int64_t step) const {
   const ir::IntegerRange range = ir::IntegerRangeOf(dtype);
   const auto channels = static_cast<int64_t>(multipliers.size());
-  const int64_t next = bias.size() == 1 ? 0 : 1;  // channel
+  const int64_t next = bias.size() == 1 ? 0 : 1;  // channel of the next sum
   ops::VisitDType(dtype, [&]<class T>(T) {
     T* to = reinterpret_cast<T*>(out) + at;
     for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i) {

@@ -11,8 +11,9 @@
 
 namespace octavo::runtime {
 
-// Row r of outputs is sums over taps of weights[t] * x[start + offsets[t] + i].  `reach` bounds
-// |x|; sums are 32-bit where the weights allow it.
+// Output i of a row that starts at `start` is the sum over t of
+//   weights[t] * x[start + offsets[t] + i]
+// `reach` is a bound of |x|; sums are 32-bit if the weights permit it.
 class WideRow {
  public:
   WideRow(std::span<const int32_t> weights, std::span<const int64_t> offsets, int64_t reach);
@@ -30,15 +31,15 @@ int64_t ReachOf(const ir::Type& type);
 // The mode's own requantization of a product's sums; null in a `qlinear` mode.
 std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t channels);
 
-// Requantizes sums to a tensor.
+// Requantizes sums and stores them to a tensor.
 struct WideFinish {
   std::vector<float> multipliers = {};  // by channel; repeated
   int32_t zero_point = 0;
   ir::DType dtype = ir::DType::kI8;
-  std::shared_ptr<const ModeRequantizer> mode = {};  // null: in float32
+  std::shared_ptr<const ModeRequantizer> mode = {};  // null: requantize in float32
 
-  // Stores sums[i] + bias to out[at], out[at + step], ...  With one bias all sums are of `channel`;
-  // with as many as sums, of `channel`, `channel` + 1, ...
+  // Stores sums[i] + bias to out[at], out[at + step], ...  With one bias, all sums belong to
+  // `channel`; with one bias per sum, they belong to `channel`, `channel` + 1, ...
   void Store(std::span<const int64_t> sums, std::span<const int64_t> bias, int64_t channel,
              std::byte* out, int64_t at, int64_t step) const;
 };

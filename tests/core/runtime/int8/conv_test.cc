@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer convolutions, bit for bit against int64 loops on every instruction set of this machine
-// and several thread counts.
+// Integer convolutions, bit for bit against int64 loops, on every instruction set of this machine
+// and with several thread counts.
 #include "core/runtime/int8/conv.h"
 
 #include <gmock/gmock.h>
@@ -82,12 +82,12 @@ std::vector<ConvShape> Shapes() {
     shapes.push_back(Square(channels, channels, 6, 3, 1, 2, channels));  // depthwise, strided
   }
   shapes.push_back(Square(4, 130, 1, 1, 0));            // a 1x1 image
-  shapes.push_back(Square(8, 16, 1, 3, 1));             // of which most is padding
+  shapes.push_back(Square(8, 16, 1, 3, 1));             // mostly padding
   shapes.push_back(Square(4, 6, 2, 5, 2));              // a kernel larger than the image
   shapes.push_back(Square(3, 17, 15, 7, 3, 2));         // a stem
-  shapes.push_back(Square(12, 20, 5, 3, 1, 1, 2));      // groups by gathering
+  shapes.push_back(Square(12, 20, 5, 3, 1, 1, 2));      // groups copied to rows
   shapes.push_back(Square(16, 8, 5, 3, 1, 1, 4));       // groups by pointers
-  shapes.push_back(Square(6, 12, 5, 3, 1, 1, 6));       // two outputs for each channel
+  shapes.push_back(Square(6, 12, 5, 3, 1, 1, 6));       // two outputs per channel
   shapes.push_back(Square(16, 20, 7, 1, 0, 2));         // strided pointwise
   shapes.push_back(Square(130, 130, 5, 5, 2, 1, 130));  // depthwise 5x5
   ConvShape crooked = Square(8, 9, 9, 3, 0);
@@ -158,7 +158,7 @@ TEST(Int8Conv, DepthwiseRowsAreInterleavedWithoutChangeWhateverTheKernel) {
       }
     }
   }
-  ConvShape wide = Square(20, 20, 3, 3, 1, 1, 20);  // more columns than a piece
+  ConvShape wide = Square(20, 20, 3, 3, 1, 1, 20);  // more columns than a task's piece
   wide.in_width = 333;
   wide.pad_left = 4;
   for (const Kind& kind : test::kKinds) ExpectEqualsNaive(wide, kind);
@@ -167,7 +167,7 @@ TEST(Int8Conv, DepthwiseRowsAreInterleavedWithoutChangeWhateverTheKernel) {
   for (const Kind& kind : test::kKinds) ExpectEqualsNaive(wide, kind);
 }
 
-// The residual Add of a convolution's results and others, by its definition.
+// The residual Add of a convolution's results `own` and an addend `others`, by its definition.
 std::vector<uint8_t> Added(const ConvSpec& spec, const std::vector<uint8_t>& own,
                            const std::vector<uint8_t>& others) {
   const ResidualAdd& residual = *spec.residual;
@@ -191,7 +191,7 @@ TEST(Int8Conv, AFusedAddHasTheBitsOfASeparateOne) {
   const ResidualAdd residuals[] = {
       {{Storage::kU8, 3}, 0.031f, 0.017f, 0.039f, Output::kU8, 7},
       {{Storage::kS8, -9}, 0.5f, 0.25f, 0.5f, Output::kS8, -3},  // many ties
-      {{Storage::kS8, 0}, 0.1f, 3.0f, 0.01f, Output::kU8, 200},  // which saturates
+      {{Storage::kS8, 0}, 0.1f, 3.0f, 0.01f, Output::kU8, 200},  // saturates
   };
   for (const Kind& kind : std::span(test::kKinds).first(4)) {
     for (const ConvShape& s : {Square(12, 80, 9, 3, 1), Square(5, 24, 7, 1, 0),
@@ -221,7 +221,7 @@ TEST(Int8Conv, AFusedAddHasTheBitsOfASeparateOne) {
   }
 }
 
-// Pixel p is p in all channels, to which channel c adds c.
+// Pixel p has the value p in all channels; channel c adds c to it.
 TEST(Int8Conv, AFusedAddHasTheRightBitsForEveryPairOfOperands) {
   constexpr int64_t kValues = 256;
   const std::vector<int8_t> ones(kValues, 1);
@@ -237,7 +237,7 @@ TEST(Int8Conv, AFusedAddHasTheRightBitsForEveryPairOfOperands) {
   for (int i = 0; i < 60; ++i) {
     const auto zero = static_cast<int32_t>(random() % 256);
     ResidualAdd residual{{Storage::kU8, zero}, draw(), draw(), draw(), Output::kU8, 255 - zero};
-    if (i % 4 == 1) residual.scale = 3 * residual.own_scale;  // ties that rounding decides
+    if (i % 4 == 1) residual.scale = 3 * residual.own_scale;  // ties decided by rounding
     if (i % 4 == 1) residual.result_scale = 2 * residual.own_scale;
     if (i % 4 == 2) residual.output = Output::kS8, residual.zero_point = zero / 2;
     const ConvSpec spec{

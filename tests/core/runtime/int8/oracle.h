@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The integer kernels' definition in plain int64 loops, and random operands for it.
+// The definition of the integer kernels in plain int64 loops, and random operands for it.
 #pragma once
 
 #include <cmath>
@@ -29,7 +29,7 @@ T PerChannel(std::span<const T> values, int64_t c, T otherwise) {
   return values.empty() ? otherwise : values.size() == 1 ? values[0] : values[size_t(c)];
 }
 
-// Appends the bytes of what `requantization` makes of a sum.
+// Appends the bytes of a sum after `requantization`.
 inline void AppendFinished(int64_t acc, const Requantization& requantization, int64_t channel,
                            std::vector<uint8_t>& out) {
   const float x = static_cast<float>(static_cast<int32_t>(acc)) *
@@ -55,13 +55,13 @@ inline void AppendFinished(int64_t acc, const Requantization& requantization, in
   }
 }
 
-// A choice of types and zero points, so that tests walk a table of them.
+// One row of a table of types and zero points over which tests iterate.
 struct Kind {
   const char* name;
   Activation input;
   Storage weights = Storage::kS8;
   int weight_zero = 0;       // the zero point of all channels ...
-  bool per_channel = false;  // ... or around it, differing by channel
+  bool per_channel = false;  // ... or around it, different per channel
   Output output = Output::kU8;
   int zero_point = 0, lowest = 0, highest = 255;
 };
@@ -92,7 +92,7 @@ inline const Kind kKinds[] = {
     {"float", {Storage::kS8, 1}, Storage::kS8, 2, true, Output::kFloat},
 };
 
-// Operands that a Kind leaves to be drawn; owns what Weights and Requantization point at.
+// The random operands of a Kind; owns the data that Weights and Requantization refer to.
 struct Drawn {
   std::vector<uint8_t> weights;
   std::vector<int32_t> zero_points, bias;
