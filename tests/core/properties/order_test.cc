@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Indices and bools that comparing elements decides have no bound in LSBs: on random chains of
-// Rescales, data movement and Dequantize before an order-dependent op, no limit below
-// new-parameters changes one.  OCTAVO_SEED=N runs that seed alone.
+// Comparisons of elements produce indices and bools, whose errors have no bound in LSB.  On random
+// chains of Rescales, data movement and Dequantize before an order-dependent op, no pass below the
+// limit new-parameters may change one of them.  OCTAVO_SEED=N runs only that seed.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ using passes::Effect;
 constexpr uint64_t kChains = kSanitized ? 200 : 4000;
 const ir::Shape kShape = {4, 48};
 
-// A value, a chain from it, and what reads the order of the chain's end.
+// Makes a value, a chain of ops on it, and an order-dependent op on the end of the chain.
 class ChainMaker {
  public:
   explicit ChainMaker(uint64_t seed) : dice_(seed) {}
@@ -131,7 +131,7 @@ class ChainMaker {
     }
   }
 
-  // What a comparison compares with.
+  // The second operand of a comparison.
   ValueId Other(ValueId x) {
     if (dice_.Chance(10)) return x;
     if (dice_.Chance(60)) {
@@ -148,7 +148,7 @@ class ChainMaker {
   Graph graph_;
 };
 
-// Equal indices and bools after the passes.
+// Succeeds if the indices and bools are equal after the passes.
 testing::AssertionResult OrderStays(uint64_t seed, int64_t& rewritten) {
   const Graph before = ChainMaker(seed).Make();
   if (const Status status = ir::Verify(before); !status) {
