@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The vector instructions that kernels use.  They change only speed: every kernel has the same bits
-// on every instruction set.
+// The vector instruction sets that kernels use.  They affect only speed: every kernel computes the
+// same bits on every instruction set.
 #pragma once
 
 #include <optional>
@@ -9,24 +9,25 @@
 
 namespace octavo {
 
-// In ascending order: a machine that supports one supports all before it.
+// In ascending order: a machine that supports one supports all earlier ones.
 enum class Isa { kPortable, kSse4, kAvx2, kAvx512, kAvx512Vnni };
 
 // "portable", "sse4", "avx2", "avx512", "avx512vnni".
 std::string_view IsaName(Isa isa);
 std::optional<Isa> IsaFromName(std::string_view name);
 
-// The highest instruction set that processor and operating system support.  kAvx2 implies FMA;
-// kAvx512 means F, BW, DQ and VL.
+// The highest instruction set that the processor and the operating system support.  kAvx2 implies
+// FMA; kAvx512 means F, BW, DQ and VL.
 Isa MachineIsa();
 
-// The instruction set of kernels that are prepared now: MachineIsa(), limited by the environment
+// The instruction set for kernels that are prepared now: MachineIsa(), limited by the environment
 // variable OCTAVO_ISA (read once, at first use) and by ScopedIsaLimit.  An unknown name in
 // OCTAVO_ISA is logged as an error and ignored.
 Isa CurrentIsa();
 
-// The one of three that CurrentIsa() can run: tables of functions that octavo_vector_loops of
-// cmake/targets.cmake compiled from one source, in the namespaces portable, avx2 and avx512.
+// Selects the best of three variants that CurrentIsa() can run.  The variants are function tables
+// that octavo_vector_loops (cmake/targets.cmake) compiles from one source, in the namespaces
+// portable, avx2 and avx512.
 template <class T>
 const T& ForIsa(const T& portable, const T& avx2, const T& avx512) {
   const Isa isa = CurrentIsa();
@@ -37,8 +38,8 @@ const T& ForIsa(const T& portable, const T& avx2, const T& avx512) {
 // Every instruction set up to MachineIsa(), for tests that compare them.
 std::span<const Isa> MachineIsas();
 
-// Limits CurrentIsa() of the whole process while it lives; for tests and benchmarks.  Nested
-// limits end in reverse order; they must not overlap in other ways.
+// Limits CurrentIsa() of the whole process during its lifetime; for tests and benchmarks.  Nested
+// limits must end in reverse order; they must not overlap in other ways.
 class ScopedIsaLimit {
  public:
   explicit ScopedIsaLimit(Isa limit);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An open file of the system, closed at the end of its scope.
+// An open file descriptor, closed at the end of its scope.
 #pragma once
 
 #include <unistd.h>

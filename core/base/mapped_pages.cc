@@ -64,7 +64,7 @@ void ReleasePages(std::span<const std::byte> bytes) {
   const auto [address, size] = *std::prev(after);
   if (begin + bytes.size() > address + size) return;
   const uintptr_t first = (begin + page - 1) / page * page;
-  // The rest of the last page of a mapping belongs to no other mapping.
+  // No other mapping uses the rest of a mapping's last page.
   const uintptr_t end = begin + bytes.size();
   const uintptr_t last = end == address + size ? (end + page - 1) / page * page : end / page * page;
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);

@@ -51,7 +51,7 @@ LogParts SplitLog(double x) {
   return {static_cast<double>(exponent), 2 * (s + s * sum)};
 }
 
-// x = quadrant * pi/2 + rest, |rest| < pi/4 and a little.
+// x = quadrant * pi/2 + rest; |rest| is at most slightly above pi/4.
 struct Reduced {
   int quadrant = 0;
   double rest = 0;
@@ -110,7 +110,7 @@ double Exp(double x) {
   const double k = std::rint(x * kInverseLn2);
   const double r = (x - k * kLn2High) - k * kLn2Low;
   const double value = 1 + r * ExpSeries(r);
-  // Two factors, because 2^1024 and 2^-1075 are no normal numbers.
+  // Two factors, because neither 2^1024 nor 2^-1075 is a normal number.
   const int exponent = static_cast<int>(k);
   const int half = exponent / 2;
   return value * PowerOfTwo(half) * PowerOfTwo(exponent - half);
@@ -131,7 +131,7 @@ double Log(double x) {
 
 double Log1p(double x) {
   const double u = 1 + x;
-  // The error of rounding 1 + x is undone by the factor x / (u - 1).
+  // The factor x / (u - 1) corrects the rounding error of u = 1 + x.
   if (u == 1) return x;
   if (!(u > 0) || u == kInfinity) return Log(u);
   return Log(u) * (x / (u - 1));
@@ -174,7 +174,8 @@ double Erf(double x) {
   if (magnitude > kErfMost) return std::copysign(1.0, x);
   const double square = magnitude * magnitude;
   if (magnitude < kErfSeries) {
-    // erf(x) = 2/sqrt(pi) * exp(-x^2) * sum 2^n x^(2n+1) / (1*3*...*(2n+1)): only positive terms.
+    // erf(x) = 2/sqrt(pi) * exp(-x^2) * sum 2^n x^(2n+1) / (1*3*...*(2n+1)): all terms are
+    // positive.
     const int terms = magnitude < kErfSmall    ? kErfTermsSmall
                       : magnitude < kErfMiddle ? kErfTermsMiddle
                                                : kErfTerms;

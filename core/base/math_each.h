@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elementary functions on arrays, in place: each element has the bits of the function of math.h
-// on every instruction set.
+// The elementary functions on arrays, in place: each element gets the same bits as from the
+// function in math.h, on every instruction set.
 #pragma once
 
 #include <span>

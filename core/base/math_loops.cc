@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of math_loops.h.  octavo_vector_loops compiles this file once per instruction set, so
-// with vectors it calls no function that another file shares.
+// The loops of math_loops.h.  octavo_vector_loops compiles this file once per instruction set; the
+// vectorized variants must not call functions that other files define, because the linker could
+// then pick a copy compiled for another instruction set.
 //
-// Written for a vector type V: Reg, Mask, kLanes and the operations below.  Each lane does what the
-// function of math.cc does, operation by operation; where that branches, both ways are computed and
-// one is selected.  Several independent vectors are interleaved, because each is one long chain.
+// Written for a vector type V: Reg, Mask, kLanes and the operations below.  Each lane performs the
+// same operations in the same order as the function in math.cc; where that function branches, the
+// loop computes both branches and selects one.  It interleaves several independent vectors, because
+// each vector alone is one long dependency chain.
 #include "core/base/math_loops.h"
 
 #if defined(__AVX512F__)
@@ -118,7 +120,7 @@ inline void Sigmoid(Pack<V>& x) {
   });
 }
 
-// erf(x) for kErfSeries <= |x| <= kErfMost.
+// For kErfSeries <= |x| <= kErfMost.
 template <class V>
 inline void ErfByFraction(Pack<V>& x) {
   Pack<V> power, fraction;
@@ -136,7 +138,7 @@ inline void ErfByFraction(Pack<V>& x) {
   });
 }
 
-// Adds terms of the series to the elements with |x| >= least; elements below need fewer terms.
+// Adds series terms to the elements with |x| >= least; smaller elements need fewer terms.
 template <class V>
 inline void AddErfTerms(const Pack<V>& x, const Pack<V>& square, double least, int begin, int end,
                         Pack<V>& sum) {
@@ -155,7 +157,7 @@ inline void AddErfTerms(const Pack<V>& x, const Pack<V>& square, double least, i
   }
 }
 
-// erf(x) for |x| < kErfSeries or |x| > kErfMost.
+// For |x| < kErfSeries or |x| > kErfMost.
 template <class V>
 inline void ErfBySeries(Pack<V>& x) {
   Pack<V> square, power, sum;
@@ -194,7 +196,7 @@ void Each(double* values, int64_t count) {
   }
 }
 
-// The slow continued fraction is rarely needed: its elements are collected and computed together.
+// Few elements need the slow continued fraction; the loop collects them and computes them together.
 template <class V>
 void ErfEach(double* values, int64_t count) {
   constexpr int64_t kBlock = 512;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The coefficients that the elementary functions and their vector forms share.  Plain arrays, so
-// that the files compiled for one instruction set can include this: it brings no function.
+// The coefficients that the scalar and the vector elementary functions share.  Only plain arrays
+// and no functions, so that files compiled for one instruction set can include this header.
 #pragma once
 
 namespace octavo::math::internal {
@@ -11,10 +11,11 @@ inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 inline constexpr double kInverseLn2 = 0x1.71547652b82fep+0;
 inline constexpr double kInverseSqrtPi = 0x1.20dd750429b6dp-1;
 
-// exp(x) is infinity above and 0 below; (exp(x) - 1) / x is the series alone within kExpm1Series.
+// exp(x) is infinity above kExpMost and 0 below kExpLeast; (exp(x) - 1) / x uses only the series
+// for |x| within kExpm1Series.
 inline constexpr double kExpMost = 709.79, kExpLeast = -745.2;
 inline constexpr double kExpm1Series = 0.35;
-// tanh(x) is 1 above.
+// tanh(x) is 1 above this.
 inline constexpr double kTanhMost = 22;
 
 inline constexpr int kExpTerms = 14;
@@ -28,8 +29,9 @@ inline constexpr InverseFactorial kInverseFactorial = [] {
   return table;
 }();
 
-// erf(x) is a series of kErfTerms.. terms up to kErfSmall, kErfMiddle and kErfSeries, a continued
-// fraction of kErfFractions steps up to kErfMost, and 1 above.
+// erf uses a series of kErfTermsSmall, kErfTermsMiddle or kErfTerms terms below kErfSmall,
+// kErfMiddle and kErfSeries, and a continued fraction of kErfFractions levels up to kErfMost;
+// above, it is 1.
 inline constexpr double kErfSmall = 0.5, kErfMiddle = 1.25, kErfSeries = 2.5, kErfMost = 6;
 inline constexpr int kErfTermsSmall = 14, kErfTermsMiddle = 26, kErfTerms = 50;
 inline constexpr int kErfFractions = 60;

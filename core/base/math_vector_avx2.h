@@ -30,7 +30,7 @@ struct Vector {
   static Mask Not(Mask m) { return _mm256_xor_pd(m, _mm256_castsi256_pd(_mm256_set1_epi64x(-1))); }
   static bool Any(Mask m) { return _mm256_movemask_pd(m) != 0; }
   static Reg Select(Mask m, Reg yes, Reg no) { return _mm256_blendv_pd(no, yes, m); }
-  // Two factors, because 2^1024 and 2^-1075 are no normal numbers.
+  // Two factors, because neither 2^1024 nor 2^-1075 is a normal number.
   static Reg TimesPowerOfTwo(Reg x, Reg k) {
     const __m128i exponent = _mm256_cvtpd_epi32(k);
     const __m128i half = _mm_srai_epi32(_mm_add_epi32(exponent, _mm_srli_epi32(exponent, 31)), 1);

@@ -19,7 +19,7 @@ struct Vector {
   static Reg Mul(Reg a, Reg b) { return _mm512_mul_pd(a, b); }
   static Reg Div(Reg a, Reg b) { return _mm512_div_pd(a, b); }
   static Reg Rint(Reg x) {
-    constexpr int kAll = 0xff;  // the form without a mask reads an undefined vector in GCC 12
+    constexpr int kAll = 0xff;  // the unmasked intrinsic reads an undefined vector in GCC 12
     return _mm512_maskz_roundscale_pd(kAll, x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
   }
   static Reg Abs(Reg x) { return _mm512_andnot_pd(Set(-0.0), x); }
@@ -31,7 +31,7 @@ struct Vector {
   static Mask Not(Mask m) { return static_cast<Mask>(~m); }
   static bool Any(Mask m) { return m != 0; }
   static Reg Select(Mask m, Reg yes, Reg no) { return _mm512_mask_blend_pd(m, no, yes); }
-  // Two factors, because 2^1024 and 2^-1075 are no normal numbers.
+  // Two factors, because neither 2^1024 nor 2^-1075 is a normal number.
   static Reg TimesPowerOfTwo(Reg x, Reg k) {
     const __m256i exponent = _mm512_maskz_cvtpd_epi32(0xff, k);
     const __m256i half =

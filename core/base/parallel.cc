@@ -16,8 +16,8 @@
 namespace octavo {
 namespace {
 
-// How long a thread spins for the next loop, or for the end of this one, before it sleeps: the
-// steps of a plan follow each other much faster than threads wake up.
+// How long a thread spins for the next loop, or for the end of the current one, before it sleeps: a
+// plan's steps follow each other much faster than threads wake up.
 constexpr std::chrono::microseconds kPatience{50};
 
 thread_local bool inside_a_body = false;
@@ -28,7 +28,7 @@ void Pause() {
 #endif
 }
 
-// Spins until the condition holds; false if it does not within kPatience.
+// Spins until the condition holds; false if that takes longer than kPatience.
 template <class Condition>
 bool CameSoon(Condition condition) {
   using Clock = std::chrono::steady_clock;
@@ -45,13 +45,13 @@ bool CameSoon(Condition condition) {
 
 }  // namespace
 
-// One loop at a time.  Its pieces are claimed one by one from `ticket`, whose upper half numbers
-// the loop and whose lower half counts the pieces left; a thread may read the
-// loop's body once it has claimed a piece, because the loop cannot end before.  The caller does not
-// wait for threads that have claimed nothing.
+// One loop runs at a time.  Threads claim its pieces one by one from `ticket`: the upper half
+// numbers the loop, the lower half counts the remaining pieces.  A thread that has claimed a piece
+// may read the loop's body, because the loop cannot end before that piece does.  The caller does
+// not wait for threads that have claimed nothing.
 struct ThreadPool::State {
   std::mutex one_loop;
-  std::mutex mutex;  // guards sleeping only
+  std::mutex mutex;  // guards only the sleeping threads
   std::condition_variable wake, finished;
   std::vector<std::thread> threads;
   std::atomic<uint64_t> ticket{0};
@@ -68,7 +68,7 @@ struct ThreadPool::State {
   static int64_t Left(uint64_t ticket) { return static_cast<int64_t>(ticket & 0xffffffff); }
   bool HasWork() const { return closing || Left(ticket) > 0; }
 
-  // Runs pieces until none is left.
+  // Runs pieces until all are claimed.
   void Work() {
     uint64_t seen = ticket;
     while (Left(seen) > 0) {
@@ -135,7 +135,7 @@ void ThreadPool::For(int64_t count, int64_t grain,
   if (threads_ == 1 || count <= grain || inside_a_body) return body(0, count);
 
   const std::lock_guard only(state_->one_loop);
-  // A few pieces per thread balance cores of different speed at little cost of claiming.
+  // A few pieces per thread balance cores of different speed and add little claiming overhead.
   const int64_t most = std::min<int64_t>((count + grain - 1) / grain, threads_ * 4);
   state_->body = &body;
   state_->count = count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A fixed set of threads that runs loops.  Ranges depend on the index only, so results do not
-// depend on which thread runs which range.
+// A fixed set of threads that runs loops.  How a loop is split depends only on its index range, so
+// results do not depend on which thread runs which part.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,10 @@ class ThreadPool {
 
   int threads() const { return threads_; }
 
-  // Calls body(begin, end) for disjoint ranges that cover [0, count), each at least `grain` long
-  // but the last, and returns when all are done.  The body must not throw.  Safe to call from
-  // several threads: loops run one after another.  A call from within a body runs inline.
+  // Calls body(begin, end) for disjoint ranges that cover [0, count) and returns when all are done.
+  // Each range except the last has at least `grain` elements.  The body must not throw.  Several
+  // threads may call this: their loops run one after another.  A call from within a body runs
+  // inline.
   void For(int64_t count, int64_t grain, const std::function<void(int64_t, int64_t)>& body);
 
  private:

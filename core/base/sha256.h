@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SHA-256 (libcrypto's), in one go or in pieces.  Digests are 64 lower-case hexadecimal digits.
+// SHA-256 (libcrypto's), in one call or in pieces.  Digests are 64 lower-case hexadecimal digits.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ class Sha256 {
 
   void Update(std::span<const std::byte> bytes);
   void Update(std::string_view text);
-  // The digest of all that was given; the object must not be used afterwards.
+  // The digest of all updates; the object must not be used afterwards.
   std::string Finish();
 
  private:

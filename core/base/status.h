@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Error handling.  A fallible function returns Status or Result<T>; both are [[nodiscard]].  The
-// message of an Error names the offending thing and what it must be; its code tells who must act.
+// Errors.  A fallible function returns Status or Result<T>; both are [[nodiscard]].  An Error's
+// code says who caused the failure; its message says what was found and what is required.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,16 +17,16 @@ enum class Code {
   kUsage,              // the command or the options are wrong
   kUnimplemented,      // valid, but not supported
   kResourceExhausted,  // too much at this moment; the same job may fit later
-  kTooLarge,           // can never fit the limits
-  kUnavailable,        // the service cannot be reached, or its answer was cut off
+  kTooLarge,           // can never fit within the limits
+  kUnavailable,        // cannot reach the service, or its reply was incomplete
   kDeadlineExceeded,   // time ran out
-  kCancelled,          // the caller or the client cancelled it
+  kCancelled,          // a caller requested the stop
   kAborted,            // the job's worker died
-  kInternal,           // a bug in Octavo
+  kInternal,           // a defect in Octavo
 };
 
-// `reason` is one upper-case word that a program can match (ErrorInfo.reason on the wire);
-// `node` and `field` name the offending thing where there is one.
+// `reason` is one upper-case word for programs to match (ErrorInfo.reason on the wire); `node` and
+// `field` name the offending node and field, if any.
 struct Error {
   Code code = Code::kInternal;
   std::string message = {};
@@ -37,7 +37,7 @@ struct Error {
   bool operator==(const Error&) const = default;
 };
 
-// The reason of an error with this code that sets no more specific one.
+// The reason reported for a code if no more specific one is known.
 std::string_view DefaultReason(Code code);
 
 template <class T>
@@ -47,7 +47,7 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
 };
 using Status = Result<void>;
 
-// What Fail returns: converts to any Result; details are added by chained calls:
+// The return type of Fail: converts to any Result and accepts details in a chain:
 //   return Fail(Code::kInvalidArgument, "Conv '{}': ...", name).Node(name).Field("strides");
 class [[nodiscard]] Failure {
  public:
@@ -87,7 +87,7 @@ Failure Fail(Code code, fmt::format_string<Args...> format, Args&&... args) {
                        .reason = std::string(DefaultReason(code))});
 }
 
-// Returns the error of a callee to the caller.
+// Passes a callee's error on to the caller.
 inline Failure Forward(Error error) { return Failure(std::move(error)); }
 
 }  // namespace octavo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The version of this build.  It is part of every action digest; the revision and the build type
-// are not, since they do not change results.
+// Octavo's version.  The version is part of every action digest; the revision and the build type
+// are not, because they do not change results.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace octavo {
 
-// The content of the file VERSION, "0.1.0".
+// The content of the file VERSION, for example "0.1.0".
 std::string_view Version();
 
-// CMake's build type, "Release".
+// CMake's build type, for example "Release".
 std::string_view BuildType();
 
-// What --version prints after the program's name:
-// "0.1.0 (revision 2ca216d4bd7c, Release, avx512vnni)", the instruction set being CurrentIsa().
+// The text that --version prints after the program's name: "0.1.0 (revision 2ca216d4bd7c, Release,
+// avx512vnni)".  The instruction set is CurrentIsa().
 std::string VersionText(std::string_view revision);
 
 }  // namespace octavo

@@ -9,7 +9,7 @@ namespace octavo::data {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-// numpy itself refuses longer ones when it does not trust a file.
+// numpy itself rejects longer headers in untrusted files.
 constexpr size_t kMaxHeader = 10000;
 constexpr size_t kMaxRank = 32;
 
@@ -26,7 +26,7 @@ struct TypeWord {
   ir::DType dtype = {};
 };
 
-// numpy's kind and size, without the byte order.
+// numpy's type letter and size, without the byte order.
 constexpr TypeWord kTypes[] = {
     {"f4", ir::DType::kF32}, {"f8", ir::DType::kF64}, {"f2", ir::DType::kF16},
     {"i1", ir::DType::kI8},  {"u1", ir::DType::kU8},  {"i2", ir::DType::kI16},
@@ -40,8 +40,8 @@ struct Header {
   std::optional<ir::Shape> shape = {};
 };
 
-// Parses the header, a Python dictionary literal: {'descr': '<f4', 'fortran_order': False, 'shape':
-// (2, 3), }
+// Parses the header, a Python dictionary with a small grammar of its own:
+// {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }
 class HeaderParser {
  public:
   HeaderParser(std::string_view what, std::string_view text) : what_(what), text_(text) {}
@@ -136,7 +136,7 @@ void SwapBytes(ir::Tensor& tensor) {
   for (int64_t i = 0; i < tensor.size(); ++i, at += width) std::reverse(at, at + width);
 }
 
-// Elements stored with the first axis running fastest, brought into row-major order.
+// Converts elements from Fortran order (the first axis varies fastest) to row-major order.
 ir::Tensor FromFortran(const ir::Tensor& stored) {
   ir::Tensor result(stored.dtype(), stored.shape());
   const auto width = static_cast<size_t>(ir::SizeOf(stored.dtype()));
@@ -218,14 +218,14 @@ Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes) {
 std::string WriteNpy(const ir::Tensor& tensor) {
   const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
                                   [&](const TypeWord& row) { return row.dtype == tensor.dtype(); });
-  // numpy has no bfloat16, so its bits are written as u2.
+  // numpy has no bfloat16, so its bits are stored as u2.
   const std::string_view word = type == std::end(kTypes) ? "u2" : type->word;
   const std::string_view order = ir::SizeOf(tensor.dtype()) == 1 ? "|" : "<";
   std::string extents = fmt::format("{}", fmt::join(tensor.shape(), ", "));
   if (tensor.rank() == 1) extents += ",";
   std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
                                    order, word, extents);
-  // Magic, version, length, header and newline fill a multiple of 64 bytes.
+  // Magic, version, length, header and newline are padded to a multiple of 64 bytes.
   const size_t total = (10 + header.size() + 1 + 63) / 64 * 64;
   header.append(total - 10 - header.size() - 1, ' ');
   header += '\n';

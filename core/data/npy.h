@@ -9,12 +9,12 @@
 
 namespace octavo::data {
 
-// `what` names the array in messages.  kInvalidArgument (reason INVALID_NPY) for what is no .npy
-// file or ends early; kUnimplemented for element types that a graph cannot hold.  A native array
-// is a view of the bytes.
+// `what` names the array in messages.  kInvalidArgument (reason INVALID_NPY) for bytes that are not
+// a complete .npy file; kUnimplemented for element types that a graph cannot hold.  An array in
+// native byte order is a view of the bytes.
 Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes);
 
-// Version 1.0, C order.
+// Writes version 1.0, C order.
 std::string WriteNpy(const ir::Tensor& tensor);
 
 }  // namespace octavo::data

@@ -16,7 +16,7 @@ constexpr uint32_t kEndRecord = 0x06054b50;
 constexpr uint32_t kEndRecord64 = 0x06064b50;
 constexpr uint32_t kEndLocator64 = 0x07064b50;
 constexpr uint16_t kStored = 0, kDeflated = 8;
-constexpr uint32_t kIn64 = 0xffffffff;  // "see the 64-bit extra field"
+constexpr uint32_t kIn64 = 0xffffffff;  // the value is in the 64-bit extra field
 
 template <class... Args>
 Failure Wrong(std::string_view what, fmt::format_string<Args...> format, Args&&... args) {
@@ -34,7 +34,7 @@ struct Member {
   uint64_t packed = 0, size = 0, offset = 0;
 };
 
-// Little-endian fields at checked offsets.
+// Reads little-endian fields with bounds checks.
 class Reader {
  public:
   Reader(std::string_view what, const Blob& bytes) : what_(what), bytes_(bytes) {}
@@ -111,7 +111,7 @@ class Reader {
                   .packed = Number(at + 20, 4),
                   .size = Number(at + 24, 4),
                   .offset = Number(at + 42, 4)};
-    // Extra field 1 has, in this order, those of the three that did not fit.
+    // Extra field 1 holds, in this order, those of the three values that did not fit.
     for (uint64_t field = at + 46 + name; field + 4 <= at + 46 + name + extra;) {
       const uint64_t length = Number(field + 2, 2);
       if (field + 4 + length > at + 46 + name + extra) break;
@@ -130,7 +130,8 @@ class Reader {
   const Blob& bytes_;
 };
 
-// Inflates until the stream ends; never holds more than `budget` bytes, whatever is claimed.
+// Inflates until the stream ends; never holds more than `budget` bytes, whatever size the archive
+// claims.
 Result<Blob> Inflate(std::string_view what, const Member& member, const Blob& packed,
                      uint64_t budget) {
   if (member.size > budget) {
@@ -148,7 +149,7 @@ Result<Blob> Inflate(std::string_view what, const Member& member, const Blob& pa
       stream.avail_in = static_cast<uInt>(std::min<uint64_t>(left, 1 << 30));
       left -= stream.avail_in;
     }
-    // The buffer grows with the bytes inflated, not with the size that the archive claims.
+    // The buffer grows with the actual output.
     const size_t before = out.size();
     out.resize(before + std::clamp<size_t>(before, 1 << 16, 64 << 20));
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + before);
@@ -222,8 +223,8 @@ void Put(std::string& out, uint64_t value, int width) {
   for (int i = 0; i < width; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
 }
 
-// The fields that a member's local header and its directory entry have in common.  Sizes are always
-// in a 64-bit extra field, so that all members have one form.
+// Writes the fields that a member's local header and its directory entry share.  Sizes are always
+// in a 64-bit extra field, so that one form suffices.
 void PutCommon(std::string& out, const Member& member, size_t extra) {
   Put(out, 45, 2);       // version needed: 64-bit sizes
   Put(out, 1 << 11, 2);  // names are UTF-8

@@ -31,7 +31,7 @@ std::optional<int64_t> NumberOf(std::string_view text) {
   return number;
 }
 
-// "3/input_1.pb" or "test_data_set_3/input_1.npy" in its parts.
+// The parts of "3/input_1.pb" or "test_data_set_3/input_1.npy".
 struct NumberedName {
   int64_t sample = 0, input = 0;
   bool proto = false;
@@ -56,7 +56,8 @@ std::optional<NumberedName> ParseNumbered(std::string_view name) {
   return NumberedName{*sample, *input, proto};
 }
 
-// 64 random bits from a counter: the same everywhere, and any element can be had on its own.
+// 64 random bits from a counter: the same on every machine, and each element independent of the
+// others.
 uint64_t Mix(uint64_t x) {
   x += 0x9e3779b97f4a7c15;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
@@ -64,7 +65,7 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Floats in [-1, 1); integers in [0, 2), which are valid indices into any table or mask.
+// Floats in [-1, 1); integers in [0, 2), which are valid indices for every table and mask.
 Result<ir::Tensor> RandomTensor(const SampleInput& input, uint64_t seed) {
   if (!ir::IsInteger(input.type.dtype) && input.type.dtype != ir::DType::kF32 &&
       input.type.dtype != ir::DType::kBool) {
@@ -75,7 +76,7 @@ Result<ir::Tensor> RandomTensor(const SampleInput& input, uint64_t seed) {
   }
   ir::Tensor tensor(input.type.dtype, input.type.shape);
   const auto width = static_cast<size_t>(ir::SizeOf(input.type.dtype));
-  // A quantized input takes any integer.
+  // A quantized input accepts any integer.
   const uint64_t mask = input.type.quantized() ? ~uint64_t{0} : 1;
   for (int64_t i = 0; i < tensor.size(); ++i) {
     const uint64_t bits = Mix(seed + static_cast<uint64_t>(i));
@@ -131,7 +132,7 @@ Result<SampleSource> SampleSource::Open(const std::vector<NamedBlob>& blobs,
   std::map<int64_t, std::map<int64_t, ir::Tensor>> samples;
   for (const NamedBlob& blob : blobs) {
     const auto parts = ParseNumbered(blob.name);
-    if (!parts) continue;  // outputs and notes, not inputs
+    if (!parts) continue;  // outputs and notes
     Result<ir::Tensor> tensor = parts->proto ? parse(blob.bytes) : ReadNpy(blob.name, blob.bytes);
     if (!tensor) {
       Error error = tensor.error();
@@ -177,7 +178,7 @@ SampleSource SampleSource::Only(const std::vector<std::string>& inputs,
                                 const std::vector<std::string>& kept) const {
   SampleSource source = *this;
   for (std::vector<ir::Tensor>& row : source.numbered_) {
-    if (row.size() != inputs.size()) continue;  // cutting will say so
+    if (row.size() != inputs.size()) continue;  // CutSamples reports this
     std::vector<ir::Tensor> part;
     for (size_t i = 0; i < inputs.size(); ++i) {
       if (std::ranges::count(kept, inputs[i]) > 0) part.push_back(row[i]);
@@ -187,7 +188,7 @@ SampleSource SampleSource::Only(const std::vector<std::string>& inputs,
   return source;
 }
 
-// ---------------------------------------------------------------- cutting
+// ---------------------------------------------------------------- cutting into batches
 
 class SampleCutter {
  public:
@@ -249,13 +250,13 @@ class SampleCutter {
 
   Status CheckType(const SampleInput& input, const ir::Tensor& array) const {
     if (array.dtype() == input.type.dtype) return {};
-    // numpy has no bfloat16; such arrays are stored as the bits, in u2.
+    // numpy has no bfloat16; arrays store its bits as uint16.
     if (array.dtype() == ir::DType::kU16 && input.type.dtype == ir::DType::kBF16) return {};
     return Wrong(input.name, "input '{}' takes {}, but its array is {}", input.name,
                  ir::NumpyName(input.type.dtype), ir::NumpyName(array.dtype()));
   }
 
-  // How many batches an array makes; its leading dimension counts samples.
+  // The number of batches in an array; its leading dimension counts samples.
   Result<int64_t> BatchesOf(size_t i, const ir::Tensor& array) const {
     const SampleInput& input = inputs_[i];
     const ir::Shape &want = input.type.shape, &have = array.shape();
@@ -269,13 +270,14 @@ class SampleCutter {
       return Wrong(input.name, "input '{}' takes {} samples at once, and its array has {}",
                    input.name, want[0], have[0]);
     }
-    // An input without a batch axis: one more dimension in front counts samples.
+    // An input without a batch axis: the array has one more leading dimension, which counts
+    // samples.
     if (!have.empty() && have[0] > 0 && fits(0)) return have[0];
     return Wrong(input.name, "input '{}' has shape [{}], but its array has shape [{}]", input.name,
                  fmt::join(want, ","), fmt::join(have, ","));
   }
 
-  // Adds the batches of one array per input.
+  // Appends the batches from one array per input.
   Status Cut(const std::vector<ir::Tensor>& arrays) {
     if (arrays.size() != inputs_.size()) {
       return Wrong("data", "{} arrays for a model with {} inputs", arrays.size(), inputs_.size());

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of `--data`, cut into batches of the model's batch size.
+// The samples of `--data`, cut into the batches that a model accepts.
 //
 //   one .npz              an array per input; the leading dimension counts samples
 //   one .npy              for a model with a single input
 //   "0/input_0.pb", ..    a directory: numbered folders, `input_K.pb` or `.npy` per input
-//   "random:SEED[:N]"     N (8) samples drawn evenly from [-1, 1), or small whole numbers
+//   "random:SEED[:N]"     N (8) samples, uniform in [-1, 1), or small integers
 #pragma once
 
 #include <functional>
@@ -23,22 +23,23 @@ struct NamedBlob {
   Blob bytes = {};
 };
 
-// Reads a TensorProto.  The caller supplies it, because only core/onnx knows that format.
+// Parses a TensorProto; the caller supplies it, because only core/onnx knows that format.
 using TensorParser = std::function<Result<ir::Tensor>(const Blob&)>;
 
-// The arrays as read, before they are matched with the inputs of a model.
+// The arrays as read, not yet matched with a model.
 class SampleSource {
  public:
   static Result<SampleSource> Open(const std::vector<NamedBlob>& blobs, const TensorParser& parse);
 
-  // The same samples with only the arrays of the inputs `kept`; `inputs` are all of the model's.
+  // The same samples with only the arrays of the inputs `kept`; `inputs` lists all inputs of the
+  // model.
   SampleSource Only(const std::vector<std::string>& inputs,
                     const std::vector<std::string>& kept) const;
 
   bool random() const { return random_.has_value(); }
 
-  // The shapes by input name (or, where samples are numbered, by position "0", "1"..) that bind a
-  // model's dynamic extents.  Empty for random samples.
+  // The shapes that bind a model's dynamic extents, by input name (for numbered samples by
+  // position: "0", "1"..).  Empty for random samples.
   std::map<std::string, ir::Shape> Shapes(const std::vector<std::string>& inputs) const;
 
  private:
@@ -54,7 +55,7 @@ class SampleSource {
   std::optional<Random> random_;
 };
 
-// An input of the model, with its bound shape.
+// One input of a model, with its shape bound.  Lists of them keep the model's order of inputs.
 struct SampleInput {
   std::string name = {};
   ir::Type type = {};
@@ -62,16 +63,17 @@ struct SampleInput {
 };
 
 struct Samples {
-  std::vector<std::vector<ir::Tensor>> batches = {};  // [batch][input], of exactly the types
+  std::vector<std::vector<ir::Tensor>> batches = {};  // [batch][input]; types match exactly
   int64_t count = 0;                                  // samples in all batches
 };
 
-// kInvalidArgument names the input whose array is missing, of another type or of another shape,
-// or does not cut into whole batches.
+// kInvalidArgument names the input whose array is missing, has another type or shape, or cannot be
+// cut into whole batches.
 Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs);
 
-// The value that all samples have for the only input of `source`, which determines a shape;
-// kUnimplemented if they differ.  None for random samples.
+// The elements that all samples share for the input `input`, the only one of `source`;
+// kUnimplemented if the samples differ, because the input decides a shape.  nullopt for random
+// samples.
 Result<std::optional<ir::Tensor>> CommonValue(const SampleSource& source, const SampleInput& input);
 
 }  // namespace octavo::data

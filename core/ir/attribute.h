@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The attributes of a node, by ONNX's names, sorted.
+// The attributes of a node, sorted by their ONNX names.
 #pragma once
 
 #include <map>
@@ -38,8 +38,8 @@ class AttrMap {
   }
   bool Has(std::string_view name) const { return map_.find(name) != map_.end(); }
 
-  // The attribute's value, or the fallback where it is absent or of another kind (which the
-  // verifier refuses).
+  // The attribute's value, or the fallback if the attribute is absent or of another kind (the
+  // verifier rejects the latter).
   int64_t Int(std::string_view name, int64_t fallback) const { return Get(name, fallback); }
   float Float(std::string_view name, float fallback) const { return Get(name, fallback); }
   std::string String(std::string_view name, std::string fallback) const {

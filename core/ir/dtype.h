@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element types of a tensor, with ONNX's meaning of each.
+// The element types of a tensor, with ONNX's semantics.
 #pragma once
 
 #include <cstdint>
@@ -24,20 +24,20 @@ enum class DType : uint8_t {
   kBool,
 };
 
-// "f32", "i8", "bool": the words of text graphs, options and target files.
+// "f32", "i8", "bool": the names in text graphs, options and target files.
 std::string_view Name(DType dtype);
 std::optional<DType> ParseDType(std::string_view name);
-// "float32", "int8", "bool": numpy's words.
+// "float32", "int8", "bool": numpy's names.
 std::string_view NumpyName(DType dtype);
 
 // Bytes of one element.
 int SizeOf(DType dtype);
 bool IsFloat(DType dtype);
-// Signed or unsigned integers; bool is none.
+// Signed or unsigned integers; bool is not one of them.
 bool IsInteger(DType dtype);
 bool IsSigned(DType dtype);
 
-// The integers that an integer type can store: [-128, 127] for i8.  u64 ends at INT64_MAX.
+// The integers that an integer type can store: [-128, 127] for i8.  For u64, max is INT64_MAX.
 struct IntegerRange {
   int64_t min = 0;
   int64_t max = 0;

@@ -7,7 +7,7 @@
 
 namespace octavo::ir {
 
-// ---------------------------------------------------------------- reading
+// ---------------------------------------------------------------- queries
 
 std::vector<NodeId> Graph::Readers(ValueId id) const {
   std::vector<NodeId> readers;
@@ -21,7 +21,7 @@ ValueId Graph::Find(std::string_view name) const { return {values_by_name_.Find(
 
 ValueId Graph::Resolve(std::string_view name) const {
   if (const ValueId own = Find(name)) return own;
-  // An alias may lead to another alias.  Each step leads to a newer value, so the loop ends.
+  // An alias may resolve to another alias.  Each step finds a newer value, so the loop ends.
   auto at = aliases_.find(name);
   while (at != aliases_.end() && value(at->second).erased) {
     at = aliases_.find(value(at->second).name);
@@ -76,7 +76,7 @@ NodeId Graph::Create(Definition definition) {
   }
   node.name = std::move(definition.name);
   if (node.name.empty() && !node.results.empty()) node.name = UniqueNodeName(name(node.results[0]));
-  // The name of an erased node now belongs to this one.
+  // This node takes over the name of an erased node.
   if (const NodeId old = FindNode(node.name); old && nodes_[old.index].erased) {
     nodes_by_name_.Remove(node.name, nodes_);
   }
@@ -326,7 +326,7 @@ Status Graph::Sort() {
   return {};
 }
 
-// ---------------------------------------------------------------- inner workings
+// ---------------------------------------------------------------- internals
 
 NodeId Graph::FirstOf(const std::set<NodeId>& some) const {
   NodeId first = *some.begin();

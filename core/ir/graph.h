@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network: values and nodes in topological order behind typed ids.  A rewrite changes how a
-// value is computed (Redefine) or makes its consumers read another value (Forward, which records
+// A network: values and nodes in topological order, addressed by typed ids.  A rewrite changes how
+// a value is computed (Redefine) or makes its consumers use another value (Forward, which records
 // an alias); no function renames a value or loses a name.  Copyable; not thread-safe while it is
-// changed.
+// being changed.
 #pragma once
 
 #include <map>
@@ -27,12 +27,12 @@ struct Use {
 struct Value {
   std::string name = {};
   Type type = {};
-  NodeId producer = {};        // none: a graph input or a constant
-  int result = 0;              // which result of the producer
+  NodeId producer = {};        // invalid: a graph input or a constant
+  int result = 0;              // index among the producer's results
   PayloadPtr constant = {};    // set: a constant
   std::vector<Use> uses = {};  // by nodes; in no particular order
   bool is_input = false;
-  int output_uses = 0;  // how often it is listed as a graph output
+  int output_uses = 0;  // how often the graph outputs list it
   bool erased = false;
 };
 
@@ -51,12 +51,12 @@ struct Node {
   ValueId result(size_t i = 0) const { return results[i]; }
 };
 
-// Steps through nodes in order.  Erasing the node at hand, or adding before it, is safe.
+// Iterates over nodes in order.  Erasing the current node, or inserting before it, is safe.
 class NodeRange;
 
 class Graph {
  public:
-  // ------------------------------------------------------------ reading
+  // ------------------------------------------------------------ queries
   const Value& value(ValueId id) const { return values_[id.index]; }
   const Node& node(NodeId id) const { return nodes_[id.index]; }
   const Type& type(ValueId id) const { return values_[id.index].type; }
@@ -66,14 +66,14 @@ class Graph {
   NodeRange nodes() const;
   NodeId first() const { return first_; }
   int64_t node_count() const { return node_count_; }
-  // One past the largest index ever given; erased entries included.
+  // One past the largest index ever assigned; erased entries included.
   size_t value_bound() const { return values_.size(); }
   size_t node_bound() const { return nodes_.size(); }
 
   bool IsConstant(ValueId id) const { return value(id).constant != nullptr; }
   bool IsOutput(ValueId id) const { return value(id).output_uses > 0; }
   bool IsInput(ValueId id) const { return value(id).is_input; }
-  // Readers by nodes plus listings as graph output.
+  // Uses by nodes plus occurrences among the graph outputs.
   int CountUses(ValueId id) const {
     return static_cast<int>(value(id).uses.size()) + value(id).output_uses;
   }
@@ -82,36 +82,37 @@ class Graph {
     const NodeId producer = value(id).producer;
     return producer ? &node(producer) : nullptr;
   }
-  // The readers in topological order, each node once.
+  // The consumers in topological order, each node once.
   std::vector<NodeId> Readers(ValueId id) const;
 
   // Finds a value by its own name.
   ValueId Find(std::string_view name) const;
-  // Finds a value by its own name or an alias: the value that now represents an original name.
+  // By its own name or an alias: the value that now represents an original name.
   ValueId Resolve(std::string_view name) const;
-  // Names that rewrites forwarded, with the value that each led to then; Resolve follows them.
+  // Names that rewrites forwarded, with the value that replaced each at that time; Resolve follows
+  // chains of them.
   const std::map<std::string, ValueId, std::less<>>& aliases() const { return aliases_; }
-  // Original names whose values rewrites removed.
+  // Original names of values that rewrites removed.
   const std::set<std::string, std::less<>>& retired() const { return retired_; }
   // Whether the graph ever had a value of this name.
   bool Knows(std::string_view name) const {
     return Find(name) || aliases_.count(name) || retired_.count(name);
   }
-  // The node of that name; of several (which the verifier refuses) the first.
+  // The node of that name; if several have it (the verifier rejects that), the first.
   NodeId FindNode(std::string_view name) const { return {nodes_by_name_.Find(name, nodes_)}; }
 
-  // Whether the verifier has passed the graph and nothing has changed it since.
+  // Whether the verifier accepted the graph and nothing has changed since.
   bool verified() const { return verified_; }
   void SetVerified() { verified_ = true; }
 
-  // Operator set versions by domain, as the model declared them ("" is ONNX).
+  // Operator set versions by domain, as declared by the model ("" is ONNX).
   std::map<std::string, int64_t> opsets = {};
   // The model's own name and its metadata_props.
   std::string graph_name = {};
   std::map<std::string, std::string> metadata = {};
 
   // ------------------------------------------------------------ building
-  // Names must be new (UniqueName makes one); the verifier checks it, not these functions.
+  // Names must be new (UniqueName makes one); the verifier checks that, these functions do not.
   ValueId AddInput(std::string name, Type type);
   ValueId AddConstant(std::string name, PayloadPtr payload, Type type);
   ValueId AddConstant(std::string name, Tensor tensor);
@@ -130,7 +131,7 @@ class Graph {
   NodeId InsertAfter(NodeId position, Definition definition);
   // `base`, or `base_1`, `base_2`.. if taken.
   std::string UniqueName(std::string_view base) const;
-  // `base`, or `base_1`.. if a node has it.
+  // `base`, or `base_1`, `base_2`.. if a node has that name.
   std::string UniqueNodeName(std::string_view base) const;
 
   // ------------------------------------------------------------ rewriting
@@ -141,38 +142,39 @@ class Graph {
   void SetPayload(ValueId id, PayloadPtr payload, Type type);
   // Turns the only result of a node into a constant of the same name and removes the node.
   void DefineAsConstant(ValueId id, PayloadPtr payload, Type type);
-  // The same for all results of a node, which keep their types.
+  // Does the same for all results of a node; they keep their types.
   void DefineAsConstants(NodeId id, std::span<const PayloadPtr> payloads);
-  // Turns a constant into the result of a new node, placed before its first reader.
+  // Turns a constant into the result of a new node, inserted before the first consumer.
   NodeId DefineAsNode(ValueId constant, Definition definition);
-  // Puts a new node between a value and its readers: the producer computes a new value
-  // `inner_name` of `inner_type`, and `id`, with its name and its readers, becomes the result of
-  // `definition` (one input, the inner value, is added in front; no results).  Returns the inner
-  // value.  Not for graph inputs and constants.
+  // Inserts a new node between a value and its consumers.  The producer of `id` then computes a new
+  // value `inner_name` of type `inner_type`.  `id` keeps its name and its consumers and becomes the
+  // result of `definition`, which must list no results; the inner value is inserted as its input 0.
+  // Returns the inner value.  Not for graph inputs and constants.
   ValueId Interpose(ValueId id, std::string inner_name, Type inner_type, Definition definition);
-  // Makes the producer of `inner` compute `outer` directly: the node of `outer`, the only consumer
-  // of `inner`, is removed, and the name of `inner` is retired.  The caller keeps the types right.
+  // Makes the producer of `inner` compute `outer` directly: removes the node that computes `outer`,
+  // which must be the only consumer of `inner`, and retires the name of `inner`.  The caller keeps
+  // the types right.
   void Absorb(ValueId inner, ValueId outer);
-  // Every reader of `from` reads `to` instead, and `from`'s name becomes an alias of `to`.
-  // `from` must not be a graph output.  Its producer stays until erased.
+  // Replaces all uses of `from` by `to`, and makes the name of `from` an alias of `to`.  `from`
+  // must not be a graph output.  Its producer stays until it is erased.
   void Forward(ValueId from, ValueId to);
-  // Removes the node and its results, which must have no consumers; names that no value carries
-  // any more are retired.
+  // Removes the node and its results, which must have no consumers; retires names that no longer
+  // denote a value.
   void Erase(NodeId id);
-  // Removes a constant without consumers; its name is retired.
+  // Removes a constant without consumers and retires its name.
   void EraseConstant(ValueId id);
-  // Removes nodes and constants without consumers.  Returns how many nodes.
+  // Removes nodes and constants without consumers.  Returns the number of removed nodes.
   int EraseDead();
   void AddAlias(std::string name, ValueId id);
-  // For readers of saved graphs: a name that no value carries any more.
+  // For loading saved graphs: records a name that no longer denotes a value.
   void AddRetired(std::string name) { retired_.insert(std::move(name)); }
   void AddOrigin(NodeId id, std::span<const std::string> origin);
-  // Restores topological order; nodes that need not move keep their order.  kInvalidArgument with
-  // a node's name if there is a cycle.
+  // Restores topological order; nodes that need not move keep their order.  kInvalidArgument with a
+  // node's name if the graph has a cycle.
   Status Sort();
 
  private:
-  // Every change to an entry goes through these.
+  // Every change to an entry uses these.
   Value& Edit(ValueId id) {
     verified_ = false;
     return values_[id.index];
@@ -183,9 +185,9 @@ class Graph {
   }
   ValueId AddValue(Value value);
   NodeId Create(Definition definition);
-  // The first in order.  Walks both ways from one of them until it has met all.
+  // The first of them in topological order.  Walks both ways from one of them until it has met all.
   NodeId FirstOf(const std::set<NodeId>& some) const;
-  void Link(NodeId id, NodeId before);  // before nothing: at the end
+  void Link(NodeId id, NodeId before);  // invalid `before`: at the end
   void Unlink(NodeId id);
   void AddUse(ValueId value, Use use);
   void DropUse(ValueId value, Use use);
@@ -198,7 +200,7 @@ class Graph {
   NodeId first_, last_;
   int64_t node_count_ = 0;
   NameIndex values_by_name_;  // those that are not erased
-  NameIndex nodes_by_name_;   // erased ones as well: their names stay taken
+  NameIndex nodes_by_name_;   // erased ones too: their names stay taken
   bool verified_ = false;
   std::map<std::string, ValueId, std::less<>> aliases_;
   std::set<std::string, std::less<>> retired_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed indices into a Graph.  A default-made id means "none": an absent optional input, or no
+// Typed indices into a Graph.  A default-constructed id is invalid: an absent optional input, or no
 // producer.
 #pragma once
 

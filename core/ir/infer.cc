@@ -6,7 +6,7 @@
 namespace octavo::ir {
 namespace {
 
-// Larger results are computed when the job folds constants, not while types are inferred.
+// Larger values are computed when the job folds constants, not during type inference.
 constexpr int64_t kMaxKnownElements = 4096;
 
 struct Operands {
@@ -71,7 +71,7 @@ Result<std::vector<Type>> InferWith(const Node& node, const Operands& operands) 
     for (const int64_t extent : type.shape) {
       if (extent < 0) return context.Invalid("result shape {} is negative", ToString(type.shape));
     }
-    // Leaves room for index arithmetic; the job limits memory.
+    // This leaves room for index arithmetic; the job limits memory.
     if (type.bytes() > (int64_t{1} << 48)) {
       return context.Invalid("result shape {} is too large", ToString(type.shape));
     }
@@ -104,7 +104,7 @@ void Inference::Learn(NodeId id) {
     elements += type.elements();
   }
   if (elements > kMaxKnownElements) return;
-  // Definitions do not compute half-width floats, and no shape depends on them.
+  // Definitions do not support 16-bit floats, and no shape depends on them.
   const auto half = [&](ValueId id) {
     return id && SizeOf(graph_.type(id).dtype) == 2 && IsFloat(graph_.type(id).dtype);
   };
@@ -120,7 +120,7 @@ void Inference::Learn(NodeId id) {
     const Tensor* known = Known(input);
     if (graph_.type(input).quantized()) return;
     if (known == nullptr && node.op->shape_only) {
-      // Only the shape is read, so no elements are needed.
+      // The op uses only the shape, so the tensor needs no elements.
       const Type& type = graph_.type(input);
       shapes.emplace_back(type.dtype, type.shape, std::shared_ptr<void>(), nullptr);
       known = &shapes.back();
@@ -133,7 +133,7 @@ void Inference::Learn(NodeId id) {
   }
   ThreadPool alone(1);
   const EvalContext context{.node = node, .inputs = inputs, .results = results, .pool = &alone};
-  if (!node.op->definition(context)) return;  // the run reports the error
+  if (!node.op->definition(context)) return;  // running the graph reports the error
   for (size_t i = 0; i < results.size(); ++i) {
     known_.insert_or_assign(node.results[i], std::move(results[i]));
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Infers types of results from types of operands, and the few values (shapes, axes) that follow
-// from constants and shapes, so that they are known before any run.
+// Infers the types of results from the types of operands.  Also computes the few values (shapes,
+// axes) that follow from constants and shapes, so that they are known before any run.
 #pragma once
 
 #include <string_view>
@@ -11,21 +11,21 @@
 
 namespace octavo::ir {
 
-// The reason of the error for a type that depends on an operand's elements, which only a run knows.
-// Its field is the operand's name.
+// The error reason if a result type depends on an operand's elements, which only a run can
+// determine.  The error's field is the operand's name.
 inline constexpr std::string_view kDependsOnData = "DEPENDS_ON_DATA";
 
-// Walks a graph in order.  Visit each node after the nodes that it reads from.
+// Walks a graph in order.  Visit each node after the producers of its operands.
 class Inference {
  public:
   explicit Inference(const Graph& graph) : graph_(graph) {}
 
-  // The expressed types of the node's results.  Does not change the graph.
+  // The expressed types of the node's results.  Leaves the graph unchanged.
   Result<std::vector<Type>> Infer(NodeId id);
-  // Remembers the results' elements if they are known and few.  Call after the types of the
-  // results are set in the graph.
+  // Remembers the results' elements if they are known and few.  Call it after writing the types of
+  // the results to the graph.
   void Learn(NodeId id);
-  // The elements of a value where they are known, else null.  Valid until the next Learn.
+  // The elements of a value if they are known, else null.  Valid until the next Learn.
   const Tensor* Known(ValueId id) const;
 
  private:
@@ -33,12 +33,12 @@ class Inference {
   std::unordered_map<ValueId, Tensor> known_;
 };
 
-// Infers the types of all results of unquantized values and writes them into the graph;
-// quantized results keep their dtype and quantization and get the inferred shape.
+// Infers the types of all results and writes them into the graph.  Quantized results keep their
+// dtype and quantization and get only the inferred shape.
 Status InferAll(Graph& graph);
 
-// Types of the results that a node would have; for passes that make new nodes.  Operands'
-// elements are known where they are constants.
+// Types of the results that a new node would have; for passes that create nodes.  An operand's
+// elements are known if it is a constant.
 Result<std::vector<Type>> InferNode(const Graph& graph, const OpDef& op, std::string_view name,
                                     const std::vector<ValueId>& inputs, const AttrMap& attributes,
                                     size_t results = 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantization parameters of one result of a same-scale op: the axis rule of its row
-// (OpDef::map_quant), for each result.
+// The quantization parameters of one result of a same-scale op: the op's axis rule
+// (OpDef::map_quant), applied to each result.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace octavo::ir {
 
-// The quantization of result `result` where data input `input` has `from`; nullopt where no type
-// expresses it.  Where the op's rule maps to all results together, one after the other along the
-// axis (Split), each result gets its own channels of it.
+// The quantization of result `result` if data input `input` has `from`; nullopt if no type can
+// express it.  The op's rule may describe all results together, concatenated along the axis
+// (Split); each result then gets the part for its own channels.
 std::optional<Quant> MapQuant(const Graph& graph, const Node& node, int input, size_t result,
                               const Quant& from);
 

@@ -24,7 +24,7 @@ void NameIndex::Insert(Slot slot) {
 void NameIndex::Vacate(Slot slot) {
   size_t gap = slot.hash & mask();
   while (slots_[gap].position != slot.position) gap = (gap + 1) & mask();
-  // A later slot whose own place is at or before the gap moves into it.
+  // Moves a later entry into the gap if its home slot is at or before the gap.
   for (size_t at = (gap + 1) & mask(); slots_[at].position >= 0; at = (at + 1) & mask()) {
     const size_t wanted = slots_[at].hash & mask();
     if (((at - wanted) & mask()) < ((at - gap) & mask())) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds entries of a vector by their names.  A slot holds a name's hash and its entry's position;
-// only the entry holds the name itself, so the index is small, is copied as plain bytes, and a
-// look-up reads one slot and, where the hash matches, one entry.  An entry is any struct with a
+// Finds entries of a vector by name.  A slot holds a name's hash and its entry's position; only the
+// entry holds the name itself.  The index is therefore small and copied as plain bytes, and a
+// look-up reads one slot and, if the hash matches, one entry.  An entry is any struct with a
 // `name`.
 #pragma once
 
@@ -26,7 +26,7 @@ class NameIndex {
     }
   }
 
-  // Adds the name of entries[position], unless the index has that name already.
+  // Maps the name of entries[position] to this position unless the name is already mapped.
   template <class Entry>
   void Add(int32_t position, const std::vector<Entry>& entries) {
     const std::string_view name = entries[position].name;
@@ -43,7 +43,7 @@ class NameIndex {
  private:
   struct Slot {
     uint32_t hash = 0;
-    int32_t position = -1;  // none: empty
+    int32_t position = -1;  // -1: empty slot
   };
 
   static uint32_t HashOf(std::string_view name) {
@@ -54,7 +54,7 @@ class NameIndex {
   void Insert(Slot slot);
   void Vacate(Slot slot);
 
-  std::vector<Slot> slots_;  // a power of two, a third of them empty
+  std::vector<Slot> slots_;  // size: a power of two; at least a third is empty
   size_t names_ = 0;
 };
 

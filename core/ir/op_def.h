@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the rest of Octavo knows about an operator: one constexpr row per op, in core/ops
-// or in a target description.  Passes, runtime and exporters read these rows; none of them keeps a
-// list of op names.
+// The interface between an operator and the rest of Octavo: one constexpr row per op, in core/ops
+// or in a target description.  Passes, runtime and exporters read these rows; they keep no lists of
+// op names.
 #pragma once
 
 #include <array>
@@ -32,23 +32,23 @@ struct AttrSpec {
 };
 
 // How many inputs or results a node may have.  Inputs past `min` are optional: they may be absent
-// (an invalid ValueId), trailing ones are dropped.
+// (an invalid ValueId); trailing absent ones are dropped.
 struct Arity {
   int min = 1;
   int max = 1;
 };
 inline constexpr int kManyInputs = 1 << 20;
 
-// How the op uses an input.
+// The purpose of an input.
 enum class Role {
-  kData,       // real values that flow through; quantized when the op runs in integers
+  kData,       // real values that the op computes on; quantized when the op runs in integers
   kWeight,     // real values, usually constant; quantized by the target's weight rule
   kBias,       // real values added to the accumulator; int32 at s_x * s_w when quantized
   kParameter,  // never quantized: shapes, indices, axes, scales, bounds
 };
 
-// The opset of ONNX's own domain in which an op first exists.  It has no default, so that a row
-// without it does not compile.
+// The opset of ONNX's own domain that introduced the op.  No default value, so that a row without
+// it does not compile.
 class Since {
  public:
   explicit constexpr Since(int opset) : opset_(opset) {}
@@ -57,17 +57,17 @@ class Since {
  private:
   int opset_;
 };
-// Ops of another domain: Octavo's own, a target's.
+// For ops of another domain: Octavo's own, a target's.
 inline constexpr Since kNotInOnnx{0};
 
 // ---------------------------------------------------------------- quantization
 
-// How a node takes part in integer arithmetic.
+// How a node is quantized.
 struct QuantRule {
   enum class Kind {
-    kFloatOnly,  // stays float between Dequantize and Quantize; `why` says the reason
+    kFloatOnly,  // stays float between Dequantize and Quantize; `why` states the reason
     kNotReal,    // its results are not real values (shapes, indices, bools): nothing to quantize
-    kFree,       // the result's parameters are chosen from the profile
+    kFree,       // calibration chooses the result's parameters
     kSameScale,  // data inputs and result need equal quantization parameters (MLIR's SameScales)
     kFixed,      // the result's real range is known in advance: `range`
   };
@@ -76,7 +76,7 @@ struct QuantRule {
   Range range = {};  // kFixed
 };
 
-// Which rewrites a Rescale at an input or at the output of the node allows.
+// Which rewrites the op allows for a Rescale at an input or at the output.
 struct RescaleRule {
   enum class AtInput {
     kKeep,  // the node needs the operand's type as it is
@@ -85,27 +85,27 @@ struct RescaleRule {
   };
   enum class AtOutput {
     kKeep,
-    kFold,   // into its producer, whose result parameters are free: Rescale(Op(x)) -> Op(x) : t
+    kFold,   // into its producer, which can choose its type: Rescale(Op(x)) -> Op(x) : t
     kHoist,  // exact: Rescale(Op(x)) -> Op(Rescale(x))
   };
   AtInput at_input = AtInput::kKeep;  // of data inputs; of all of them together when kSink
   AtOutput at_output = AtOutput::kKeep;
-  // A further condition on one node for a Rescale from `from` to `to` (MaxPool with an indices
-  // result, Pad whose value must map to itself).  Null: none.  Otherwise "" when allowed, else the
-  // reason as a sentence for the ledger.
+  // A further condition on one node for a Rescale from `from` to `to` (for example, a MaxPool must
+  // have no indices result, and a Pad's value must map to itself).  Null: no condition.  Returns ""
+  // if allowed, else the reason as a sentence for the ledger.
   std::string (*why_not)(const Graph& graph, const Node& node, const Type& from,
                          const Type& to) = nullptr;
 };
 
-// Whether the elements of the results are elements of the data inputs.  Every same-scale op says
-// how; from kCopy on, the definition accepts elements of any type, so it runs on quantized values.
+// Whether the results consist of elements of the data inputs.  Every same-scale op states how. From
+// kCopy on, the definition accepts elements of any type, so it also runs on quantized values.
 enum class Movement {
   kNone,     // results are computed
   kSelect,   // elements of the inputs, selected by comparing numbers (Max, MaxPool, ReduceMin)
   kFill,     // elements of input 0 and a constant (Pad)
   kCopy,     // elements of the inputs (Concat, Where, TopK)
-  kView,     // elements of input 0, at places that the parameters alone decide (Transpose, Slice):
-             // the runtime may alias the input.  Ops whose copy has a kernel of its own
+  kView,     // elements of input 0; their positions depend only on parameters (Transpose, Slice):
+             // the runtime may alias the input.  Ops that have a separate copy kernel
              // (DepthToSpace) are kCopy.
   kReshape,  // the elements of input 0 in the same order; only the shape differs
 };
@@ -114,52 +114,52 @@ enum class Movement {
 
 struct OpDef {
   std::string_view name = {};
-  std::string_view domain = {};  // "" is ONNX's own; "octavo" the IR's (Quantize, Rescale..)
+  std::string_view domain = {};  // "" is ONNX's own; "octavo" is Octavo's (Quantize, Rescale..)
   Since since;
   Arity inputs = {};
   Arity results = {};
   std::span<const AttrSpec> attributes = {};
-  // The role of each input; inputs past the end have the last one's.
+  // The role of each input; inputs past the end have the last role.
   std::array<Role, 7> roles = {};
 
   QuantRule quant = {};
-  // Set if the rule depends on the node (Resize: nearest is a same-scale op, linear is not).
+  // For rules that depend on the node (Resize: nearest is a same-scale op, linear is not).
   QuantRule (*quant_of)(const Graph& graph, const Node& node) = nullptr;
   RescaleRule rescale = {};
-  // For same-scale ops: the quantization that the result has when data input `input` has `from`
-  // (the axis rules).  nullopt where no type expresses it.  Null: the result's is the same, and
-  // per-channel types are not allowed.
+  // For same-scale ops: the quantization of the result if data input `input` has `from` (the axis
+  // rules).  nullopt if no type can express it.  Null pointer: the result has the same
+  // quantization, and per-channel types are not allowed.
   std::optional<Quant> (*map_quant)(const Graph& graph, const Node& node, int input,
                                     const Quant& from) = nullptr;
   // The output-channel axis of input `input` (role kWeight), or -1.
   int (*weight_axis)(const Graph& graph, const Node& node, int input) = nullptr;
 
-  // Sets the expressed type (dtype and shape) of every result, or says what is wrong.
+  // Sets the expressed type (dtype and shape) of every result, or reports an error.
   Status (*infer)(InferContext& context) = nullptr;
-  // The op's float definition: expressed inputs to expressed results.
+  // The op's float definition: computes expressed results from expressed inputs.
   Status (*definition)(const EvalContext& context) = nullptr;
 
   bool commutative = false;
-  // Each result element is a function of the element at the same place of input 0 and of
-  // parameters: an 8-bit operand has a table of 256 results.
+  // Each result element is a function of the element of input 0 at the same index and of
+  // parameters: for an 8-bit operand, a table of 256 entries defines the op.
   bool pointwise = false;
   Movement moves_data = Movement::kNone;
-  // The result is the data operand clamped to a range (Relu, Clip): it may fuse into the clamp of
+  // The result is the data operand clamped to a range (Relu, Clip): the clamp may fuse into that of
   // the operand's producer.
   bool clamps = false;
-  // The result changes by as much as a data operand does (Add, Sub): where operands cancel, their
-  // rounding errors are all that is left.
+  // The result changes by as much as a data operand does (Add, Sub): if the operands cancel, only
+  // their rounding errors remain.
   bool sums = false;
-  // The results depend on the inputs' shapes alone (Shape): known as soon as types are.
+  // The results depend only on the inputs' shapes (Shape): they are known as soon as the types are.
   bool shape_only = false;
-  // The results depend on the order of the data operand's elements alone (ArgMax): any injective
-  // and increasing map of the operand leaves them as they are.
+  // The results depend only on the order of the data operand's elements (ArgMax): any strictly
+  // increasing map of the operand leaves them unchanged.
   bool order_only = false;
-  // The index of the data input that result 0 equals wherever their shapes and expressed dtypes
-  // agree, or -1.  Null: none.
+  // The index of the data input that equals result 0 whenever their shapes and expressed dtypes
+  // agree, or -1.  Null pointer: no such input.
   int (*identity_of)(const Graph& graph, const Node& node) = nullptr;
-  // The second operand that leaves every first operand unchanged bit for bit, its sign included: 1
-  // in x * 1, -0 in x + -0, -inf in Max(x, -inf).
+  // The second operand that leaves every first operand unchanged bit for bit, including the sign:
+  // x * 1, x + -0, Max(x, -inf).
   std::optional<float> neutral = {};
 
   QuantRule QuantOf(const Graph& graph, const Node& node) const {
@@ -172,7 +172,7 @@ struct OpDef {
 constexpr std::array<Role, 7> AllRoles(Role role) {
   return {role, role, role, role, role, role, role};
 }
-// The first roles as given, the last one repeated.
+// The given roles; the last one repeats.
 template <class... Rest>
 constexpr std::array<Role, 7> Roles(Role first, Rest... rest) {
   std::array<Role, 7> roles = {first, rest...};
@@ -182,7 +182,7 @@ constexpr std::array<Role, 7> Roles(Role first, Rest... rest) {
 
 // ---------------------------------------------------------------- contexts
 
-// The arguments of `infer`.  Types are expressed (a quantized operand is f32).
+// The part of a node that `infer` may use.  Types are expressed (a quantized operand is f32).
 class InferContext {
  public:
   InferContext(const Node& node, std::span<const Type> inputs, std::span<const Tensor* const> known,
@@ -195,12 +195,12 @@ class InferContext {
   const Type& type(size_t input) const { return inputs_[input]; }
   const Shape& shape(size_t input) const { return inputs_[input].shape; }
   DType dtype(size_t input) const { return inputs_[input].dtype; }
-  // The elements where they are known before any run: constants and what follows from them and
-  // from shapes.  Else null.
+  // The elements if they are known before any run: constants, and values computed from constants
+  // and shapes.  Else null.
   const Tensor* known(size_t input) const {
     return input < known_.size() ? known_[input] : nullptr;
   }
-  // The same as int64; an error that names the operand where they are not known.
+  // The same as int64; an error that names the operand if they are not known.
   Result<std::vector<int64_t>> KnownInts(size_t input, std::string_view what) const;
 
   size_t result_count() const { return results_.size(); }
@@ -226,13 +226,13 @@ class InferContext {
   std::vector<Type> results_;
 };
 
-// The arguments of `definition`.  inputs[i] is null for an absent input; results are allocated with
-// the inferred types and zeroed.  Thread count never changes a bit.
+// The operands and results of `definition`.  inputs[i] is null for an absent input; results are
+// allocated with the inferred types and zeroed.  The thread count never changes a bit.
 struct EvalContext {
   const Node& node;
   std::span<const Tensor* const> inputs = {};
   std::span<Tensor> results = {};
-  ThreadPool* pool = nullptr;  // never null when called through core/float_exec
+  ThreadPool* pool = nullptr;  // never null when called by core/float_exec
 
   bool Has(size_t input) const { return input < inputs.size() && inputs[input] != nullptr; }
   const Tensor& in(size_t input) const { return *inputs[input]; }

@@ -8,7 +8,7 @@
 
 namespace octavo::ir {
 
-// Who wrote the model: kQdqWriterOctavo, or anything else.
+// The program that wrote the model: kQdqWriterOctavo or kQdqWriterOther.
 inline const std::string kQdqWriterKey = "octavo.qdq_writer";
 inline constexpr std::string_view kQdqWriterOctavo = "octavo";
 inline constexpr std::string_view kQdqWriterOther = "other";

@@ -12,8 +12,8 @@ namespace octavo::ir {
 namespace {
 
 constexpr size_t kAlignment = 64;
-// Copies of unaligned bytes of this size and more go to a temporary file: models store weights at
-// any offset, and copies of all of them in memory would double the model.
+// Copies of unaligned bytes of at least this size go to a temporary file: models store weights at
+// any offset, and copying all of them into memory would double the model's size.
 constexpr size_t kWorthFile = size_t{4} << 20;
 
 std::shared_ptr<std::byte> Allocate(int64_t bytes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements in row-major order with shared ownership: a fresh buffer that may be written, or a
-// read-only view of bytes that something else keeps alive (a mapped model file).  Copying a
-// Tensor copies a pointer, not the elements.
+// Elements in row-major order with shared ownership: a new writable buffer, or a read-only view of
+// bytes with another owner (a mapped model file).  Copying a Tensor copies a pointer, not the
+// elements.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ class Tensor {
   Tensor() = default;
   // Zeroed elements, aligned to 64 bytes.
   Tensor(DType dtype, Shape shape);
-  // A view of bytes: exactly as many as the elements need.  Bytes that are not aligned to the
-  // element's size are copied.
+  // A view of bytes; their number must match the shape exactly.  Bytes that are not aligned to the
+  // element size are copied.
   Tensor(DType dtype, Shape shape, const Blob& bytes);
-  // A buffer that `owner` keeps alive and that may be written: part of a workspace.
+  // A writable buffer that `owner` keeps alive, such as a part of a workspace.
   Tensor(DType dtype, Shape shape, std::shared_ptr<void> owner, std::byte* data);
 
   template <class T>
@@ -33,7 +33,7 @@ class Tensor {
   static Tensor Scalar(T value) {
     return Of<T>({}, {value});
   }
-  // A 1-D tensor of integers, as shapes and axes are given.
+  // A 1-D tensor of integers, the form of shapes and axes.
   static Tensor Ints(const std::vector<int64_t>& values) {
     return Of<int64_t>({static_cast<int64_t>(values.size())}, values);
   }
@@ -70,9 +70,9 @@ class Tensor {
   // All elements as int64 (integer types and bool).
   std::vector<int64_t> ToInts() const;
 
-  // The same elements under another shape of as many elements.
+  // The same elements under another shape with the same number of elements.
   Tensor Reshaped(Shape shape) const;
-  // A copy that may be written.
+  // A writable copy.
   Tensor Clone() const;
   // Same type, shape and bytes.
   bool operator==(const Tensor& other) const;
@@ -94,8 +94,8 @@ Tensor Tensor::Of(Shape shape, const std::vector<T>& values) {
   return tensor;
 }
 
-// A constant's data.  `seed` is set for tensors that text wrote as random(seed), so that they are
-// printed in this form again.
+// A constant's data.  `seed` is set for tensors that a text graph writes as random(seed), so that
+// they are printed in this form again.
 struct Payload {
   Tensor tensor = {};
   std::optional<uint64_t> seed = {};

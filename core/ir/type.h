@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The type of a value: element type, shape, and the quantization parameters of a quantized value.
-// Per-tensor, per-channel and row-wise quantization are one type, not extra kinds of nodes.
+// One type covers per-tensor, per-channel and row-wise quantization; they need no extra kinds of
+// nodes.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +16,20 @@ namespace octavo::ir {
 // Row-major extents, all >= 0.  {} is a scalar.
 using Shape = std::vector<int64_t>;
 
-// The product of the extents; INT64_MAX where it overflows.
+// The product of the extents; INT64_MAX on overflow.
 int64_t NumElements(const Shape& shape);
 // "1x3x224x224"; "" for a scalar.
 std::string ToString(const Shape& shape);
 // Row-major strides in elements.
 Shape StridesOf(const Shape& shape);
 
-// real value = (stored integer - zero_point) * scale.  With an axis, channel c along it has
-// scales[c] and zero_points[c]; without one both hold one element.
+// real value = (stored integer - zero_point) * scale.  With an axis, channel c along it uses
+// scales[c] and zero_points[c]; without one, both vectors have one element.
 struct Quant {
   std::vector<float> scales = {1.0f};
   std::vector<int32_t> zero_points = {0};  // as many as scales
   std::optional<int> axis = {};            // >= 0
-  int block = 0;                           // elements along the axis that share a pair; 0: none
+  int block = 0;                           // elements along the axis per scale; 0: not blocked
 
   bool operator==(const Quant&) const = default;
 
@@ -44,7 +45,7 @@ struct Quant {
   bool Uniform() const;
 };
 
-// Bounds that real values are proven to stay within.
+// Proven bounds of the real values.
 struct Range {
   float min = 0;
   float max = 0;
@@ -61,15 +62,14 @@ struct Type {
   bool operator==(const Type&) const = default;
 
   bool quantized() const { return quant.has_value(); }
-  // Whether stored elements of both stand for the same real values, so that moving them from one
-  // type to the other converts nothing.  Shape and proven range may differ.
+  // Whether stored elements of both types represent the same real values, so that moving elements
+  // between the types needs no conversion.  Shape and proven range may differ.
   bool SameQuantization(const Type& other) const {
     return dtype == other.dtype && quant == other.quant;
   }
   int64_t elements() const { return NumElements(shape); }
   int64_t bytes() const;
-  // The type that an operator's definition computes on: f32 for a quantized type, else the type
-  // itself.
+  // The type that the op's definition computes on: f32 for a quantized type, else the type itself.
   Type Expressed() const;
 };
 

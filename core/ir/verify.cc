@@ -18,7 +18,7 @@ Failure Broken(std::string_view invariant, const Node& node, fmt::format_string<
       .Node(node.name);
 }
 
-// Whether a value lists a use, without a search through all of them where they are many.
+// Looks up whether a value lists a use; avoids a linear search in long use lists.
 class Uses {
  public:
   explicit Uses(const Graph& graph) : graph_(graph) {}
@@ -99,7 +99,7 @@ Status CheckSameScale(const Graph& graph, const Node& node) {
     for (size_t k = 0; k < node.results.size(); ++k) {
       const ValueId result = node.results[k];
       const Type& type = graph.type(result);
-      // Results that are not real values (the indices of MaxPool) are exempt.
+      // Results that do not represent real values (the indices of MaxPool) are exempt.
       if (!type.quantized() && type.dtype != DType::kF32) continue;
       if (type.quantized() != expected.quantized()) {
         return Broken("G6", node, "'{}' is {} and '{}' is {}, but both must be quantized or none",

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The invariants of a graph, by number.  The pass runner checks them after every pass, the
-// importer and the text parser before they return a graph.
+// The invariants of a graph, by number.  The pass runner checks them after every pass; the importer
+// and the text parser check them before they return a graph.
 //
 //   (G1)  links agree: every use is listed at its value, every result at its producer
 //   (G2)  nodes are in topological order
 //   (G3)  names of values are unique and not empty; names of nodes too
-//   (G4)  a result's expressed type is what its op infers
+//   (G4)  a result's expressed type is the one that its op infers
 //   (G5)  quantization is well-formed: an integer dtype, finite positive scales, zero points
-//         that the dtype holds, as many of both as the axis has channels
+//         within the dtype's range, as many of both as the axis has channels
 //   (G6)  a same-scale op has equal quantization parameters on its data inputs and its result, or
-//         those that its axis rule maps
+//         parameters that match by its axis rule
 //   (G7)  an op or operand that has no integer form is not quantized
 //   (G8)  a constant's data has the type's dtype and shape
 //   (G9)  a quantized bias has the accumulator's scale s_x * s_w and zero point 0
@@ -19,7 +19,7 @@
 
 namespace octavo::ir {
 
-// OK, or kInternal "(G4) Conv 'x': ..." naming the node.
+// OK, or kInternal "(G4) Conv 'x': ..." with the node's name.
 Status Verify(const Graph& graph);
 
 // (G5) for one type.  Importers report it as kInvalidArgument.

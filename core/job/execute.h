@@ -28,9 +28,10 @@ struct ModelInput {
 // consecutive applications that either share one rule and one effect or are all of exact rules.
 enum class Granularity { kRule, kApplication };
 
-// Returns the profile as JSON: ranges and histograms of all values over the samples.  Prepares the
-// graph as a job does.
-Result<std::string> MakeProfile(const ModelInput& input, const StopToken& stop,
+// The profile as JSON: ranges and histograms of all values over the samples, after the same
+// preparation as in a job of that limit.  Values that only jobs of another limit have are in it
+// too, so that it matches under each.
+Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
                                 const Observer& observer);
 
 // Merges the profiles of several shards of the calibration data.
@@ -38,8 +39,14 @@ Result<std::string> MergeProfiles(const std::vector<NamedBlob>& profiles);
 // Converts a profile to Glow's YAML.
 Result<std::string> GlowYamlOf(std::string_view profile);
 
-// Returns one .npy per output (or per value), named after it, and index.json.  Concatenates batched
-// results along axis 0 and stacks others along a new leading axis; quantized values stay integers.
+// One .npy per output (or per value), named after it, and index.json.  Batched results are joined
+// along axis 0, others stacked in a new leading axis; quantized values stay integers.
+// `nans` gets the Quantize nodes that read NaN elements, which become zero points; may be null.
+struct NanInput {
+  std::string node = {};
+  std::string value = {};
+  int64_t count = 0;  // over all samples
+};
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer,
                                         std::vector<NanInput>* nans = nullptr);

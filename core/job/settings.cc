@@ -30,7 +30,9 @@ passes::Effect EffectOf(NumericsLimit limit) {
   return passes::Effect::kExact;
 }
 
-// Resolves the options: fills in every choice that they leave to the target.
+namespace {
+
+// The options as they take effect: every choice that was left to the target is filled in.
 Options Resolved(Options options, const target::Target& target) {
   using enum WeightScales;
   options.target = target.name;

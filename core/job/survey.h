@@ -16,8 +16,11 @@ const ir::Node* WithoutMeaning(const ir::Graph& graph);
 std::vector<passes::Kept> KeptRescales(const ir::Graph& graph, const passes::Findings& findings);
 // Warns about Rescales that ONNX Runtime rewrites by default.
 void WarnOfDoubleQdq(const ir::Graph& graph, std::vector<passes::Warning>& warnings);
-// Matches the entries of a profile with the names of the graph, including constants and fused
-// values.
+// Warns of tests for equality between two computed values of 8 bits: quantizing makes values equal
+// that are not, and unequal that are.
+void WarnOfQuantizedEqual(const ir::Graph& graph, std::vector<passes::Warning>& warnings);
+// Matches the entries of a profile with the names of the graph, constants and fused values
+// included.
 ProfileFigures MatchProfile(const ir::Graph& graph, const profile::Profile& profile);
 
 // Whether a job with these options would quantize the graph; `graph` is the graph at import.

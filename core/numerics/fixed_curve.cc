@@ -8,13 +8,13 @@
 namespace octavo::numerics {
 namespace {
 
-constexpr int32_t kOne = std::numeric_limits<int32_t>::max();  // with no integer bits
-constexpr int32_t kOneOfTwoBits = 1 << 29;                     // with two
+constexpr int32_t kOne = std::numeric_limits<int32_t>::max();  // 1 with no integer bits
+constexpr int32_t kOneOfTwoBits = 1 << 29;                     // 1 with two integer bits
 
 int32_t Multiply(int32_t a, int32_t b) { return DoublingHighMultiply(a, b); }
 int32_t ShiftLeft(int32_t x, int bits) { return Saturate32(int64_t{x} * (int64_t{1} << bits)); }
 
-// exp(x) on [-1/4, 0), no integer bits: the Taylor series about -1/8 to the fourth power.
+// exp(x) on [-1/4, 0), no integer bits: the Taylor series about -1/8, up to the fourth power.
 int32_t ExpOfQuarter(int32_t x) {
   constexpr int32_t kExpOfEighth = 1895147668;  // exp(-1/8)
   constexpr int32_t kThird = 715827883;
@@ -24,7 +24,7 @@ int32_t ExpOfQuarter(int32_t x) {
   return kExpOfEighth + Multiply(kExpOfEighth, t + rest);
 }
 
-// Newton's iteration for 2 / (1 + x), with two integer bits.
+// Newton's iteration for 2 / (1 + x); the result has two integer bits.
 int32_t TwiceReciprocal(int32_t x) {
   constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;
   const auto half_denominator = static_cast<int32_t>((int64_t{x} + kOne + 1) / 2);
@@ -67,7 +67,7 @@ int32_t FixedLogistic(int32_t x, int integer_bits) {
 
 int32_t FixedTanh(int32_t x, int integer_bits) {
   if (x == 0) return 0;
-  // (1 - e) / (1 + e) = 2 / (1 + e) - 1 with e = exp(-2|x|): one more integer bit doubles.
+  // (1 - e) / (1 + e) = 2 / (1 + e) - 1 with e = exp(-2|x|); one more integer bit doubles x.
   const int32_t e = FixedExp(x > 0 ? -x : x, integer_bits + 1);
   const int32_t positive = ShiftLeft(TwiceReciprocal(e) - kOneOfTwoBits, 2);
   return x > 0 ? positive : -positive;

@@ -91,7 +91,7 @@ GlowTransform ToGlowTransform(float m) {
 
 int32_t Transform(int64_t x, GlowTransform m) {
   const int64_t product = (int64_t{Saturate32(x)} >> m.before) * m.scale;
-  // More than 62 bits of shift leave nothing but the sign.
+  // A shift by more than 62 bits would leave only the sign.
   const int after = std::min(m.after, 62);
   const int64_t half = after > 0 ? int64_t{1} << (after - 1) : 0;
   return Saturate32((product + half) >> after);
@@ -111,7 +111,7 @@ int32_t ShiftRounding(int64_t x, int exponent) {
   }
   const int right = std::min(-exponent, 62);
   const int64_t half = int64_t{1} << (right - 1);
-  // Sums of products stay far below 2^62, so the sum does not overflow.
+  // Sums of products are far below 2^62, so the addition does not overflow.
   return Saturate32((x + half) >> right);
 }
 

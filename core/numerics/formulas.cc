@@ -5,14 +5,14 @@
 
 namespace octavo::numerics {
 
-// Whole floats and zero points add exactly in double.
+// The sum of an integral float and a zero point is exact in double.
 double QuantizeToEven(float x, ChannelQuant to) {
   return double{std::nearbyint(x / to.scale)} + to.zero_point;
 }
 
 RescaleFormula RescaleThroughFloat(QuantizeFunction quantize, ChannelQuant from, ChannelQuant to) {
   return [quantize, from, to](int64_t value) {
-    constexpr double kFar = 0x1p52;  // far beyond every stored value, and a whole number
+    constexpr double kFar = 0x1p52;  // integral, and far beyond every stored value
     const float real = static_cast<float>(value - from.zero_point) * from.scale;
     return static_cast<int64_t>(std::clamp(quantize(real, to), -kFar, kFar));
   };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Formulas that several modes share, for the modes' own files.
+// Formulas that the files of several modes share.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace octavo::numerics {
 
-// The stored value of `steps` of type y: the zero point added, then clamped.
+// The stored value of type y for `steps`: adds the zero point, then clamps.
 inline int32_t Stored(int64_t steps, ChannelQuant to, ir::IntegerRange range) {
   return Clamp(steps + to.zero_point, range);
 }
@@ -17,13 +17,13 @@ inline int32_t Stored(int64_t steps, ChannelQuant to, ir::IntegerRange range) {
 // rne(x / s) + z
 double QuantizeToEven(float x, ChannelQuant to);
 
-// Rescale as Quantize(Dequantize(value)), by the mode's Quantize.
+// Rescale computed as Quantize(Dequantize(value)), with the mode's Quantize function.
 RescaleFormula RescaleThroughFloat(QuantizeFunction quantize, ChannelQuant from, ChannelQuant to);
 
-// Mul as a requantized product of centered values.
+// Mul as the requantized product of centered values.
 BinaryFormula Multiply(RequantizeFormula requantize, const ir::Type& y);
 
-// The scales of an elementwise product, for such a Mul.
+// The scales of an elementwise product, for Multiply.
 inline ProductQuant ProductOf(const BinaryTypes& types) {
   return {types.a.quant->scale(), types.b.quant->scale(), types.y.quant->scale(),
           types.y.quant->zero_point()};
@@ -36,7 +36,7 @@ struct Lesser {
   int32_t operator()(int32_t a, int32_t b) const { return std::min(a, b); }
 };
 
-// Max or Min: each operand rescaled to the result's type, then compared.
+// Max or Min: rescales each operand to the result's type, then compares.
 template <class Choose, RescaleFormula (*kRescale)(ChannelQuant, ChannelQuant)>
 BinaryFormula RescaleAndChoose(const BinaryTypes& types) {
   const ChannelQuant a = ChannelQuant::Of(types.a), b = ChannelQuant::Of(types.b);

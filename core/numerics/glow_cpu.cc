@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `glow-cpu`: Glow's CPU (LLVM) backend.  A multiplier is a 32-bit scale between two shifts,
-// rounded half up after the first shift has truncated.
+// Mode `glow-cpu`: Glow's CPU (LLVM) backend.  A multiplier is a 32-bit scale between two shifts:
+// the first shift truncates, the second rounds half up.
 #include <cmath>
 
 #include "core/numerics/formulas.h"
@@ -21,7 +21,7 @@ RequantizeFormula Requantize(const ProductQuant& quant) {
           offset = quant.zero_point](int64_t sum) { return int64_t{Transform(sum, m)} + offset; };
 }
 
-// Transforms each operand separately, then adds them.
+// Each operand has its own transform; the results are summed.
 template <int kSign>
 BinaryFormula AddOrSubtract(const BinaryTypes& types) {
   const float out = types.y.quant->scale();
@@ -36,7 +36,7 @@ BinaryFormula Multiplied(const BinaryTypes& types) {
   return Multiply(Requantize(ProductOf(types)), types.y);
 }
 
-// The window's size is folded into the scale, so all windows must have one size.
+// The scale includes the window's size, so all windows must have the same size.
 PoolFormula AveragePool(const ir::Type& x, const ir::Type& y, const PoolWindows& windows) {
   if (!windows.one_count) return {};
   const float ratio = x.quant->scale() / y.quant->scale();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `glow-interpreter`: Glow's Interpreter backend, in float32 with a formula per operator.
-// Kernels round half away from zero; Quantize, Rescale, Max and Min half to even.
+// Mode `glow-interpreter`: Glow's Interpreter backend, in float32, with one formula per operator.
+// Kernels round half away from zero; Quantize, Rescale, Max and Min round half to even.
 
 #include "core/numerics/formulas.h"
 #include "core/numerics/glow.h"
@@ -28,7 +28,7 @@ RequantizeFormula RoundThenOffset(const ProductQuant& quant) {
   };
 }
 
-// Operands in steps of 2^-15, rounded, summed, rounded with the offset.
+// Rounds the operands to steps of 2^-15, adds them, and rounds the sum with the offset.
 BinaryFormula Add(const BinaryTypes& types) {
   constexpr float kFine = 0x1p-15f;
   const float by_a = types.a.quant->scale() / kFine, by_b = types.b.quant->scale() / kFine;
@@ -41,7 +41,7 @@ BinaryFormula Add(const BinaryTypes& types) {
   };
 }
 
-// No finer steps, one rounding with the offset inside.
+// Has no finer steps: rounds once, with the offset included.
 BinaryFormula Subtract(const BinaryTypes& types) {
   const float out = types.y.quant->scale();
   return [by_a = types.a.quant->scale() / out, by_b = types.b.quant->scale() / out,

@@ -2,8 +2,8 @@
 // Mode `onnx`: ONNX's QLinear operators as ONNX Runtime's CPU kernels compute them.
 //
 //   Quantize  clamp(rne(x / s) + z)
-//   products  clamp(rne(float(sum) * m) + z), m = (s_x * s_w) / s_y in float32: the runtime's
-//             kernels, core/runtime/kernels/shared/requantize.h
+//   products  clamp(rne(float(sum) * m) + z), m = (s_x * s_w) / s_y in float32; implemented by the
+//             runtime's kernels, core/runtime/kernels/shared/requantize.h
 //   others    Quantize(op(Dequantize))
 #include "core/numerics/formulas.h"
 

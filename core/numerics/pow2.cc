@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `pow2`: accelerators whose scales are powers of two, so that a multiplier is a shift.  Ties
-// round to +infinity.  Other scales are not defined.
+// Mode `pow2`: accelerators whose scales are powers of two, so that requantization is a shift.
+// Ties round to +infinity.  Other scales are undefined.
 #include <algorithm>
 #include <cmath>
 
@@ -9,7 +9,7 @@
 namespace octavo::numerics {
 namespace {
 
-// floor(x / s + 1/2) + z: the ties of the shifts.
+// floor(x / s + 1/2) + z: rounds ties as the shifts do.
 double Quantize(float x, ChannelQuant to) {
   return std::floor(double{x} / double{to.scale} + 0.5) + to.zero_point;
 }
@@ -30,8 +30,8 @@ RequantizeFormula Requantize(const ProductQuant& quant) {
   };
 }
 
-// Both operands at the finer scale, exactly, and one rounding shift of the sum.  Scales further
-// apart than int32 is wide are not defined.
+// Converts both operands exactly to the finer scale, adds them, and applies one rounding shift.
+// Undefined if the scales differ by more bits than int32 has.
 template <int kSign>
 BinaryFormula AddOrSubtract(const BinaryTypes& types) {
   for (const ir::Type* type : {&types.a, &types.b, &types.y}) {
@@ -52,7 +52,7 @@ BinaryFormula Multiplied(const BinaryTypes& types) {
   return Multiply(Requantize(ProductOf(types)), types.y);
 }
 
-// The sum times round(2^16 / count), and one rounding shift.
+// The sum times round(2^16 / count), then one rounding shift.
 PoolFormula AveragePool(const ir::Type& x, const ir::Type& y, const PoolWindows&) {
   const float x_scale = x.quant->scale(), y_scale = y.quant->scale();
   if (!IsPowerOfTwo(x_scale) || !IsPowerOfTwo(y_scale)) return {};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mode `tflite`: TFLite's default, also CMSIS-NN's and TOSA's DOUBLE_ROUND.  A product is rounded
-// half up to 31 bits, then half away from zero, so one requantization may be more than half a step
-// off.
+// Mode `tflite`: TFLite's default, also CMSIS-NN's and TOSA's DOUBLE_ROUND.  Rounds a product half
+// up to 31 bits, then half away from zero, so one requantization may have an error of more than
+// half a step.
 #include "core/numerics/tflite_mode.h"
 
 namespace octavo::numerics {

@@ -19,8 +19,8 @@ int16_t Saturate16(int64_t x) {
   return static_cast<int16_t>(std::clamp<int64_t>(x, std::numeric_limits<int16_t>::min(), 0x7FFF));
 }
 
-// a * b * 2^-15: ties away from zero, except that a negative product adds one half less; and
-// towards zero.
+// a * b * 2^-15.  HighProduct adds 2^14 to a product >= 0 and 1 - 2^14 to a negative one, then
+// truncates; HighProductTowardsZero only truncates.
 int16_t HighProduct(int16_t a, int16_t b) {
   const int32_t product = int32_t{a} * b;
   return Saturate16((product + (product >= 0 ? 1 << 14 : 1 - (1 << 14))) / (1 << 15));
@@ -29,7 +29,7 @@ int16_t HighProductTowardsZero(int16_t a, int16_t b) {
   return Saturate16(int32_t{a} * b / (1 << 15));
 }
 
-// A multiplier of 16 bits.
+// A 16-bit multiplier.
 struct FixedPoint16 {
   int16_t multiplier = 0;
   int shift = 0;
@@ -43,7 +43,7 @@ FixedPoint16 ToFixedPoint16(float m) {
           wide.shift};
 }
 
-// x at 128 times its resolution; y = x * relu6(x + 3) / 6 as a product of two 16-bit numbers.
+// y = x * relu6(x + 3) / 6 as a product of two 16-bit numbers; x has 128 times its resolution.
 struct HardSwish {
   FixedPoint16 to_result, to_gate;
 
@@ -53,14 +53,14 @@ struct HardSwish {
     to_gate = ToFixedPoint16(fine / (3.0f / 32768.0f));
   }
 
-  // TFLite refuses a result finer than the shift can express; past 15 bits a shift of 16 has no
-  // meaning.
+  // TFLite rejects a result that is finer than the shift can express; a 16-bit number cannot be
+  // shifted right by more than 15.
   bool Defined() const {
     return to_result.shift <= 0 && to_result.shift >= -15 && to_gate.shift >= -15 &&
            to_gate.shift <= 30;
   }
 
-  // x in [-3, 3] as [0, 1] of 15 bits, saturated.
+  // Maps x in [-3, 3] to [0, 1] with 15 fraction bits, saturating.
   int16_t Gate(int16_t fine) const {
     int16_t gate = fine;
     if (to_gate.shift > 0) gate = Saturate16(int64_t{gate} << (to_gate.shift - 1));
@@ -79,14 +79,14 @@ struct HardSwish {
 
 // ---------------------------------------------------------------- Sigmoid, Tanh, Softmax
 
-// The fixed quantization of a result in [0, 1] or [-1, 1].
+// Whether the type has the fixed quantization of a result in [0, 1] or [-1, 1].
 bool HasScaleAndZero(const ir::Type& type, int fraction_bits, int32_t zero_point) {
   return type.quant->scale() == std::ldexp(1.0f, -fraction_bits) &&
          type.quant->zero_point() == zero_point;
 }
 
-// Differences of stored values as fixed-point numbers of `integer_bits`; differences beyond the
-// radius are not representable.
+// Differences of stored values as fixed-point numbers with `integer_bits`; differences beyond
+// `radius` are not representable.
 struct FixedInput {
   int32_t (*multiply)(int64_t x, FixedPoint m) = nullptr;
   FixedPoint multiplier = {};
@@ -121,7 +121,7 @@ UnaryFormula FixedCurve(const TfliteRounding& rounding, const Curve& curve, int3
   };
 }
 
-// exponentials[d] is exp of the value d steps below the greatest of its row, 0 beyond the radius.
+// exponentials[d] is exp of the value d steps below the maximum of its row; 0 beyond the radius.
 using Exponentials = std::array<int32_t, 256>;
 
 void SoftmaxOfRow(const Exponentials& exponentials, ir::IntegerRange range,
@@ -143,7 +143,7 @@ void SoftmaxOfRow(const Exponentials& exponentials, ir::IntegerRange range,
 
 }  // namespace
 
-// Values on either side of zero have a multiplier of their own, computed in float32.
+// Negative and non-negative inputs have separate multipliers, both computed in float32.
 UnaryFormula TfliteLeakyRelu(const TfliteRounding& rounding, const ir::Type& x, const ir::Type& y,
                              const ir::AttrMap& attributes) {
   const float alpha = attributes.Float("alpha", 0.01f);
@@ -162,7 +162,7 @@ UnaryFormula TfliteHardSwish(const ir::Type& x, const ir::Type& y) {
   if (x.dtype != y.dtype || !swish.Defined()) return {};
   return [swish, x_zero = x.quant->zero_point(), y_zero = y.quant->zero_point(),
           range = ir::IntegerRangeOf(y.dtype)](int32_t value) {
-    // The sum with the zero point wraps to 16 bits.
+    // The sum with the zero point wraps around to 16 bits.
     return Clamp(static_cast<int16_t>(swish.Steps(value - x_zero) + y_zero), range);
   };
 }
@@ -177,8 +177,8 @@ UnaryFormula TfliteTanh(const TfliteRounding& rounding, const ir::Type& x, const
   return FixedCurve(rounding, {7, &FixedTanh}, middle, x, y);
 }
 
-// Not defined: more ones than 12 integer bits of the sum hold, and a scale whose multiplier is not
-// above one.
+// Undefined for rows with more ones than the 12 integer bits of the sum can hold, and for a scale
+// whose multiplier is not above one.
 RowFormula TfliteSoftmax(const TfliteRounding& rounding, const ir::Type& x, const ir::Type& y,
                          int64_t row) {
   const ir::IntegerRange range = ir::IntegerRangeOf(y.dtype);

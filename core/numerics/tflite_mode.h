@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The row of a mode that follows TFLite's reference operators with one of its roundings.
+// Builds the row of a mode that follows TFLite's reference operators with one of its roundings.
 #pragma once
 
 #include "core/numerics/tflite_operators.h"

@@ -57,14 +57,15 @@ RequantizeFormula TfliteRequantizeInt16(const ProductQuant& quant) {
   };
 }
 
-// Both operands at twice the greater scale with `left` bits more, summed, scaled once more.
+// Rescales both operands to twice the greater scale with `left` extra bits, adds them, and rescales
+// the sum.
 BinaryFormula TfliteAdd(const TfliteRounding& rounding, int sign, const BinaryTypes& types) {
   if (AreWide(types) && !AreSymmetric(types)) return {};
   const int left = AreWide(types) ? 15 : 20;
   const double a_scale = types.a.quant->scale(), b_scale = types.b.quant->scale();
   const double twice = 2 * std::max(a_scale, b_scale);
   const double out = twice / (static_cast<double>(1 << left) * double{types.y.quant->scale()});
-  if (!(out < 1)) return {};  // TFLite has no multiplier for it
+  if (!(out < 1)) return {};  // TFLite has no multiplier for this ratio
   return [multiply = rounding.multiply, sign, more = int64_t{1} << left,
           by_a = ToFixedPoint(a_scale / twice), by_b = ToFixedPoint(b_scale / twice),
           by_sum = ToFixedPoint(out), to = ChannelQuant::Of(types.y),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activation functions of one operand, element by element.  Clip and PRelu have files of their own.
+// Activation functions of one operand, element by element.  Clip and PRelu have their own files.
 #include <algorithm>
 
 #include "core/base/math.h"
@@ -23,7 +23,7 @@ constexpr ir::AttrSpec kLambdBias[] = {{"lambd", ir::AttrKind::kFloat},
 
 // ---------------------------------------------------------------- piecewise linear
 
-// x, or alpha * x below 0.
+// x for x >= 0, else alpha * x.
 Status LeakyRelu(const ir::EvalContext& context) {
   const float alpha = context.node.attributes.Float("alpha", 0.01f);
   return NumericUnary(context, [=](auto x) {
@@ -31,7 +31,7 @@ Status LeakyRelu(const ir::EvalContext& context) {
   });
 }
 
-// x above alpha, else 0.
+// x for x > alpha, else 0.
 Status ThresholdedRelu(const ir::EvalContext& context) {
   const float alpha = context.node.attributes.Float("alpha", 1.0f);
   return NumericUnary(context, [=](auto x) { return x > alpha ? x : decltype(x)(0); });
@@ -50,7 +50,7 @@ Status HardSigmoid(const ir::EvalContext& context) {
 
 double HardSwish(double x) { return x * std::clamp(x / 6.0 + 0.5, 0.0, 1.0); }
 
-// x + bias below -lambd, x - bias above lambd, 0 between.
+// x + bias for x < -lambd, x - bias for x > lambd, else 0.
 Status Shrink(const ir::EvalContext& context) {
   const double lambd = context.node.attributes.Float("lambd", 0.5f);
   const double bias = context.node.attributes.Float("bias", 0.0f);
@@ -64,19 +64,19 @@ Status Shrink(const ir::EvalContext& context) {
 
 // ---------------------------------------------------------------- exponential
 
-// x, or alpha * (e^x - 1) below 0.
+// x for x >= 0, else alpha * (e^x - 1).
 Status Elu(const ir::EvalContext& context) {
   const double alpha = context.node.attributes.Float("alpha", 1.0f);
   return FloatUnary(context, [=](double x) { return x < 0 ? alpha * math::Expm1(x) : x; });
 }
 
-// x, or alpha * (e^(x / alpha) - 1) below 0.
+// x for x >= 0, else alpha * (e^(x / alpha) - 1).
 Status Celu(const ir::EvalContext& context) {
   const double alpha = context.node.attributes.Float("alpha", 1.0f);
   return FloatUnary(context, [=](double x) { return x < 0 ? alpha * math::Expm1(x / alpha) : x; });
 }
 
-// gamma * x, or gamma * alpha * (e^x - 1) below 0.
+// gamma * x for x >= 0, else gamma * alpha * (e^x - 1).
 Status Selu(const ir::EvalContext& context) {
   const double alpha = context.node.attributes.Float("alpha", 1.67326319217681884765625f);
   const double gamma = context.node.attributes.Float("gamma", 1.05070102214813232421875f);
@@ -105,7 +105,7 @@ Status Swish(const ir::EvalContext& context) {
   });
 }
 
-// x becomes 0.5 * x * (1 + curve(argument(x))), where curve replaces its argument.
+// x becomes 0.5 * x * (1 + curve(argument(x))); `curve` works in place.
 template <class Argument>
 void Weigh(std::span<double> x, Argument&& argument, void (*curve)(std::span<double>)) {
   double values[kUnaryBlock];
@@ -115,7 +115,8 @@ void Weigh(std::span<double> x, Argument&& argument, void (*curve)(std::span<dou
   for (size_t i = 0; i < x.size(); ++i) x[i] = 0.5 * x[i] * (1 + curved[i]);
 }
 
-// x * Phi(x), Phi being the normal distribution (approximate = tanh: its approximation).
+// x * Phi(x), with Phi the cumulative normal distribution, or Phi's approximation for
+// approximate=tanh.
 Status Gelu(const ir::EvalContext& context) {
   if (context.node.attributes.String("approximate", "none") == "tanh") {
     return FloatUnaryBlocks(context, [](std::span<double> values) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ArgMax, ArgMin(data) {axis, keepdims, select_last_index}: the index of the greatest or least
-// element along an axis; a NaN counts as extreme.  A Rescale before it may make elements equal, so
-// only an injective one may be removed.
+// element along an axis; NaN counts as extreme.  A Rescale of the operand may make elements equal,
+// so only an injective Rescale can be removed.
 #include "core/ops/shared/order.h"
 
 namespace octavo::ops {
@@ -48,7 +48,7 @@ void FindExtreme(const ir::EvalContext& context, F&& further) {
   }
 }
 
-// Makes a row from a generic lambda: whether a is further than b.
+// Builds a row from a generic lambda: further(a, b) is whether a is more extreme than b.
 template <class Further>
 constexpr OpDef ArgExtreme(std::string_view name, Further) {
   return {.name = name,

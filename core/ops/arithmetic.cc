@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of one operand, or of two over their broadcast, in the element type.  Integers wrap
-// around, so the least one is its own negative and absolute value.
+// Arithmetic of one operand, or of two with broadcast, in the element type.  Integers wrap around,
+// so the least integer is its own negative and its own absolute value.
 #include <cmath>
 
 #include "core/ops/shared/pointwise.h"
@@ -33,7 +33,7 @@ struct Negative {
   }
 };
 
-// Integers truncate; an integer divided by 0 is 0.
+// Integer division truncates; an integer divided by 0 is 0.
 template <class T>
 T Quotient(T a, T b) {
   if constexpr (std::is_integral_v<T>) {
@@ -45,9 +45,10 @@ T Quotient(T a, T b) {
     return a / b;
   }
 }
-bool Quotient(bool a, bool) { return a; }  // inference refuses bool
+bool Quotient(bool a, bool) { return a; }  // inference rejects bool
 
-// fmod = 0 has the sign of b (integers), fmod = 1 that of a.  An integer modulo 0 is 0.
+// The result has the sign of b with fmod = 0 (integers) and the sign of a with fmod = 1.  An
+// integer modulo 0 is 0.
 template <class T>
 T Remainder(T a, T b, bool sign_of_a) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -60,7 +61,7 @@ T Remainder(T a, T b, bool sign_of_a) {
                                                                      : rest;
   }
 }
-bool Remainder(bool a, bool, bool) { return a; }  // inference refuses bool
+bool Remainder(bool a, bool, bool) { return a; }  // inference rejects bool
 
 constexpr ir::AttrSpec kModAttributes[] = {{"fmod", ir::AttrKind::kInt}};
 
@@ -76,14 +77,14 @@ Status Mod(const ir::EvalContext& context) {
   return NumericBinary(context, [=](auto a, auto b) { return Remainder(a, b, sign_of_a); });
 }
 
-// Optional members of a row of two operands.
+// Optional properties of a row with two operands.
 struct BinaryTraits {
   float neutral = 0;
   bool commutative = false;
   bool sums = false;
 };
 
-// Makes a row from a generic lambda of two operands.
+// Builds a row from a generic lambda of two operands.
 template <class Function>
 constexpr OpDef Binary(std::string_view name, Function, const BinaryTraits& traits) {
   return {.name = name,

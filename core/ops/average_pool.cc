@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AveragePool(x): the mean of each window, in double in row-major order, rounded once.
-// count_include_pad = 1 divides by the whole window, else by the number of its elements inside the
-// input; a window wholly in the padding is 0.
+// AveragePool(x): the mean of each window, summed in double in row-major order, rounded once.
+// count_include_pad = 1 divides by the size of the whole window, else by the number of its elements
+// inside the input; a window entirely in the padding gives 0.
 #include "core/ops/shared/elementwise.h"
 #include "core/ops/shared/real_type.h"
 #include "core/ops/shared/window.h"
@@ -18,7 +18,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// The divisor of each output position's mean.  With count_include_pad the padding counts, but not
+// The divisor of each output position's mean.  With count_include_pad, the padding counts, but not
 // the positions that ceil_mode adds beyond it.
 std::vector<double> Divisors(const Window& window, bool include_pad) {
   std::vector<double> divisors(window.positions(), 0);

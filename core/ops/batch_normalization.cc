@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchNormalization(x, scale, b, mean, var), for inference: scale * (x - mean) / sqrt(var +
-// epsilon) + b for each channel (axis 1), computed in double and rounded once.
+// BatchNormalization(x, scale, b, mean, var), for inference:
+// scale * (x - mean) / sqrt(var + epsilon) + b for each channel (axis 1), computed in double,
+// rounded once.
 #include <cmath>
 
 #include "core/ops/shared/elementwise.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bitwise functions of integers, element by element over the broadcast of the operands.
+// Bitwise functions of integers, element by element with broadcast.
 #include <limits>
 
 #include "core/ops/shared/elementwise.h"
@@ -39,7 +39,7 @@ void VisitInteger(ir::DType dtype, F&& f) {
   });
 }
 
-// result = f(a, b) in the unsigned type of the elements' width, so that nothing is undefined.
+// result = f(a, b) in the unsigned type of the same width, which avoids undefined behaviour.
 template <class F>
 Status IntegerBinary(const ir::EvalContext& context, F&& f) {
   VisitInteger(context.out().dtype(), [&]<class T>(T) {
@@ -59,7 +59,7 @@ Status BitwiseNot(const ir::EvalContext& context) {
   return {};
 }
 
-// A shift by the width or more gives 0.
+// A shift by at least the width gives 0.
 Status BitShift(const ir::EvalContext& context) {
   const bool left = context.node.attributes.String("direction", "") == "LEFT";
   return IntegerBinary(context, [left](auto a, auto b) {
@@ -69,7 +69,7 @@ Status BitShift(const ir::EvalContext& context) {
   });
 }
 
-// Makes a row from a generic lambda of two operands.
+// Builds a row from a generic lambda of two operands.
 template <class Function>
 constexpr OpDef Bitwise(std::string_view name, Function) {
   return {.name = name,

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cast(input) {to, saturate}: another element type.  Floats become integers by truncation and
-// saturate, NaN becomes 0; integers wrap around to other integer types; anything but 0 is true.
+// Cast(input) {to, saturate}: converts to another element type.  Floats convert to integers by
+// truncation and saturate, and NaN becomes 0; integers convert to other integer types by wrapping
+// around; every value except 0 converts to true.
 #include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 namespace {
 
-// `to` is a TensorProto.DataType number; `saturate` is for 8-bit floats only.
+// `to` is a TensorProto.DataType number; `saturate` applies only to 8-bit floats.
 constexpr ir::AttrSpec kAttributes[] = {{"to", ir::AttrKind::kInt, true},
                                         {"saturate", ir::AttrKind::kInt}};
 
@@ -45,7 +46,7 @@ Status Definition(const ir::EvalContext& context) {
     const bool done =
         VisitDType(input.dtype(), [&]<class From>(From) { Convert<To, From>(input, result); });
     if (done) return;
-    const auto target = result.mutable_values<To>();  // half-width floats
+    const auto target = result.mutable_values<To>();  // a 16-bit float operand
     for (size_t i = 0; i < target.size(); ++i) target[i] = Converted<To>(input.FloatAt(i));
   });
   return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CenterCropPad(x, shape) {axes}: x cropped around its middle, or padded with zeros around it, to
+// CenterCropPad(x, shape) {axes}: crops x around its centre, or pads it with zeros around it, to
 // the given extents; an odd element is cropped or added at the end.
 #include <numeric>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clip(x, min, max): x clamped to [min, max], element by element; either bound may be absent.
+// Clip(x, min, max): x clamped to [min, max], element by element; both bounds are optional.
 #include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Col2Im(x, image_shape, block_shape) {dilations, pads, strides}: columns [N, C * block, places]
-// added up at the places of their blocks in the image [N, C, image..]; sums in double, in the order
-// of places.
+// Col2Im(x, image_shape, block_shape) {dilations, pads, strides}: adds the columns [N, C * block,
+// positions] at the positions of their blocks in the image [N, C, image..].  Sums in double, in the
+// order of positions.
 #include "core/ops/shared/elementwise.h"
 #include "core/ops/shared/window.h"
 

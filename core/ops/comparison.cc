@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparisons and logic, element by element: bool results of two broadcast operands, or of one.
+// Comparisons and logic, element by element: bool results of two operands with broadcast, or of
+// one.
 #include <cmath>
 
 #include "core/ops/shared/elementwise.h"
@@ -10,7 +11,7 @@ namespace {
 using ir::OpDef;
 using ir::Since;
 
-// Operands of one type; the result is bool of their broadcast shape.
+// Requires operands of one type; the result is bool with their broadcast shape.
 Status InferComparison(ir::InferContext& context) {
   if (context.dtype(0) != context.dtype(1)) {
     return context.Invalid("operands are {} and {}, but must have one type", Name(context.dtype(0)),
@@ -69,7 +70,7 @@ Status Not(const ir::EvalContext& context) {
   return {};
 }
 
-// result = test(x), x being a double.
+// result = test(x), with x converted to double.
 template <class F>
 Status TestAll(const ir::EvalContext& context, F&& test) {
   const auto to = context.out().mutable_values<bool>();
@@ -92,7 +93,7 @@ Status IsInf(const ir::EvalContext& context) {
 constexpr ir::AttrSpec kIsInfAttributes[] = {{"detect_negative", ir::AttrKind::kInt},
                                              {"detect_positive", ir::AttrKind::kInt}};
 
-// Makes a row from a generic lambda of two operands.
+// Builds a row from a generic lambda of two operands.
 template <class Function>
 constexpr OpDef Comparison(std::string_view name, Since since, Function) {
   return {

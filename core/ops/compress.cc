@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compress(x, condition) {axis}: the slices along an axis (of the flat elements without one) where
-// the condition is true.  Their number must be known when types are inferred.
+// Compress(x, condition) {axis}: the slices along an axis for which the condition is true; without
+// `axis`, the elements of the flattened tensor.  Type inference must know their number.
 #include <cstring>
 
 #include "core/ops/shared/flat_axis.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Concat(inputs...) {axis}: the inputs one after another along an axis.
+// Concat(inputs...) {axis}: concatenates the inputs along an axis.
 #include "core/ops/shared/axis_rule.h"
 #include "core/ops/shared/data_op.h"
 #include "core/ops/shared/strided_copy.h"
@@ -48,9 +48,9 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// Along the concatenated axis the channels of all inputs follow one another.  Along another axis
-// all inputs must have equal channels, unless each input's channels are all alike: then they vary
-// along the concatenated axis only.
+// Along the concatenated axis, the result's channels are those of all inputs in order.  Along
+// another axis, all inputs must have equal channels, unless the channels within each input are
+// equal: then the parameters vary only along the concatenated axis.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int input,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;

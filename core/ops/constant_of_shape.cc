@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConstantOfShape(shape) {value}: that shape filled with one value, by default f32 0.
+// ConstantOfShape(shape) {value}: a tensor of that shape filled with one value, by default f32 0.
 #include <cstring>
 
 #include "core/ops/shared/data_op.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv(x, w, b): x [N, C, spatial..], w [M, C / group, kernel..], b [M] or absent.  Every output
-// is one chain of fused multiply-adds from +0: channel of the group, then tap in row-major order
-// (padding contributes +0); the bias is one addition at the end.
+// Conv(x, w, b): x [N, C, spatial..], w [M, C / group, kernel..], optional b [M].  Every output is
+// one chain of fused multiply-adds that starts at +0 and iterates over the channels of the group,
+// then over the taps in row-major order (padding contributes +0); the bias is added at the end.
 #include "core/ops/shared/channel_sums.h"
 #include "core/ops/shared/elementwise.h"
 #include "core/ops/shared/product_type.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvInteger(x, w, x_zero_point?, w_zero_point?): an int32 convolution of plain integers, for
-// models that were quantized elsewhere.  Padding contributes 0.
+// ConvInteger(x, w, x_zero_point?, w_zero_point?): an int32 convolution of integers, for models
+// that another tool quantized.  Padding contributes 0.
 #include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
@@ -78,7 +78,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// The sum over all taps of one window; `x` and `w` are the group's first channel.
+// The sum over all taps of one window; `x` and `w` point at the first channel of the group.
 int64_t WindowSum(const Geometry& geometry, const ir::Shape& x_shape, const ir::Shape& w_shape,
                   const int32_t* x, const int32_t* w, const Ints& at) {
   const size_t spatial = at.size();
@@ -105,7 +105,7 @@ int64_t WindowSum(const Geometry& geometry, const ir::Shape& x_shape, const ir::
   return sum;
 }
 
-// Elements minus zero points; channel c of the first axis has zero point c where there are several.
+// Elements minus zero points; if there are several, channel c of the first axis uses zero point c.
 std::vector<int32_t> Centered(const ir::Tensor& values, const ir::Tensor* zero_point) {
   std::vector<int32_t> centered(values.size());
   const int64_t channel = values.shape()[0] == 0 ? 1 : values.size() / values.shape()[0];

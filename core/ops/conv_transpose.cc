@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose(x, w, b): x [N, C, spatial..], w [C, M / group, kernel..], b [M] or absent.  Every
-// output is one chain of fused multiply-adds from +0: channel of the group, then kernel position
-// descending (input position ascending); positions that the strides skip contribute +0.  The
-// bias is one addition at the end.
+// ConvTranspose(x, w, b): x [N, C, spatial..], w [C, M / group, kernel..], optional b [M].  Every
+// output is one chain of fused multiply-adds that starts at +0 and iterates over the channels of
+// the group, then over the kernel positions in descending order (input positions in ascending
+// order); positions that the strides skip contribute +0.  The bias is added at the end.
 #include "core/ops/shared/channel_sums.h"
 #include "core/ops/shared/product_type.h"
 #include "core/ops/shared/transpose_window.h"
@@ -72,7 +72,7 @@ Status Definition(const ir::EvalContext& context) {
   return WithReal(context.in(0).dtype(), [&]<class T>(T) { return Compute<T>(context); });
 }
 
-// Channel c of the output is weight channel c modulo M / group.
+// Output channel c uses weight channel c modulo M / group.
 int WeightAxis(const ir::Graph&, const ir::Node&, int) { return 1; }
 
 }  // namespace

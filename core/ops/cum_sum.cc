@@ -18,7 +18,7 @@ Status Infer(ir::InferContext& context) {
   return InferSameType(context);
 }
 
-// Floats are summed in double, integers wrap around in their own width.
+// Floats accumulate in double; integers wrap around in their own width.
 template <class T>
 void Accumulate(const ir::EvalContext& context) {
   using Sum = std::conditional_t<std::is_floating_point_v<T>, double, uint64_t>;

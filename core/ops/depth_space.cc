@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Channels to and from b x b blocks of pixels.
+// Moves channels to and from b x b blocks of pixels.
 //   DepthToSpace(input) {blocksize, mode}
-//     DCR: channel = (row in block * b + column in block) * C' + c     CRD: channel = c * b * b +
-//     ...
+//     DCR: channel = (row in block * b + column in block) * C' + c
+//     CRD: channel = c * b * b + row in block * b + column in block
 //   SpaceToDepth(input) {blocksize}: the inverse of DCR
 #include "core/ops/shared/data_op.h"
 #include "core/ops/shared/strided_copy.h"
@@ -43,7 +43,7 @@ Status DepthToSpace(const ir::EvalContext& context) {
   return {};
 }
 
-// Channels that meet in one result channel must agree; rows and columns repeat b times.
+// Channels that share a result channel must agree; rows and columns repeat b times.
 std::optional<ir::Quant> MapDepthToSpace(const ir::Graph& graph, const ir::Node& node, int,
                                          const ir::Quant& from) {
   if (from.per_tensor() || *from.axis == 0) return from;
@@ -89,7 +89,7 @@ Status SpaceToDepth(const ir::EvalContext& context) {
   return {};
 }
 
-// Channels repeat for each pixel of a block; rows and columns that meet must agree.
+// Channels repeat for each pixel of a block; rows and columns that share a result index must agree.
 std::optional<ir::Quant> MapSpaceToDepth(const ir::Graph& graph, const ir::Node& node, int,
                                          const ir::Quant& from) {
   if (from.per_tensor() || *from.axis == 0) return from;

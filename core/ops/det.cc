@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Det(x): the determinant of the square matrices in the last two axes, by elimination with row
-// pivots in double.
+// Det(x): the determinant of each square matrix in the last two axes, by elimination with row
+// pivoting in double.
 #include <cmath>
 
 #include "core/ops/shared/elementwise.h"

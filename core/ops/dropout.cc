@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dropout(data, ratio?, training_mode?) {seed}: in inference the input; the mask is all true.
+// Dropout(data, ratio?, training_mode?) {seed}: the identity at inference; the mask is all true.
 #include "core/ops/shared/data_op.h"
 #include "core/ops/shared/strided_copy.h"
 

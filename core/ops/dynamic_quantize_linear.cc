@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DynamicQuantizeLinear(x): x quantized to u8 with a scale and zero point from x's own range, for
-// models that were quantized elsewhere.
+// DynamicQuantizeLinear(x): quantizes x to u8 with a scale and zero point from x's own range, for
+// models that another tool quantized.
 #include "core/ops/quantize_math.h"
 #include "core/ops/shared/data_op.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Einsum(x..) {equation}: products of elements whose axes letters name, summed over the letters
-// that the result does not have.  "..." is any number of axes, broadcast over all operands.
+// Einsum(x..) {equation}: letters name the operands' axes; multiplies elements and sums over the
+// letters that the result lacks.  "..." stands for any number of axes, broadcast over all operands.
 #include <cctype>
 #include <map>
 
@@ -11,15 +11,15 @@ namespace {
 
 constexpr ir::AttrSpec kAttributes[] = {{"equation", ir::AttrKind::kString, true}};
 
-// One label per axis of each operand and of the result; axes of "..." have labels below 0, the
-// last one -1.
+// One label per axis of each operand and of the result.  Axes of "..." have negative labels; the
+// last one has -1.
 struct Equation {
   std::vector<std::vector<int>> terms;
   std::vector<int> result;
   std::map<int, int64_t> extents;
 };
 
-// The labels of one term; "" or what is wrong.
+// Parses the labels of one term; returns "" or an error message.
 std::string ReadTerm(std::string_view text, int64_t rank, std::vector<int>& labels) {
   labels.clear();
   const int64_t letters = std::ranges::count_if(text, [](char c) { return c != '.'; });
@@ -38,7 +38,7 @@ std::string ReadTerm(std::string_view text, int64_t rank, std::vector<int>& labe
   return {};
 }
 
-// Without "->" the result has the letters that occur once, in alphabetical order.
+// Without "->", the result has the letters that occur once, in alphabetical order.
 std::string ImplicitResult(const Equation& equation) {
   std::map<int, int> counts;
   bool ellipsis = false;
@@ -113,7 +113,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// Strides of every operand along the loop's labels; those of the result come first.
+// Each operand's strides along the loop's labels; the labels of the result come first.
 struct Loop {
   ir::Shape extents;
   std::vector<ir::Shape> strides;

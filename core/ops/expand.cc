@@ -25,7 +25,7 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// New axes come first; an axis of extent 1 has one pair of parameters, which holds for all.
+// New axes come first; an axis of extent 1 has one pair of parameters, which applies to all copies.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;

@@ -2,8 +2,8 @@
 // DFT(x, length?, axis?) {inverse, onesided}: the discrete Fourier transform along an axis.  The
 //   last axis of x holds real numbers or pairs of a real and an imaginary part.
 // STFT(x, step, window?, length?) {onesided}: the transform of windowed frames of x
-//   [batch, time, 1 or 2], a frame beginning every `step` places.
-// Both in double.
+//   [batch, time, 1 or 2]; a frame starts every `step` positions.
+// Both compute in double.
 #include <complex>
 #include <numbers>
 #include <vector>
@@ -16,8 +16,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-// X[k] = sum x[t] e^(-+2 pi i k t / n) for k below `bins`, n being the line's length, term by term;
-// the inverse has the other sign and is divided by n.
+// X[k] = sum x[t] e^(-+2 pi i k t / n) for k < `bins`, with n the length of the line, computed term
+// by term.  The inverse has the opposite sign and divides by n.
 std::vector<Complex> Transform(const std::vector<Complex>& line, int64_t bins, bool inverse) {
   const auto n = static_cast<int64_t>(line.size());
   std::vector<Complex> roots(line.size());
@@ -39,13 +39,13 @@ std::vector<Complex> Transform(const std::vector<Complex>& line, int64_t bins, b
   return result;
 }
 
-// Element `place` of a tensor whose last axis holds one real or a real and an imaginary part.
+// Element `place` of a tensor; its last axis holds a real part or a real and an imaginary part.
 Complex ComplexAt(const ir::Tensor& tensor, int64_t place) {
   const int64_t parts = tensor.shape().back();
   return {tensor.FloatAt(place * parts), parts > 1 ? tensor.FloatAt(place * parts + 1) : 0.0};
 }
 
-// Writes as many parts as the last axis holds.
+// Writes as many parts as the last axis has.
 void StoreComplex(ir::Tensor& tensor, int64_t place, Complex value) {
   const int64_t parts = tensor.shape().back();
   const auto store = [&](int64_t part, double number) {
@@ -110,7 +110,7 @@ Status DFT(const ir::EvalContext& context) {
       const auto place = [&](int64_t i, int64_t n) {
         return (r / inner * n + i) * inner + r % inner;
       };
-      std::vector<Complex> line(length);  // cut or filled up with zeros
+      std::vector<Complex> line(length);  // truncated or padded with zeros
       for (int64_t t = 0; t < std::min(length, extent); ++t)
         line[t] = ComplexAt(x, place(t, extent));
       const std::vector<Complex> result = Transform(line, bins, inverse);

@@ -50,9 +50,9 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// A channel axis before the gathered axis stays; one after it moves by the indices' rank.  On the
-// gathered axis the parameters are gathered too, where the indices are constant and of rank 0 or 1
-// (or a reshape of such), or have equal rows.
+// A channel axis before the gathered axis stays; one after it shifts by the rank of the indices. On
+// the gathered axis, the parameters are gathered too if the indices are constant and have rank 0 or
+// 1 (or are a reshape of such indices) or have equal rows.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;

@@ -57,8 +57,8 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// Along another axis the result has the first channels; along the gathered axis the data decide
-// which channel each element has.
+// Along another axis, the result has the leading channels of the data; along the gathered axis,
+// each element's channel depends on the indices at run time.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GatherND(data, indices) {batch_dims}: slices of data at the places in the last axis of indices.
+// GatherND(data, indices) {batch_dims}: the slices of data that the last axis of indices addresses.
 #include <cstring>
 
 #include "core/ops/shared/data_op.h"

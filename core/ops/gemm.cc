@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gemm(a, b, c): alpha * A' * B' + beta * c, with A' = A or its transpose, c broadcast to [M, N].
-// Every product element is one chain of fused multiply-adds from +0 along K; alpha is one
-// multiplication after it, the scaled c one addition.
+// Gemm(a, b, c): alpha * A' * B' + beta * c; A' is A or its transpose, B' likewise, and c
+// broadcasts to [M, N].  Every element of the product is one chain of fused multiply-adds along K,
+// starting at +0; then follow the multiplication by alpha and the addition of the scaled c.
 #include <cmath>
 
 #include "core/ops/shared/elementwise.h"

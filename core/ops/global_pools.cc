@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools over all spatial axes, which stay with extent 1.
+// Pools over all spatial axes and keeps them with extent 1.
 //   GlobalAveragePool(x): the mean, summed in double in row-major order
 //   GlobalLpPool(x) {p}: the p-norm
 //   GlobalMaxPool(x): the largest element

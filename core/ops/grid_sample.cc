@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GridSample(x, grid) {mode, padding_mode, align_corners}: x [N, C, places..] sampled at
-// coordinates in [-1, 1], innermost axis first: nearest, linear or cubic, in double, rounded once.
+// GridSample(x, grid) {mode, padding_mode, align_corners}: samples x [N, C, spatial..] at
+// coordinates in [-1, 1], innermost axis first.  Nearest, linear or cubic, in double, rounded once.
 #include <cmath>
 
 #include "core/ops/shared/elementwise.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr ir::AttrSpec kAttributes[] = {{"align_corners", ir::AttrKind::kInt},
                                         {"mode", ir::AttrKind::kString},
                                         {"padding_mode", ir::AttrKind::kString}};
-constexpr double kCubic = -0.75;  // of the cubic convolution, fixed by ONNX
+constexpr double kCubic = -0.75;  // coefficient a of the cubic convolution; ONNX fixes it
 
 struct Mode {
   std::string interpolation = {}, padding = {};
@@ -48,7 +48,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// Reflected back and forth between `low` and `high`.
+// Reflects a coordinate between `low` and `high` until it is within them.
 double Reflected(double at, double low, double high) {
   const double range = high - low;
   if (range <= 0) return low;
@@ -60,14 +60,14 @@ double Reflected(double at, double low, double high) {
   return from_low ? low + rest : high - rest;
 }
 
-// One axis: the places of x around a coordinate.
+// One axis: the elements of x around a coordinate.
 struct Axis {
   const Mode& mode;
   int64_t extent = 0;
 
   double low() const { return mode.align ? 0.0 : -0.5; }
   double high() const { return static_cast<double>(extent) - (mode.align ? 1.0 : 0.5); }
-  // A coordinate in [-1, 1] as a place.
+  // Converts a coordinate in [-1, 1] to a position in elements.
   double Place(double at) const {
     const auto n = static_cast<double>(extent);
     return mode.align ? (at + 1) / 2 * (n - 1) : ((at + 1) * n - 1) / 2;
@@ -78,7 +78,7 @@ struct Axis {
     if (mode.padding == "reflection") return Reflected(at, low(), high());
     return at;
   }
-  // -1 outside of x, where the padding is zero.
+  // -1 outside of x, if the padding is zero.
   int64_t Element(double at) const {
     at = Padded(at);
     const auto last = static_cast<double>(extent - 1);
@@ -117,7 +117,7 @@ std::vector<Tap> TapsOf(const Axis& axis, double coordinate) {
   return taps;
 }
 
-// Offset and weight of every element that one place of the grid combines.
+// Offset and weight of every element that one grid position combines.
 std::vector<Tap> Product(const std::vector<std::vector<Tap>>& axes, const ir::Shape& strides) {
   std::vector<Tap> all = {{0, 1}};
   for (size_t d = 0; d < axes.size(); ++d) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupNormalization(x, scale, bias) {num_groups, epsilon}: each group of channels of each sample
-// to mean 0 and variance 1, then scaled and shifted by channel (opset 21); in double, rounded once.
+// GroupNormalization(x, scale, bias) {num_groups, epsilon}: normalizes each group of channels of
+// each sample to mean 0 and variance 1, then scales and shifts by channel (opset 21); in double,
+// rounded once.
 #include "core/ops/shared/normalize_rows.h"
 
 namespace octavo::ops {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GRU(x, w, r, b?, lengths?, initial_h?), gates z, r, h: h = (1 - z) * g(..) + z * h.
+// GRU(x, w, r, b?, lengths?, initial_h?), gates in the order z, r, h: h = (1 - z) * g(..) + z * h.
 #include "core/ops/shared/recurrent.h"
 
 namespace octavo::ops {

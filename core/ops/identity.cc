@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Identity(input): the input.
+// Identity(input): copies the input.
 #include "core/ops/shared/data_op.h"
 #include "core/ops/shared/strided_copy.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// InstanceNormalization(x, scale, b): each plane of each sample to mean 0 and variance 1, then
-// scaled and shifted by channel; in double, rounded once.
+// InstanceNormalization(x, scale, b): normalizes each channel plane of each sample to mean 0 and
+// variance 1, then scales and shifts by channel; in double, rounded once.
 #include "core/ops/shared/normalize_rows.h"
 #include "core/ops/shared/real_type.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization(x, scale, b) {axis, epsilon}: the elements from `axis` on to mean 0 and
-// variance 1, then scaled and shifted; in double, rounded once.
+// LayerNormalization(x, scale, b) {axis, epsilon}: normalizes over the axes from `axis` on to mean
+// 0 and variance 1, then scales and shifts; in double, rounded once.
 #include "core/ops/shared/normalize_rows.h"
 #include "core/ops/shared/real_type.h"
 
@@ -12,7 +12,7 @@ Status Infer(ir::InferContext& context) {
   ir::Shape moments = context.shape(0);
   std::fill(moments.begin() + axis, moments.end(), 1);
   for (size_t i = 1; i < context.result_count(); ++i) {
-    // By stash_type, the moments of half-width floats are f32.
+    // By stash_type, the moments of 16-bit floats are f32.
     const bool wide = context.dtype(0) == ir::DType::kF64;
     context.SetResult(i, wide ? ir::DType::kF64 : ir::DType::kF32, moments);
   }

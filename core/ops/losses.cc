@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses of classifiers, (scores, labels, weights?) {ignore_index, reduction}.
+// Losses of classifiers: (scores, labels, weights?) {ignore_index, reduction}.
 #include <functional>
 
 #include "core/base/math.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr ir::AttrSpec kAttributes[] = {{"ignore_index", ir::AttrKind::kInt},
                                         {"reduction", ir::AttrKind::kString}};
 
-// Scores are [N, C, places..], labels [N, places..], weights [C].
+// Scores are [N, C, positions..], labels [N, positions..], weights [C].
 Status Infer(ir::InferContext& context) {
   OCTAVO_CHECK(InferFloatUnary(context));
   const ir::Shape& scores = context.shape(0);
@@ -38,8 +38,8 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// Writes result 0: the weighted negative logarithm of the probability of each place's class,
-// reduced by the attribute `reduction`.  `log_probability(n, c, place)` is that of class c.
+// Writes result 0: the weighted negative log probability of each position's class, reduced as the
+// attribute specifies.  `log_probability(n, c, place)` is the log probability of class c.
 Status ClassLoss(
     const ir::EvalContext& context,
     const std::function<double(int64_t n, int64_t c, int64_t place)>& log_probability) {
@@ -74,7 +74,7 @@ Status ClassLoss(
   return {};
 }
 
-// The scores are log probabilities.
+// The scores are already log probabilities.
 Status NegativeLogLikelihood(const ir::EvalContext& context) {
   const ir::Tensor& input = context.in(0);
   const ir::Shape strides = ir::StridesOf(input.shape());
@@ -98,7 +98,7 @@ std::vector<double> LogProbabilities(const ir::Tensor& scores) {
   return values;
 }
 
-// The scores become log(softmax(scores)) along axis 1, which is result 1.
+// Computes log(softmax(scores)) along axis 1; this is also result 1.
 Status SoftmaxCrossEntropy(const ir::EvalContext& context) {
   const std::vector<double> logs = LogProbabilities(context.in(0));
   const ir::Shape strides = ir::StridesOf(context.in(0).shape());

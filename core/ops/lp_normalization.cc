@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LpNormalization(x) {axis, p}: each row along the axis divided by its norm, the sum of magnitudes
-// (p = 1) or the root of the sum of squares (p = 2), or by a divisor of lp_norm.h; a row of
+// LpNormalization(x) {axis, p}: divides each row along the axis by its norm, the sum of magnitudes
+// (p = 1) or the square root of the sum of squares (p = 2), or by a divisor of lp_norm.h; a row of
 // norm 0 stays 0.  Sums are in double, in the order of normalize_rows.h.
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LRN(x) {size, alpha, beta, bias}: x / (bias + alpha / size * s)^beta, s the sum of squares over
-// `size` neighbouring channels; in double, rounded once.
+// LRN(x) {size, alpha, beta, bias}: x / (bias + alpha / size * s)^beta, with s the sum of squares
+// over `size` neighbouring channels; in double, rounded once.
 #include "core/base/math.h"
 #include "core/ops/shared/elementwise.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM(x, w, r, b?, lengths?, initial_h?, initial_c?, peepholes?), gates i, o, f, c.
+// LSTM(x, w, r, b?, lengths?, initial_h?, initial_c?, peepholes?), gates in the order i, o, f, c.
 #include "core/ops/shared/recurrent.h"
 
 namespace octavo::ops {
@@ -12,7 +12,7 @@ void Step(const RecurrentCell& cell, const ir::Node& node, const double* inputs,
           std::vector<double>& h, std::vector<double>& c) {
   const int64_t n = cell.hidden;
   std::vector<double> sums(n), input(n), forget(n), candidate(n), state(n), output(n);
-  // The sum of a gate, and the term of its peephole.
+  // The sum of a gate, and its peephole term.
   const auto gate = [&](int64_t which, std::vector<double>& values) {
     cell.Recurrent(which, h, sums);
     for (int64_t j = 0; j < n; ++j) values[j] = inputs[which * n + j] + sums[j];

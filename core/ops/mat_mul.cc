@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul(a, b): the product of the last two axes, the others broadcast; a vector is a row on the
-// left and a column on the right.  Every element is one chain of fused multiply-adds from +0
-// along K.
+// MatMul(a, b): the matrix product over the last two axes, with broadcast of the others; a vector
+// is a row on the left and a column on the right.  Every element is one chain of fused
+// multiply-adds along K, starting at +0.
 
 #include "core/ops/shared/elementwise.h"
 #include "core/ops/shared/product_type.h"
@@ -12,12 +12,12 @@ namespace {
 // The batched matrix product of two shapes by numpy's rules.
 struct MatMulShape {
   int64_t rows = 0, depth = 0, columns = 0;
-  // Element offsets of each product's operands; one per product.
+  // Element offsets of the operands, one per matrix product.
   std::vector<int64_t> a_offsets, b_offsets;
   ir::Shape result;
 };
 
-// The error does not name the node.
+// The returned error lacks the node's name.
 Result<MatMulShape> MatMulShapeOf(ir::Shape a, ir::Shape b) {
   const auto wrong = [&](std::string_view what) {
     return Fail(Code::kInvalidArgument, "operands of shapes {} and {} {}", ir::ToString(a),
@@ -101,7 +101,7 @@ Status Definition(const ir::EvalContext& context) {
   return status;
 }
 
-// The columns of the right operand; a vector has one.
+// The output-channel axis is the columns of the right operand; a vector has none.
 int WeightAxis(const ir::Graph& graph, const ir::Node& node, int input) {
   const auto rank = static_cast<int>(graph.type(node.inputs[input]).shape.size());
   return rank < 2 ? -1 : rank - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMulInteger(a, b, a_zero_point?, b_zero_point?): an int32 matrix product of plain integers, for
-// models that were quantized elsewhere.  a's zero points may be one per row, b's one per column.
+// MatMulInteger(a, b, a_zero_point?, b_zero_point?): an int32 matrix product of integers, for
+// models that another tool quantized.  a may have one zero point per row, b one per column.
 #include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
@@ -8,9 +8,9 @@ namespace {
 
 bool IsByte(ir::DType dtype) { return dtype == ir::DType::kU8 || dtype == ir::DType::kI8; }
 
-// Shapes as matrices: a vector is a row on the left, a column on the right.
+// Operand shapes as matrices: a vector is a row on the left, a column on the right.
 struct Product {
-  ir::Shape a, b, result;  // result with both matrix axes
+  ir::Shape a, b, result;  // result includes both matrix axes
 };
 
 std::optional<Product> ProductOf(ir::Shape a, ir::Shape b) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxPool(x): the largest element of each window, NaN where it has one; optionally its place
-// (Indices).
+// MaxPool(x): the largest element of each window, or NaN if the window contains one; optionally
+// also its index (Indices).
 //
-// An example of an op's file: head comment, attributes, inference, definition, rules, one row.
+// This file shows the usual order of an op's file: head comment, attributes, inference, definition,
+// rules, one row.
 #include <limits>
 
 #include "core/ops/shared/window.h"
@@ -21,7 +22,8 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// The index of each element of a plane in storage_order: 0 row-major, 1 column-major.
+// The index that Indices reports for each element of a plane, by storage_order: 0 row-major, 1
+// column-major.
 std::vector<int64_t> Places(const Window& window, const ir::Node& node) {
   std::vector<int64_t> places(ir::NumElements(window.in));
   const bool columns = node.attributes.Int("storage_order", 0) != 0;
@@ -40,7 +42,7 @@ std::vector<int64_t> Places(const Window& window, const ir::Node& node) {
   return places;
 }
 
-// NaN is greater than all numbers.
+// NaN counts as greater than all numbers.
 template <class T>
 T Greater(T x, T best) {
   return x > best || x != x ? x : best;
@@ -104,8 +106,8 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// A Rescale may make elements equal, which would move the index; a window wholly in the padding has
-// no element to rescale.
+// A Rescale may make elements equal and thereby change the index; a window entirely in the padding
+// has no element to rescale.
 std::string WhyNot(const ir::Graph& graph, const ir::Node& node, const ir::Type&, const ir::Type&) {
   if (node.results.size() > 1) return "its indices result may change where rounding makes ties";
   const auto window = WindowOf(node, graph.type(node.input(0)).shape);

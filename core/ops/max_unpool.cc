@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MaxUnpool(x, indices, output_shape?) {kernel_shape, strides, pads}: every element of x at the
-// place that MaxPool's indices give, zeros elsewhere.
+// MaxUnpool(x, indices, output_shape?) {kernel_shape, strides, pads}: writes every element of x to
+// the position that MaxPool's indices specify; all other elements are zero.
 #include "core/ops/shared/elementwise.h"
 #include "core/ops/shared/window.h"
 
@@ -11,7 +11,8 @@ constexpr ir::AttrSpec kAttributes[] = {{"kernel_shape", ir::AttrKind::kInts, tr
                                         {"pads", ir::AttrKind::kInts},
                                         {"strides", ir::AttrKind::kInts}};
 
-// The smallest operand whose MaxPool has x's shape; empty where the attributes do not fit.
+// The smallest operand shape for which MaxPool results in x's shape; empty if the attributes are
+// inconsistent.
 ir::Shape PooledFrom(const ir::Node& node, const ir::Shape& x) {
   const ir::AttrMap& attributes = node.attributes;
   const size_t axes = x.size() < 2 ? 0 : x.size() - 2;
@@ -49,8 +50,8 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// Indices count places of the smallest operand; in a larger result they keep their coordinates.
-// -1 for a place outside of it.
+// Indices are flat indices into the smallest operand; in a larger result they keep their
+// coordinates.  Returns -1 for an index outside of it.
 int64_t PlaceOf(int64_t index, const ir::Shape& pooled, const ir::Shape& result,
                 const ir::Shape& strides) {
   if (index < 0) return -1;

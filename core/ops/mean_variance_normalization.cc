@@ -9,7 +9,7 @@ namespace octavo::ops {
 namespace {
 
 constexpr ir::AttrSpec kAttributes[] = {{"axes", ir::AttrKind::kInts}};
-constexpr double kEpsilon = 1e-9;  // of ONNX's function
+constexpr double kEpsilon = 1e-9;  // as in ONNX's function body
 
 Status Infer(ir::InferContext& context) {
   const auto rank = static_cast<int>(context.shape(0).size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MelWeightMatrix(bins, dft_length, sample_rate, lower_hertz, upper_hertz) {output_datatype}: the
-// matrix that turns a spectrum into mel bins, a triangle over frequencies for each.
+// matrix that maps a spectrum to mel bins; each bin is a triangle over frequencies.
 #include <cmath>
 
 #include "core/base/math.h"
@@ -27,7 +27,7 @@ constexpr double kLn10 = 2.302585092994046;
 
 double MelOf(double hertz) { return 2595 * math::Log(1 + hertz / 700) / kLn10; }
 
-// The places in the spectrum at which the triangles begin, peak and end: bins + 2 of them.
+// The bins + 2 spectrum indices at which the triangles begin, peak and end.
 std::vector<int64_t> Edges(const ir::EvalContext& context, int64_t bins) {
   const double low = MelOf(context.in(3).FloatAt(0)), high = MelOf(context.in(4).FloatAt(0));
   const double step = (high - low) / static_cast<double>(bins + 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // NonMaxSuppression(boxes, scores, max_output_boxes_per_class?, iou_threshold?, score_threshold?)
-// {center_point_box}: [batch, class, box] of the best boxes that do not overlap a better one.
-// Their number depends on data, which must be known when types are inferred.
+// {center_point_box}: [batch, class, box] for each of the best boxes that do not overlap a better
+// one. Their number depends on the inputs' elements, which type inference must know.
 #include <algorithm>
 
 #include "core/ops/shared/data_op.h"
@@ -23,7 +23,7 @@ Box BoxAt(const ir::Tensor& boxes, int64_t at, bool by_center) {
   if (by_center) {
     return {v[0] - v[2] / 2, v[1] - v[3] / 2, v[0] + v[2] / 2, v[1] + v[3] / 2};
   }
-  // Any two opposite corners, as y, x, y, x.
+  // Boxes may have any two opposite corners, as y, x, y, x.
   return {std::min(v[1], v[3]), std::min(v[0], v[2]), std::max(v[1], v[3]), std::max(v[0], v[2])};
 }
 
@@ -41,7 +41,7 @@ double ScalarAt(Tensors inputs, size_t i, double fallback) {
                                                                   : fallback;
 }
 
-// Triples, class by class.
+// Returns triples, class by class.
 std::vector<int64_t> Select(const ir::Node& node, Tensors inputs) {
   const ir::Tensor& boxes = *inputs[0];
   const ir::Tensor& scores = *inputs[1];

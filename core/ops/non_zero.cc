@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NonZero(x): the indices of the elements that are not 0, one row per axis.  Their
-// number depends on data, so the data must be known when types are inferred.
+// NonZero(x): the indices of the nonzero elements, one row per axis.  Their number depends on x's
+// elements, which type inference must know.
 #include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OneHot(indices, depth, values) {axis}: values[1] where the new axis equals the index, else
-// values[0]; an index outside of [-depth, depth) selects none.
+// OneHot(indices, depth, values) {axis}: values[1] where the position along the new axis equals the
+// index, else values[0]; an index outside of [-depth, depth) matches no position.
 #include <cstring>
 
 #include "core/ops/shared/data_op.h"

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-// One line per op, in order of the names; the row kNAME is in the op's own file or its family's.
+// One line per op, sorted by name; the row kNAME is defined in the op's own file or in that of its
+// family.
 // clang-format off
 #define OCTAVO_OPS(X) \
   X(Abs) \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All operators that Octavo knows.
+// The table of all operators in Octavo.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PRelu(x, slope): x, or slope * x below 0; slope broadcasts to x.
+// PRelu(x, slope): x for x >= 0, else slope * x; slope broadcasts to x.
 #include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pad(data, pads, constant_value?, axes?) {mode}: adds elements before and after along axes: a
-// constant, the edge, or the element at the mirrored or wrapped place.  Negative pads crop.
+// constant, the edge, or the element at the mirrored or wrapped position.  Negative pads crop.
 #include <cstring>
 
 #include "core/ops/quantize_math.h"
@@ -36,7 +36,7 @@ std::string AmountsOf(const ir::Shape& shape, const Ints& pads, const Ints* axes
   return {};
 }
 
-// For each place along an axis of the result, the place in data that it copies; -1: the constant.
+// For each position along an axis of the result, the position in data to copy; -1 for the constant.
 Ints PlacesOf(std::string_view mode, int64_t extent, Amount amount) {
   Ints places(std::max<int64_t>(0, amount.before + extent + amount.after));
   for (size_t i = 0; i < places.size(); ++i) {
@@ -117,7 +117,7 @@ void PadConstant(const ir::EvalContext& context, const std::vector<Amount>& amou
        result.mutable_raw() + to * element, context.pool);
 }
 
-// One axis after another, innermost last, so that a row is copied by one list of places.
+// Recurses over the axes; the innermost axis is last, so a single list of positions copies a row.
 void Show(const std::vector<Ints>& places, const ir::Shape& strides, size_t axis, int element,
           const std::byte* from, std::byte*& to) {
   for (const int64_t place : places[axis]) {
@@ -155,15 +155,16 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// The constant's real value; nullopt if it is known only in a run.
+// The constant's real value; nullopt if only a run can determine it.
 std::optional<float> ConstantOf(const ir::Graph& graph, const ir::Node& node) {
   if (!node.input(2)) return 0.0f;
   if (!graph.IsConstant(node.input(2))) return std::nullopt;
   return static_cast<float>(graph.value(node.input(2)).constant->tensor.FloatAt(0));
 }
 
-// Along the channel axis new places have the parameters of the channel that they copy, or of the
-// nearest one; along other axes the constant must be the same stored integer in all channels.
+// Along the channel axis, padded positions have the parameters of the channel that they copy, or of
+// the nearest one; along other axes, the constant must have the same stored integer in all
+// channels.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pow(x, y): x^y, element by element over the broadcast of both; the result has x's type.  Integers
-// to integers are exact and wrap around; fractions truncate.
+// Pow(x, y): x^y, element by element with broadcast; the result has x's type.  Integer powers of
+// integers are exact and wrap around; fractional results truncate.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +15,8 @@ T Power(T x, int64_t y) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(math::Pow(double{x}, static_cast<double>(y)));
   } else {
-    // 1 / x truncates to 0 but for x = 1 and x = -1, which are their own reciprocals; 1 / 0 is 0.
+    // For y < 0, 1 / x truncates to 0 except for x = 1 and x = -1, which are their own reciprocals;
+    // 1 / 0 is 0.
     const bool unit = x == T(1) || (std::is_signed_v<T> && x == T(-1));
     if (y < 0 && !unit) return T(0);
     auto left = y < 0 ? uint64_t{0} - static_cast<uint64_t>(y) : static_cast<uint64_t>(y);
@@ -34,8 +35,8 @@ T Power(T x, double y) {
   if constexpr (std::is_floating_point_v<T>) {
     return static_cast<T>(power);
   } else {
-    // Saturates, because converting a value out of T's range is undefined.  The bounds as doubles
-    // may be one above T's own.
+    // Saturates, because converting a value out of T's range is undefined.  As a double, a bound
+    // may exceed T's own by one.
     if (std::isnan(power)) return T(0);
     if (power >= static_cast<double>(std::numeric_limits<T>::max())) {
       return std::numeric_limits<T>::max();

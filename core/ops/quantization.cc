@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Octavo's own ops between real and quantized values.  In expressed types, which have f32 for a
-// quantized value, they copy their operand; the types of operand and result define the rounding.
+// Octavo's own ops between real and quantized values.  On expressed types, where a quantized value
+// is f32, they copy their operand; the types of operand and result determine the rounding.
 #include <algorithm>
 
 #include "core/ops/shared/data_op.h"
@@ -31,8 +31,8 @@ Status InferReinterpret(ir::InferContext& context) {
   return {};
 }
 
-// A plain integer as the real value that scale 1 and zero point 0 give it; the executor stores the
-// bits as they are.
+// Converts an integer to its real value under scale 1 and zero point 0; the executor stores the
+// bits unchanged.
 Status Reinterpret(const ir::EvalContext& context) {
   const std::span<float> to = context.out().mutable_values<float>();
   for (size_t i = 0; i < to.size(); ++i) {
@@ -58,15 +58,15 @@ constexpr OpDef Pointwise(OpDef row) {
 
 }  // namespace
 
-// Quantize(x): real values to the quantized type of the result.
+// Quantize(x): converts real values to the result's quantized type.
 extern constexpr OpDef kQuantize =
     PassRow("Quantize", {.at_output = ir::RescaleRule::AtOutput::kFold});
-// Dequantize(q): quantized values to the real values of their type.
+// Dequantize(q): converts quantized values to real values, by q's type.
 extern constexpr OpDef kDequantize =
     PassRow("Dequantize", {.at_input = ir::RescaleRule::AtInput::kFold});
 // Rescale(q): Quantize(Dequantize(q)), from one quantized type to another.
 extern constexpr OpDef kRescale = Pointwise(PassRow("Rescale", {}));
-// Reinterpret(x): plain integers as quantized values of the result's type, bits unchanged.
+// Reinterpret(x): interprets integers as quantized values of the result's type, bits unchanged.
 extern constexpr OpDef kReinterpret{
     .name = "Reinterpret",
     .domain = "octavo",

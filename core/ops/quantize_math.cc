@@ -13,10 +13,10 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 15;  // grain size: minimum elements per task
 
-// Adding and subtracting it rounds |x| < 2^22 to an integer, ties to even.
+// Adding and then subtracting this rounds |x| < 2^22 to an integer, ties to even.
 constexpr float kRounder = 0x1.8p23f;
 
-// Runs of elements that share a channel: body(channel, begin, end).
+// Calls body(channel, begin, end) for each run of elements that share a channel.
 template <class Body>
 void ForEachRun(const ir::Shape& shape, const ir::Quant& quant, int64_t size, ThreadPool* pool,
                 Body&& body) {
@@ -34,8 +34,8 @@ void ForEachRun(const ir::Shape& shape, const ir::Quant& quant, int64_t size, Th
   pool->For(size, kGrain, part);
 }
 
-// QuantizeOne of each element.  Up to 16 bits the bounds are exact in float, and clamping to whole
-// numbers before rounding is the same as after.
+// QuantizeOne of each element.  For types of up to 16 bits, the bounds are exact in float, and
+// clamping to integers before rounding gives the same result as clamping after it.
 template <class T>
 void QuantizeRun(const float* from, int64_t count, float scale, int32_t zero, T* to) {
   if constexpr (std::is_integral_v<T> && sizeof(T) <= 2) {
@@ -58,7 +58,7 @@ void QuantizeRun(const float* from, int64_t count, float scale, int32_t zero, T*
 
 template <class T>
 void DequantizeRun(const T* from, int64_t count, float scale, int32_t zero, float* to) {
-  // Differences below 2^31 are computed in 32 bits, for which there are vector instructions.
+  // Computes differences below 2^31 in 32 bits, because vector instructions exist for them.
   using Wide = std::conditional_t<sizeof(T) <= 2, int32_t, int64_t>;
   for (int64_t i = 0; i < count; ++i) {
     to[i] = static_cast<float>(static_cast<Wide>(from[i]) - zero) * scale;

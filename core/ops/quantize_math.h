@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizes and dequantizes tensors: in the numerics mode `onnx`, with vector loops, and in any
-// other mode by its Quantize (core/numerics/mode.h).
+// Quantizes and dequantizes tensors: in the numerics mode `onnx` by vector loops, in any other mode
+// by its Quantize function (core/numerics/mode.h).
 #pragma once
 
 #include "core/base/parallel.h"
@@ -16,18 +16,19 @@ inline float DequantizeOne(int32_t value, float scale, int32_t zero_point) {
   return static_cast<float>(static_cast<int64_t>(value) - zero_point) * scale;
 }
 
-// Whole tensors, to the dtype and quantization of `type` (per-tensor or per-axis); shapes agree.
+// Whole tensors; `type` specifies dtype and quantization (per-tensor, per-axis); shapes must agree.
 // Without a pool, only the calling thread works.
 ir::Tensor QuantizeTensor(const ir::Tensor& real, const ir::Type& type, ThreadPool* pool = nullptr);
 ir::Tensor DequantizeTensor(const ir::Tensor& quantized, const ir::Quant& quant,
                             ThreadPool* pool = nullptr);
-// The same into a `result` of the right type and size.
+// The same, into a preallocated `result` of the right type and size.
 void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& result,
                   ThreadPool* pool = nullptr);
 void DequantizeInto(const ir::Tensor& quantized, const ir::Quant& quant, ir::Tensor& result,
                     ThreadPool* pool = nullptr);
 
-// The same in another numerics mode, by its Quantize.  Dequantizing is the same in all of them.
+// The same in another numerics mode, by its Quantize function.  Dequantization is the same in all
+// modes.
 ir::Tensor QuantizeTensor(numerics::QuantizeFunction quantize, const ir::Tensor& real,
                           const ir::Type& type, ThreadPool* pool = nullptr);
 void QuantizeInto(numerics::QuantizeFunction quantize, const ir::Tensor& real, const ir::Type& type,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduce*(x, axes) {keepdims, noop_with_empty_axes}: no axes mean all.  Elements are combined in
-// row-major order, real values in double, integers of a sum or product modulo 2^64.
+// Reduce*(x, axes) {keepdims, noop_with_empty_axes}: absent axes mean all axes.  Combines elements
+// in row-major order: real values in double, integer sums and products modulo 2^64.
 #include <cmath>
 #include <limits>
 
@@ -53,8 +53,8 @@ Status Product(const ir::EvalContext& context) {
       context, 1.0, [](double a, double b) { return a * b; }, kAsItIs);
 }
 
-// log(sum(e^x)) as m + log(sum(e^(x - m))) with the largest element m, so that it does not
-// overflow: the sum so far is e^most * sum.
+// Computes log(sum(e^x)) as m + log(sum(e^(x - m))), with m the largest element, to avoid overflow.
+// The sum so far is e^most * sum.
 struct Scaled {
   double most = -std::numeric_limits<double>::infinity();
   double sum = 0;
@@ -66,7 +66,7 @@ struct Scaled {
 Scaled Join(Scaled a, Scaled b) {
   if (std::isnan(a.most) || std::isnan(b.most)) return Scaled(a.most + b.most);
   if (b.most > a.most) std::swap(a, b);
-  // Equal ones may both be infinite, and their difference NaN.
+  // Equal maxima may both be infinite; their difference would be NaN.
   const double factor = a.most == b.most ? 1.0 : math::Exp(b.most - a.most);
   a.sum += b.sum * factor;
   return a;
@@ -98,7 +98,7 @@ constexpr OpDef ReductionRow(std::string_view name, Status (*definition)(const i
           .definition = definition};
 }
 
-// Selects an element, so it is a same-scale op.
+// The op selects an element, so it is a same-scale op.
 constexpr OpDef SelectionRow(std::string_view name, Status (*definition)(const ir::EvalContext&)) {
   OpDef row = ReductionRow(name, definition);
   row.quant = kSameScale;

@@ -12,8 +12,8 @@ using ir::Since;
 
 constexpr ir::AttrSpec kReshapeAttributes[] = {{"allowzero", ir::AttrKind::kInt}};
 
-// Reshape(data, shape) {allowzero}: -1 is what remains, 0 is data's own extent (0 itself with
-// allowzero).
+// Reshape(data, shape) {allowzero}: -1 stands for the remaining extent, 0 for data's own extent
+// (for 0 itself with allowzero).
 Status InferReshape(ir::InferContext& context) {
   const ir::Shape& data = context.shape(0);
   OCTAVO_TRY(ir::Shape shape, context.KnownInts(1, "shape"));
@@ -51,7 +51,7 @@ Status InferReshape(ir::InferContext& context) {
 
 constexpr ir::AttrSpec kFlattenAttributes[] = {{"axis", ir::AttrKind::kInt}};
 
-// Flatten(input) {axis}: two axes, the product of the extents before `axis` and of the rest.
+// Flatten(input) {axis}: two axes: the product of the extents before `axis`, and that of the rest.
 Status InferFlatten(ir::InferContext& context) {
   const ir::Shape& shape = context.shape(0);
   const auto rank = static_cast<int64_t>(shape.size());
@@ -66,7 +66,7 @@ Status InferFlatten(ir::InferContext& context) {
   return {};
 }
 
-// Squeeze(data, axes?): drops axes of extent 1; without `axes` all of them.
+// Squeeze(data, axes?): removes the given axes of extent 1; without `axes`, all of them.
 Status InferSqueeze(ir::InferContext& context) {
   const ir::Shape& data = context.shape(0);
   const int rank = static_cast<int>(data.size());
@@ -91,7 +91,7 @@ Status InferSqueeze(ir::InferContext& context) {
   return {};
 }
 
-// Unsqueeze(data, axes): inserts axes of extent 1 at the places that the axes have in the result.
+// Unsqueeze(data, axes): inserts axes of extent 1; `axes` are their positions in the result.
 Status InferUnsqueeze(ir::InferContext& context) {
   const ir::Shape& data = context.shape(0);
   OCTAVO_TRY(const std::vector<int64_t> axes, context.KnownInts(1, "axes"));

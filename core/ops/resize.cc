@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize(x, roi?, scales?, sizes?): nearest neighbours, linear or cubic interpolation.  Nearest
-// moves elements; the others sum in double, axis by axis from the first, rounded once.
+// Resize(x, roi?, scales?, sizes?): nearest neighbour, linear or cubic interpolation.  Nearest only
+// moves elements; the others sum in double, one axis after another from the first, and round once.
 #include <cstring>
 
 #include "core/ops/shared/data_op.h"
@@ -29,7 +29,7 @@ std::vector<float> Floats(const ir::Tensor* tensor) {
   return values;
 }
 
-// `inputs` are roi, scales and sizes, null where absent.
+// `inputs` are roi, scales and sizes; absent ones are null.
 std::string Plan(const ir::Node& node, const ir::Shape& shape,
                  const std::array<const ir::Tensor*, 3>& inputs, std::vector<ResizeAxis>& plan) {
   const ResizeMode mode = ResizeModeOf(node.attributes);
@@ -62,7 +62,7 @@ Status Infer(ir::InferContext& context) {
     return context.Unsupported("extrapolation of {} is not supported", Name(context.dtype(0)));
   }
   for (size_t i = 1; i < 4; ++i) {
-    // The roi is read only by tf_crop_and_resize.
+    // Only cropping uses the roi.
     if (context.Has(i) && context.known(i) == nullptr && (i != 1 || mode.crops())) {
       constexpr std::string_view kWhat[] = {"x", "roi", "scales", "sizes"};
       return DependsOnData(context, i, kWhat[i]);
@@ -78,7 +78,7 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// Resizes one axis: (outer, in, inner) to (outer, out, inner).
+// Resizes one axis: (outer, in, inner) becomes (outer, out, inner).
 std::vector<double> Interpolate(const std::vector<double>& from, const ResizeAxis& axis,
                                 const ResizeMode& mode, int64_t outer, int64_t inner,
                                 ThreadPool* pool) {
@@ -132,7 +132,7 @@ void ShowNearest(const std::vector<std::vector<int64_t>>& places, const ir::Shap
   }
 }
 
-// tf_crop_and_resize: places outside of the operand have the extrapolation value.
+// For tf_crop_and_resize: positions outside of the operand get the extrapolation value.
 void Extrapolate(const std::vector<ResizeAxis>& plan, const ResizeMode& mode, ir::Tensor& result) {
   const ir::Shape strides = ir::StridesOf(result.shape());
   const auto to = result.mutable_values<float>();
@@ -188,7 +188,7 @@ std::string WhyNot(const ir::Graph&, const ir::Node& node, const ir::Type&, cons
   return "interpolation rounds, so it does not commute with a Rescale";
 }
 
-// Defined if the channel axis is not resized.
+// Only possible if the channel axis is not resized.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ReverseSequence(x, lengths) {batch_axis, time_axis}: the first lengths[b] places along the time
-// axis in reverse, for each b along the batch axis.
+// ReverseSequence(x, lengths) {batch_axis, time_axis}: for each index b along the batch axis,
+// reverses the first lengths[b] positions along the time axis.
 #include <cstring>
 
 #include "core/ops/shared/data_op.h"

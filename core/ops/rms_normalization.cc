@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RMSNormalization(x, scale) {axis, epsilon}: the elements from `axis` on divided by the root of
-// the mean of their squares, then scaled; in double, rounded once.
+// RMSNormalization(x, scale) {axis, epsilon}: divides by the root mean square over the axes from
+// `axis` on, then scales; in double, rounded once.
 #include "core/ops/shared/normalize_rows.h"
 #include "core/ops/shared/real_type.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RoiAlign(x, rois, batch_indices): every region of x resampled to output_height x output_width;
-// each place is the mean (or largest part) of bilinear samples in its bin.
+// RoiAlign(x, rois, batch_indices): resamples every region of x to output_height x output_width;
+// each output is the mean of bilinear samples in its bin, or the largest weighted neighbour in it.
 #include <cmath>
 
 #include "core/ops/shared/elementwise.h"
@@ -39,13 +39,14 @@ Status Infer(ir::InferContext& context) {
   return {};
 }
 
-// A sample's four neighbours in a plane with their weights; no neighbours far outside.
+// A sample's four neighbours in a plane and their weights; no neighbours if the sample is far
+// outside.
 struct Sample {
   std::array<int64_t, 4> at = {};
   std::array<double, 4> weights = {};
 };
 
-// A sample's coordinate between two places of one axis.
+// The two positions around a sample's coordinate along one axis.
 struct Between {
   int64_t low = 0, high = 0;
   double fraction = 0;
@@ -69,7 +70,7 @@ Sample SampleAt(double y, double x, int64_t height, int64_t width) {
            v.fraction * (1 - h.fraction), v.fraction * h.fraction}};
 }
 
-// One axis of a region: where it begins, how long a bin is, how many samples each bin has.
+// One axis of a region: its start, the length of a bin, the number of samples per bin.
 struct Bins {
   double start = 0, size = 0;
   int64_t samples = 1;
@@ -99,7 +100,7 @@ double PoolBin(const T* plane, const std::vector<Sample>& samples, bool mean) {
   for (const Sample& sample : samples) {
     for (size_t i = 0; i < 4; ++i) {
       const double part = sample.weights[i] * static_cast<double>(plane[sample.at[i]]);
-      // The largest weighted neighbour, as in ONNX's definition.
+      // ONNX's definition takes the largest weighted neighbour.
       result = mean ? result + part : first ? part : std::max(result, part);
       first = false;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScatterElements(data, indices, updates) {axis, reduction}: data with updates[i][j] written to
+// ScatterElements(data, indices, updates) {axis, reduction}: data, with updates[i][j] written to
 //   [indices[i][j]][j] for axis 0, in row-major order.
-// ScatterND(data, indices, updates) {reduction}: data with slices written to the places that the
-//   last axis of indices names, in row-major order.
+// ScatterND(data, indices, updates) {reduction}: data, with slices written to the positions in the
+//   last axis of indices, in row-major order.
 #include "core/ops/shared/elementwise.h"
 #include "core/ops/shared/strided_copy.h"
 
@@ -12,7 +12,8 @@ namespace {
 constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt},
                                         {"reduction", ir::AttrKind::kString}};
 
-// none, add, mul, max or min; `join(held, update)` in the element type.  False for another word.
+// Calls f for none, add, mul, max or min with `join(held, update)` in the element type.  False for
+// any other word.
 template <class T, class F>
 bool VisitReduction(const std::string& word, F&& f) {
   if (word == "none") return f([](T, T update) { return update; }), true;
@@ -36,7 +37,7 @@ Status CheckReduction(const ir::InferContext& context) {
   return context.Invalid("reduction '{}' is unknown", word).Field("reduction");
 }
 
-// Moving quantized values is exact; adding them is not adding real values.
+// Moving quantized values is exact; adding quantized values does not add their real values.
 ir::QuantRule ScatterQuant(const ir::Graph&, const ir::Node& node) {
   if (node.attributes.String("reduction", "none") != "none") {
     return {.why = "its reduction combines real values"};
@@ -68,7 +69,8 @@ Status InferElements(ir::InferContext& context) {
   return InferSameType(context);
 }
 
-// Where element `flat` of the updates goes; -1 where its index is outside.
+// The flat index in data that element `flat` of the updates writes; -1 if its index is out of
+// range.
 int64_t Place(const ir::Tensor& indices, int64_t flat, int axis, const ir::Shape& data,
               const ir::Shape& strides) {
   int64_t index = indices.IntAt(flat);

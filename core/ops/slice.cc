@@ -30,7 +30,7 @@ Taken Take(int64_t extent, int64_t start, int64_t end, int64_t step) {
   return {start, step, extent > 0 && start > end ? (start - end - 1) / -step + 1 : 0};
 }
 
-// Computes the indices along all axes of a shape; "" or what is wrong.
+// Fills `taken` for all axes of a shape; returns "" or an error message.
 std::string TakeAll(const ir::Shape& shape, const Ints& starts, const Ints& ends, const Ints* axes,
                     const Ints* steps, std::vector<Taken>& taken) {
   const int rank = static_cast<int>(shape.size());
@@ -99,7 +99,7 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// Along the channel axis the parameters are sliced as well.
+// Along the channel axis, the parameters are sliced too.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -120,7 +120,7 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
   return PickChannels(from, channels, *from.axis);
 }
 
-// Where the shape stays, only a backward step changes anything.
+// If the shape is unchanged, only a negative step can change the result.
 int FirstIfForward(const ir::Graph& graph, const ir::Node& node) {
   if (!node.input(4)) return 0;
   const auto steps = ConstantInts(graph, node.input(4));

@@ -15,7 +15,7 @@ using ir::Since;
 
 constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt}};
 
-// e^(x - max) over its sum.
+// e^(x - max), divided by its sum.
 Status Softmax(const ir::EvalContext& context) {
   return ForEachRow(context, [](double* values, int64_t count) {
     const double most = *std::max_element(values, values + count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Windows for spectra, (size) {output_datatype, periodic}: element i is a sum of cosines of
-// 2 pi i / n, n being the size, or one less where the window is not periodic.
+// 2 pi i / n; n is the size for a periodic window, else the size minus one.
 #include <numbers>
 
 #include "core/base/math.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Split(input, split?) {axis, num_outputs}: consecutive parts along an axis; without `split`
-// equal ones, the last smaller where the extent does not divide evenly.
+// Split(input, split?) {axis, num_outputs}: consecutive parts along an axis; by default equal ones,
+// the last smaller if the extent does not divide evenly.
 #include "core/ops/shared/axis_rule.h"
 #include "core/ops/shared/data_op.h"
 #include "core/ops/shared/strided_copy.h"
@@ -58,7 +58,7 @@ Status Definition(const ir::EvalContext& context) {
   return {};
 }
 
-// The quantization of all results, one after the other (ir::MapQuant).
+// The parameters of all results, concatenated (see ir::MapQuant).
 std::optional<ir::Quant> MapQuant(const ir::Graph&, const ir::Node&, int, const ir::Quant& from) {
   return from;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TopK(x, k) {axis, largest, sorted}: the k greatest (or least) elements along an axis, with their
-// indices; of equal elements the earlier one comes first.
+// TopK(x, k) {axis, largest, sorted}: the k greatest (or least) elements along an axis and their
+// indices; of equal elements, the one with the lower index comes first.
 #include <algorithm>
 #include <numeric>
 

@@ -53,7 +53,7 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
   return OnAxis(from, static_cast<int>(at - perm.begin()));
 }
 
-// Axes of extent 1 may move; the others stay in order.
+// The identity if only axes of extent 1 move and the others keep their order.
 int FirstIfInOrder(const ir::Graph& graph, const ir::Node& node) {
   const ir::Shape& shape = graph.type(node.input(0)).shape;
   int64_t last = -1;

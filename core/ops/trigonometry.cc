@@ -14,14 +14,14 @@ using ir::Since;
 
 constexpr double kLn2 = 0.6931471805599453;
 
-// atan(x / sqrt(1 - x^2)), which is +-pi/2 at the ends, where it divides by 0; NaN outside of
+// atan(x / sqrt(1 - x^2)): +-pi/2 at the ends, where the quotient is infinite; NaN outside of
 // [-1, 1].
 double ArcSine(double x) { return math::Atan(x / std::sqrt((1 - x) * (1 + x))); }
 
-// The half-angle formula keeps its digits near 1, where pi/2 - asin(x) would cancel.
+// The half-angle formula is accurate near 1, where pi/2 - asin(x) would cancel.
 double ArcCosine(double x) { return 2 * math::Atan(std::sqrt((1 - x) / (1 + x))); }
 
-// log(a + sqrt(a^2 + 1)) for a = |x|, without losing what is small; above 1e150 a^2 would overflow.
+// log(a + sqrt(a^2 + 1)) for a = |x|, without losing small terms; above 1e150, a^2 would overflow.
 double AreaSine(double x) {
   const double a = std::abs(x);
   const double y =
@@ -29,7 +29,7 @@ double AreaSine(double x) {
   return std::copysign(y, x);
 }
 
-// log(x + sqrt(x^2 - 1)) in t = x - 1, which keeps its digits near 1; NaN below 1.
+// log(x + sqrt(x^2 - 1)), computed from t = x - 1, which is accurate near 1; NaN below 1.
 double AreaCosine(double x) {
   const double t = x - 1;
   return x > 1e150 ? math::Log(x) + kLn2 : math::Log1p(t + std::sqrt(t * t + 2 * t));

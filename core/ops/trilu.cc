@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Trilu(input, k?) {upper}: keeps the triangle on and above (or below) the k-th diagonal of each
-// matrix, 0 elsewhere.
+// matrix and sets the rest to 0.
 #include <cstring>
 
 #include "core/ops/shared/data_op.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unique(x) {axis, sorted}: the distinct elements, or slices along an axis, with the first place of
-// each, the index of the one at every place, and how often each occurs.  Their number must be known
-// when types are inferred.
+// Unique(x) {axis, sorted}: the distinct elements, or slices along an axis; with the first position
+// of each, the index of the distinct element at every position, and the count of each.  Type
+// inference must know their number.
 #include <algorithm>
 #include <cstring>
 #include <numeric>
@@ -14,7 +14,7 @@ namespace {
 constexpr ir::AttrSpec kAttributes[] = {{"axis", ir::AttrKind::kInt},
                                         {"sorted", ir::AttrKind::kInt}};
 
-// x as (outer, extent, inner): the extent counts the compared elements or slices.
+// x as (outer, extent, inner); `extent` counts the compared elements or slices.
 struct Slices {
   int64_t outer = 1, extent = 0, inner = 1;
 };
@@ -37,7 +37,7 @@ Found Find(const ir::Tensor& x, const ir::Node& node) {
     return ((i / slices.inner) * slices.extent + slice) * slices.inner + i % slices.inner;
   };
   const bool whole = !ir::IsFloat(x.dtype());
-  // -1, 0 or 1 as slice a comes before, equals or comes after b.
+  // -1, 0 or 1 if slice a comes before, equals or comes after b.
   const auto compare = [&](int64_t a, int64_t b) {
     for (int64_t i = 0; i < slices.outer * slices.inner; ++i) {
       const int64_t p = at(a, i), q = at(b, i);
@@ -63,7 +63,7 @@ Found Find(const ir::Tensor& x, const ir::Node& node) {
   return found;
 }
 
-// Reorders by first occurrence instead of by value.
+// Sorts by first position instead of by value.
 Found InOrderOfPlaces(const Found& found) {
   std::vector<int64_t> order(found.first.size()), rank(found.first.size());
   std::iota(order.begin(), order.end(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on any number of operands, element by element over the broadcast of all.
+// Ops on any number of operands, element by element with broadcast.
 #include <limits>
 
 #include "core/ops/shared/elementwise.h"
@@ -29,7 +29,7 @@ Status CombineAll(const ir::EvalContext& context, F&& f) {
   return {};
 }
 
-// NaN where an operand is.
+// NaN if an operand is NaN.
 Status Greatest(const ir::EvalContext& context) {
   return CombineAll(context, [](auto a, auto b) { return a > b || a != a ? a : b; });
 }

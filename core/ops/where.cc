@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where(condition, x, y): x where the condition holds, else y; all three broadcast.
+// Where(condition, x, y): x where the condition is true, else y; all three broadcast.
 #include "core/ops/shared/data_op.h"
 #include "core/ops/shared/strided_copy.h"
 
@@ -50,8 +50,8 @@ Status Definition(const ir::EvalContext& context) {
   }
 }
 
-// Both branches must have the same channels along the same axis from the end, none repeated by the
-// broadcast.
+// Both branches must have the same channels along the same axis, counted from the end, and the
+// broadcast must not repeat them.
 std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, int input,
                                   const ir::Quant& from) {
   if (from.per_tensor()) return from;
@@ -62,7 +62,7 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
   return OnAxis(from, axis);
 }
 
-// The operand that a condition with equal elements selects.
+// The operand that a constant condition selects everywhere.
 int SelectedInput(const ir::Graph& graph, const ir::Node& node) {
   const ir::ValueId condition = node.input(0);
   if (!condition || !graph.IsConstant(condition)) return -1;

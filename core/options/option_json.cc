@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options as JSON, and the table itself as text.
+// Options as JSON, and printing of the option table.
 #include "core/options/option_table.h"
 
 namespace octavo {
@@ -32,7 +32,7 @@ Result<OptionValue> FromJson(const OptionRow& row, const json& value) {
         return OptionValue(value.get<ShapeMap>());
     }
   } catch (const json::exception&) {
-    // The error is reported below, with the option's name.
+    // The error below names the option.
   }
   return WrongOption(row, value.dump(), fmt::format("a {}", Name(row.type)));
 }
@@ -91,7 +91,7 @@ ordered_json OptionsJson(const Options& options) {
   for (const OptionRow& row : OptionTable()) {
     if (!row.changes_result) continue;
     const OptionValue value = row.get(options);
-    // Omits a cleared text: no byte of this result depends on it.
+    // Skips a text that was cleared: no byte of this result depends on it.
     if (row.type == OptionType::kText && !IsSet(row, options) && IsSet(row, defaults)) continue;
     object[std::string(row.name)] = JsonOf(value);
   }
@@ -104,7 +104,7 @@ Result<Options> OptionsFromJson(const json& object) {
   for (const OptionRow& row : OptionTable()) {
     const auto at = object.find(row.name);
     if (at == object.end()) continue;
-    // A default may be a word for "unset" (opset 0) that no argument may be.
+    // A default may be a value for "unset" (opset 0) that no argument may have.
     if (defaults.contains(row.name) && *at == json(defaults[std::string(row.name)])) continue;
     OCTAVO_TRY(const OptionValue value, FromJson(row, *at));
     OCTAVO_CHECK(SetOption(row, options, value));

@@ -67,7 +67,7 @@ Status CheckShapes(const OptionRow& row, const ShapeMap& shapes) {
   return {};
 }
 
-// How the type of a field is read and written.  `value` is a choice's or a text's.
+// How to get and set a field, by its type.  `value` is the text of a choice or the text itself.
 template <class T>
 struct FieldType {  // an enum
   using Enum = T;
@@ -82,7 +82,7 @@ struct FieldType {  // an enum
   }
 };
 template <class T>
-struct FieldType<std::optional<T>> {  // an enum with "the target's choice"
+struct FieldType<std::optional<T>> {  // an enum; without a value the target chooses
   using Enum = T;
   static constexpr OptionType kType = OptionType::kChoice;
   static OptionValue Get(const std::optional<T>& field) {
@@ -200,7 +200,7 @@ void AddNames(const OptionRow& row, std::vector<std::string>& names, std::string
   }
 }
 
-// The value of an argument's text; a list is appended to `before`, the value of earlier arguments.
+// The value that an argument's text sets, given the value from earlier arguments of the same flag.
 Result<OptionValue> ValueOf(const OptionRow& row, OptionValue before, std::string_view text) {
   switch (row.type) {
     case OptionType::kFlag:

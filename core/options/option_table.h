@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of a job's options (options.def).  The command line, the report's `options`,
-// --options-from, octavo.v1.Options and the goldens walk it; all checks of a single option are
-// here, so that they are the same on the command line and in the service.
+// --options-from, octavo.v1.Options and the goldens iterate over it.  All checks of single options
+// are here, so that the command line and the service apply the same ones.
 #pragma once
 
 #include <limits>
@@ -20,12 +20,12 @@ namespace octavo {
 enum class OptionType { kFlag, kInteger, kReal, kText, kChoice, kNames, kShapes };
 std::string_view Name(OptionType type);
 
-// The heading in `octavo optimize --help`.
+// The heading of the option's section in `octavo optimize --help`.
 enum class OptionGroup { kQuantization, kRewriting, kModel, kResult, kChecks, kRun };
 std::string_view Name(OptionGroup group);
 
-// kByName: --NAME with dashes.  kPerChoice: a flag for each choice, and a bool of that name on the
-// wire.  kNone: the command line sets the option by other means.
+// kByName: --NAME with dashes.  kPerChoice: one flag per choice, and a bool of that name on the
+// wire.  kNone: the command line sets the option in another way.
 enum class OptionFlag { kByName, kPerChoice, kNone };
 
 struct OptionChoice {
@@ -40,31 +40,31 @@ struct OptionBounds {
   bool open = false;
 };
 
-// The value of an option of any type.  A choice is its name, "" where the target decides.
+// The value of an option of any type.  A choice is its name; "" means that the target decides.
 using OptionValue =
     std::variant<bool, int64_t, double, std::string, std::vector<std::string>, ShapeMap>;
 
 struct OptionRow {
-  std::string_view name = {};  // of the field, the JSON key and the wire's field
+  std::string_view name = {};  // the name of the field, the JSON key and the wire's field
   OptionGroup group = OptionGroup::kQuantization;
   std::string_view value = {};  // placeholder in help texts
   char separator = 0;           // splits one argument into several names
   OptionBounds bounds = {};
-  std::string_view otherwise = {};  // the default in words, where the value does not tell it
+  std::string_view otherwise = {};  // the default in words, if the value itself does not show it
   OptionFlag flag = OptionFlag::kByName;
   bool changes_result = true;  // part of the report's `options` and of the action digest
   std::vector<OptionChoice> (*choices)() = nullptr;
-  // Checks a text: empty, or what the text must be.
+  // Returns what a text must be if the text is wrong, else "".
   std::string_view (*check)(const std::string& text) = nullptr;
   std::string_view help = {};
 
-  // Set by the type of the field.
+  // The type of the field determines these.
   OptionType type = OptionType::kFlag;
   OptionValue (*get)(const Options& options) = nullptr;
   Status (*set)(const OptionRow& row, Options& options, const OptionValue& value) = nullptr;
 
   std::string FlagName() const;            // "--numerics-limit"
-  std::vector<std::string> Flags() const;  // by `flag`: none, one or one per choice
+  std::vector<std::string> Flags() const;  // depends on `flag`: none, one, or one per choice
 };
 
 std::span<const OptionRow> OptionTable();
@@ -72,14 +72,14 @@ std::span<const OptionRow> OptionTable();
 const OptionRow* FindOption(std::string_view name);
 
 // Sets the field.  kUsage, with the option as the error's field, if the value has another type, is
-// not a choice or is out of bounds.
+// not one of the choices or is out of bounds.
 Status SetOption(const OptionRow& row, Options& options, const OptionValue& value);
-// The same from one argument of the command line; an argument of a list adds to it.
+// The same for one command-line argument; an argument of a list option appends to the list.
 Status SetOptionText(const OptionRow& row, Options& options, std::string_view text);
-// Whether every option is at its default or at a value that SetOption would accept: for options
-// that were not set by way of the table.
+// Whether every option has its default or a value that SetOption would accept: for options that did
+// not come through the table.
 Status CheckOptions(const Options& options);
-// Whether the options hold a value that SetOption would accept, and not just "" or 0 for "unset".
+// Whether the option has a value that SetOption would accept, rather than "" or 0 for "unset".
 bool IsSet(const OptionRow& row, const Options& options);
 std::string DefaultText(const OptionRow& row);
 // "from 0 to 1", "above 0", "at least 1"; empty without bounds.
@@ -88,9 +88,10 @@ std::string BoundsText(const OptionRow& row);
 // "--NAME 'VALUE' must be MUST": kUsage with the option as the error's field.
 Failure WrongOption(const OptionRow& row, std::string_view value, std::string_view must);
 
-// The options that can change bytes of the result, in the table's order.
+// The options that can change bytes of the result, in table order.
 nlohmann::ordered_json OptionsJson(const Options& options);
-// The reverse; absent and unknown keys are left alone.  kInvalidArgument for a wrong type.
+// The inverse; ignores unknown keys, and absent keys keep their defaults.  kInvalidArgument for a
+// wrong type.
 Result<Options> OptionsFromJson(const nlohmann::json& json);
 
 }  // namespace octavo

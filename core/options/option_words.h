@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names and meanings of the enumerators of options.
+// The names of the enumerators that options use: for each one, its name and its meaning.
 #pragma once
 
 #include <algorithm>

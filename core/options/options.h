@@ -15,15 +15,15 @@
 
 namespace octavo {
 
-// ONNX readers reject messages of 2 GiB, and a model holds more than its weights.
+// ONNX parsers reject a message of 2 GiB, and a model contains more than its weights.
 inline constexpr int64_t kMaxInlineWeights = 1'800'000'000;
 
 enum class EmitForm { kQdq, kQlinear, kNative, kText };
 enum class WeightScales { kPerChannel, kPerTensor };
-// The strongest passes::Effect that rewrites may have.
+// The strongest numeric effect (passes::Effect) that rewrites may have.
 enum class NumericsLimit { kExact, kFewerRoundings, kFewerClamps, kNewParameters };
 
-// Dimensions by the name of a graph input.
+// Dimensions by graph input name.
 using ShapeMap = std::map<std::string, std::vector<int64_t>>;
 
 struct Options {

@@ -16,14 +16,14 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-// Larger constants are compared by identity alone.
+// Larger constants are compared by identity only.
 constexpr int64_t kComparedElements = 64;
 
 bool IsPending(const Graph& graph, const Node& node) {
   return IsOwn(node, "Quantize") && graph.IsConstant(node.input(0));
 }
 
-// A small constant's elements; null for every other operand, which is known by its number.
+// A small constant's elements; null for any other operand, which is compared by its id.
 const ir::Tensor* ComparedElements(const Graph& graph, ValueId input) {
   if (!input || graph.type(input).elements() > kComparedElements) return nullptr;
   return ConstantOf(graph, input);
@@ -36,7 +36,8 @@ bool SameOperand(const Graph& graph, ValueId a, ValueId b) {
   return right != nullptr && *left == *right;
 }
 
-// Whether two nodes may be equal: op, number of results and operands agree.
+// Whether two nodes have the same op, operands and number of results; attributes and types are not
+// compared.
 bool SameForm(const Graph& graph, const Node& a, const Node& b) {
   if (a.op->name != b.op->name || a.op->domain != b.op->domain) return false;
   return a.results.size() == b.results.size() &&
@@ -45,7 +46,7 @@ bool SameForm(const Graph& graph, const Node& a, const Node& b) {
          });
 }
 
-// A hash table of nodes; equal nodes have equal hashes.
+// A hash table of nodes; equal nodes have the same hash.
 class Forms {
  public:
   explicit Forms(const Graph& graph)
@@ -55,7 +56,7 @@ class Forms {
     first_.resize(buckets);
   }
 
-  // The first node of the form of `id` in the order of adding; Next leads to the others.
+  // The first added node with the same form as `id`; Next iterates over the others.
   NodeId First(NodeId id) {
     number_[id.index] = NumberOf(graph_.node(id));
     return Match(Bucket(id), id);
@@ -79,7 +80,8 @@ class Forms {
     return at;
   }
 
-  // Elements of constants are compared only if nothing else distinguishes two nodes.
+  // Hashes the elements of constants only if all operands are constant, because otherwise the other
+  // operands distinguish nodes.
   uint64_t NumberOf(const Node& node) const {
     uint64_t number = Mix(std::hash<std::string_view>()(node.op->name), node.results.size());
     const bool constant = std::ranges::all_of(
@@ -108,7 +110,7 @@ class Forms {
 
   const Graph& graph_;
   std::vector<uint64_t> number_;  // by node
-  std::vector<NodeId> next_;      // by node: the one after it in its bucket
+  std::vector<NodeId> next_;      // by node: the next one in its bucket
   std::vector<NodeId> first_;     // by bucket
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common subexpression elimination: of two nodes that compute the same value, one is removed.
+// Common subexpression elimination: keeps one of several nodes that compute the same result.
 #pragma once
 
 #include "core/passes/pass.h"
@@ -19,7 +19,7 @@ constexpr Rule CseRule(std::string_view id) {
   };
 }
 
-// Applies `rule` until no two nodes are equal; the graph is in order afterwards.
+// Applies `rule` until no two nodes are equal; the graph is sorted afterwards.
 Status EliminateCommonSubexpressions(ir::Graph& graph, Context& context, const Rule& rule);
 
 }  // namespace octavo::passes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ledger: the applications of rewrite rules, with their numeric effects.
+// The record of all rewrites and their numeric effects.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace octavo::passes {
 
-// Numeric effects, strongest guarantee first; `--numerics-limit` is the last one that a job allows.
-// real-exact is for float rewrites (equal in real numbers, float rounding may differ); only the
-// limit `exact` forbids it.  new-arithmetic occurs once, where quantized ops are formed.
+// Numeric effects, from the weakest to the strongest; `--numerics-limit` is the strongest that a
+// job allows.  real-exact is for float rewrites (equal in real numbers, float rounding may differ);
+// only the limit `exact` forbids it.  new-arithmetic occurs once, when quantized ops are created.
 enum class Effect {
   kExact,
   kRealExact,
@@ -21,10 +21,10 @@ enum class Effect {
 };
 std::string_view Name(Effect effect);
 
-// One rewrite rule: `pattern` becomes `replacement` where `condition` holds; `effect` holds unless
-// the condition names another one.
+// One rewrite rule: `pattern` becomes `replacement` if `condition` holds.  `effect` is the
+// strongest effect of an application unless the condition names a stronger one.
 struct Rule {
-  std::string_view id = {};  // "pass/rule", unique; the pass is the one that defines the rule
+  std::string_view id = {};  // "pass/rule", unique; `pass` is the pass that defines the rule
   std::string_view pattern = {};
   std::string_view replacement = {};
   Effect effect = Effect::kExact;
@@ -33,14 +33,14 @@ struct Rule {
 
 // One application of a rule.
 struct LedgerEntry {
-  std::string pass = {};  // that applied the rule; not always the one that defines it
+  std::string pass = {};  // that applied the rule; may differ from the one that defines it
   std::string rule = {};  // Rule::id
   Effect effect = Effect::kExact;
   std::string node = {};
-  std::vector<std::string> values = {};  // names before and after
+  std::vector<std::string> values = {};  // names before and after the rewrite
 };
 
-// A rule that did not apply, with the reason as a sentence.
+// A rule that did not apply, and the reason as a sentence.
 struct Kept {
   std::string pass = {};
   std::string node = {};

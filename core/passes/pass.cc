@@ -10,7 +10,7 @@
 namespace octavo::passes {
 namespace {
 
-// Passes that cannot be skipped: without them the result would not be a quantized model.
+// Without these passes, the result would not be a quantized model.
 constexpr std::array<std::string_view, 2> kNeverSkipped = {"quantize", "merge-constants"};
 
 Status CheckName(std::string_view field, std::string_view name) {
@@ -21,7 +21,7 @@ Status CheckName(std::string_view field, std::string_view name) {
       .Field(field);
 }
 
-// A graph that the pass did not change is still verified.
+// Skips a graph that the pass did not change: it is still marked as verified.
 Status VerifyAfter(const Pass& pass, ir::Graph& graph) {
   if (graph.verified()) return {};
   if (const Status verified = ir::Verify(graph); !verified) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A pass is a row {name, postcondition, rules, run}; the pipeline is a list of rows, each with the
 // reason for its position.  The runner verifies the graph after every pass, measures and records
-// it, can stop before one, and checks the deadline; passes do none of that.
+// it, can stop before a pass, and checks the deadline; passes do none of that.
 #pragma once
 
 #include <functional>
@@ -22,7 +22,7 @@
 
 namespace octavo::passes {
 
-// A node that stays float, and why.
+// A node that stays float, and the reason.
 struct FloatNode {
   std::string node = {}, op = {}, reason = {};
 };
@@ -30,21 +30,21 @@ struct Warning {
   std::string code = {}, message = {}, node = {};
 };
 
-// The options of a job that passes need.
+// The settings of a job that passes need.
 struct Settings {
   target::Target target = {};
-  Effect limit = Effect::kFewerRoundings;  // the highest that a rule may have
-  // The options as given; their changes to the target are already applied to `target`.
+  Effect limit = Effect::kFewerRoundings;  // the strongest effect that a rule may have
+  // As set by the user; options that change the target have already been applied to `target`.
   Options options = {};
   const profile::Profile* profile = nullptr;
   ThreadPool* pool = nullptr;  // never null
   StopToken stop = {};
-  // Called between applications of rules, when the graph is valid, to measure each; at least at the
-  // end of every pass.
+  // Called between applications of rules, when the graph is valid, to measure each of them; also at
+  // the end of every pass.
   std::function<void(const ir::Graph&)> checkpoint = {};
 };
 
-// Rescales and the elements that they convert; fewer elements are less, then fewer Rescales.
+// Rescales and the number of elements that they convert; totals compare by elements, then by count.
 struct RescaleTotal {
   int64_t elements = 0;
   int64_t count = 0;
@@ -52,19 +52,19 @@ struct RescaleTotal {
   auto operator<=>(const RescaleTotal&) const = default;
 };
 
-// Rescales before and after place-rescales, and what greedy placement would have left.
+// Rescales before and after place-rescales, and after greedy placement alone.
 struct PlacementFigures {
   RescaleTotal before = {}, after = {}, greedy = {};
 };
 
-// The results of passes in addition to the graph.
+// The passes' output in addition to the graph.
 struct Findings {
   std::vector<LedgerEntry> ledger = {};
   std::vector<Kept> kept = {};
-  // Why a node (by name) stays float; the report lists those that are float at the end.
+  // Why a node (by name) stays float; the report lists those that are still float at the end.
   std::map<std::string, std::string, std::less<>> float_reasons = {};
   std::vector<Warning> warnings = {};
-  // Ranges of values that lowering added, which no profile has.
+  // Ranges of values that lowering created; a profile cannot contain them.
   std::map<std::string, ir::Range, std::less<>> derived_ranges = {};
   std::vector<std::string> missing_values = {};
   PlacementFigures placement = {};
@@ -72,7 +72,7 @@ struct Findings {
   int64_t folded_bytes = 0;  // growth of constants so far, against the fold budget
 };
 
-// The argument of a pass: the settings, and functions to report what it does.
+// A pass's access to the settings, and functions to report what it does.
 class Context {
  public:
   Context(const Settings& settings, Findings& findings, std::string_view pass)
@@ -81,18 +81,18 @@ class Context {
   const Settings& settings() const { return settings_; }
   Findings& findings() { return findings_; }
   const Findings& findings() const { return findings_; }
-  // Whether the job's limit allows the effect.
+  // Whether the job's limit allows the numeric effect.
   bool Allows(Effect effect) const;
-  // Records an application of a rule of this pass.
+  // Records one application of a rule of this pass.
   void Applied(const Rule& rule, std::string_view node, std::vector<std::string> values = {});
   // The same if the effect depends on the instance (fewer-roundings or fewer-clamps).
   void Applied(const Rule& rule, Effect effect, std::string_view node,
                std::vector<std::string> values = {});
-  // Call between two applications, when the graph is valid.
+  // Call this between two applications, when the graph is valid.
   void Checkpoint(const ir::Graph& graph) const {
     if (settings_.checkpoint) settings_.checkpoint(graph);
   }
-  // Records why a rule did not apply at the node.
+  // Records why a rule does not apply to the node.
   void Keep(std::string_view node, std::string reason);
   void KeepFloat(std::string_view node, std::string reason);
   void Warn(std::string_view code, std::string message, std::string_view node = {});
@@ -105,28 +105,28 @@ class Context {
   int64_t applications_ = 0;
 };
 
-// The parts of the pipeline, in order.  A job does other work between them.
+// The phases of the pipeline, in order.  A job does other work between some of them.
 enum class Phase {
   kImport,    // part of reading a model: always runs, cannot be skipped
-  kPrepare,   // float graph, no target: what `octavo profile` runs as well
-  kLower,     // float graph, the target's choice of ops
+  kPrepare,   // float graph, independent of the target; `octavo profile` runs these too
+  kLower,     // float graph: the target's choice of ops
   kQuantize,  // values get integer types
   kOptimize,  // rewrites of the integer graph
-  kFinish,    // biases and constants get their final values; needed before a graph can be run
+  kFinish,    // biases and constants get their final values; required before running
 };
 
 struct Pass {
   std::string_view name = {};
   Phase phase = Phase::kOptimize;
   std::string_view postcondition = {};
-  std::span<const Rule> rules = {};         // that it defines, each with its id `NAME/RULE`
+  std::span<const Rule> rules = {};         // defined by this pass; each id is `NAME/RULE`
   std::span<const Rule> also_applies = {};  // rules of other passes
   Status (*run)(ir::Graph& graph, Context& context) = nullptr;
 };
 
 // All passes in pipeline order.
 std::span<const Pass* const> AllPasses();
-// The passes of the phases, in pipeline order.
+// The passes of the given phases, in pipeline order.
 std::vector<const Pass*> PassesOf(std::initializer_list<Phase> phases);
 const Pass* FindPass(std::string_view name);
 
@@ -145,11 +145,11 @@ struct RunOptions {
   std::function<void(const PassRecord&, const ir::Graph&)> after_pass = {};
 };
 
-// kUsage for a name that is no pass, and for a pass that cannot be skipped.
+// kUsage for an unknown pass name and for a pass that cannot be skipped.
 Status CheckRunOptions(const RunOptions& options);
 
-// Runs the passes of `pipeline` on the graph.  A pass that breaks an invariant is a kInternal error
-// with its name.
+// Runs the passes of `pipeline` on the graph.  If a pass breaks an invariant, returns kInternal
+// with the pass's name.
 Result<std::vector<PassRecord>> RunPipeline(std::span<const Pass* const> pipeline,
                                             const RunOptions& options, const Settings& settings,
                                             ir::Graph& graph, Findings& findings);

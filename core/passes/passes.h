@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of all passes, each defined in the file with its name.
+// The rows of all passes; each row is defined in the file with its name.
 #pragma once
 
 #include "core/passes/pass.h"

@@ -9,35 +9,36 @@ namespace octavo::passes {
 namespace {
 
 constexpr std::array kPipeline = {
-    // Imported ops between Dequantize and Quantize become ops on quantized operands, before another
-    // rule changes what is between.
+    // Turns imported ops between Dequantize and Quantize into ops on quantized operands, before
+    // another rule changes the ops between.
     &kFoldQdqPass,
-    // Shapes and axes computed from constants become constants, which all rules below can read.
+    // Folds shapes and axes that are computed from constants; all rules below can then read them.
     &kFoldConstantsPass,
-    // Equivalent forms become one, so that rules below match only one.
+    // Rewrites equivalent forms into one, so that the rules below match only one.
     &kCanonicalizePass,
-    // In float and before profiling, so that ranges are those of the values that remain.
+    // Runs in float and before profiling, so that ranges describe the remaining values.
     &kFoldBatchnormPass,
-    // Small ops that decompose a large one would each round; they match once scales and biases
-    // have been folded.
+    // Replaces decomposed ops, whose small ops would each round; their patterns match once scales
+    // and biases are folded.
     &kRecognizePass,
-    // The target's choice of ops, after recognition and before quantization gives operands types.
+    // Applies the target's choice of ops: after recognition, and before quantization assigns types
+    // to operands.
     &kLowerPass,
-    // From here on values have integer types.
+    // From here on, values have integer types.
     &kQuantizePass,
-    // Quantize and Dequantize move past data movement, so that Rescales become adjacent.
+    // Moves Quantize and Dequantize past data movement, so that Rescales become adjacent.
     &kMoveQuantizePass,
-    // Rescales that can be dropped at no cost go before placement considers them.
+    // Removes Rescales that cost nothing to remove, before placement considers the rest.
     &kAbsorbRescalesPass,
-    // The rest are placed where they convert the fewest elements.
+    // Places the remaining Rescales where they convert the fewest elements.
     &kPlaceRescalesPass,
-    // Needs the types that placement has settled.
+    // Needs the types that placement has determined.
     &kFuseActivationsPass,
-    // Removes nodes that the passes above have made redundant.
+    // Removes the nodes that the rules above made redundant.
     &kRemoveNoopsPass,
-    // Rounds biases at the final s_x * s_w: no pass below changes a scale.
+    // Uses the final s_x * s_w: nothing below changes a scale.
     &kSpecializeBiasPass,
-    // Rounds constants once, and last.
+    // Rounds constants once, as the last step.
     &kMergeConstantsPass,
 };
 

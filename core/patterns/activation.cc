@@ -18,8 +18,8 @@ constexpr double kTolerance = 1e-5;
 
 bool Near(double a, double b) { return std::fabs(a - b) <= kTolerance * std::fabs(b); }
 
-// A product of values with all scalar constants multiplied together.  Only inner products without
-// another consumer are split into their factors.
+// The factors of a product, with all scalar constants multiplied into one.  Splits an inner product
+// into its factors only if it has no other consumer.
 struct Factors {
   double constant = 1;
   std::vector<ValueId> values = {};
@@ -44,7 +44,7 @@ void Collect(const Graph& graph, ValueId value, int depth, Factors& factors) {
   }
 }
 
-// The other operand of an Add with the scalar `addend`; none otherwise.
+// For an Add with the scalar `addend`: the other operand; else invalid.
 ValueId AddendOf(const Graph& graph, ValueId sum, double addend) {
   const Node* node = ProducerIs(graph, sum, "Add");
   if (node == nullptr) return {};
@@ -53,7 +53,7 @@ ValueId AddendOf(const Graph& graph, ValueId sum, double addend) {
   return {};
 }
 
-// Of two factors f and x, the x for which inner_of(f, x) holds.
+// For two factors f and x with inner_of(f, x): x.  Tries both orders; invalid if neither matches.
 template <class InnerOf>
 ValueId OperandOf(const std::vector<ValueId>& factors, InnerOf inner_of) {
   if (factors.size() != 2) return {};
@@ -64,7 +64,7 @@ ValueId OperandOf(const std::vector<ValueId>& factors, InnerOf inner_of) {
   return {};
 }
 
-// The last node of a product that computes a value of x's own type.
+// Matches the product that ends at `last`; the result's type must equal that of x.
 template <class InnerOf>
 ValueId MatchProduct(const Graph& graph, NodeId last, double constant, InnerOf inner_of) {
   const Node& node = graph.node(last);
@@ -154,7 +154,7 @@ std::optional<Form> MatchHardSwish(Graph& graph, NodeId last) {
   return Form{.inputs = {x}};
 }
 
-// Clip(k * x + m, 0, n) / n.  Without a k or an m, n must not be 1: that is a clamp.
+// Clip(k * x + m, 0, n) / n.  Without k and m, n must not be 1: that would be a plain clamp.
 std::optional<Form> MatchHardSigmoid(Graph& graph, NodeId last) {
   const Node& node = graph.node(last);
   const ir::Type& type = graph.type(node.result());

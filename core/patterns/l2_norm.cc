@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// x divided by the root of the sum of its squares along one axis, with or without a number that
-// keeps the divisor away from 0 (core/ops/lp_norm.h).
+// L2 normalization: x divided by the square root of its sum of squares along one axis, with or
+// without an epsilon that keeps the divisor away from 0 (core/ops/shared/lp_norm.h).
 #include <array>
 #include <cmath>
 
@@ -18,11 +18,11 @@ using ir::ValueId;
 
 struct Epsilon {
   float value = 0;
-  bool added = false;  // else it is a lower bound of the operand
+  bool added = false;  // true: added to the operand; false: a lower bound
   ValueId operand = {};
 };
 
-// Max, Clip or Add of a value and a number from 0 on.
+// Matches Max, Clip or Add of a value and a constant >= 0.
 std::optional<Epsilon> EpsilonOf(const Graph& graph, const Node* node) {
   const bool added = Is(node, "Add");
   if (!added && !Is(node, "Max") && !Is(node, "Clip")) return std::nullopt;
@@ -45,21 +45,21 @@ struct Norm {
   std::string mode = "max";
 };
 
-// The axes of the sum of squares that a node computes of x.
+// If the node computes the sum of squares of x: its axes.
 std::optional<std::vector<int64_t>> SquaresOf(const Graph& graph, const Node* node, ValueId x) {
   const bool squares = Is(node, "ReduceSumSquare") && node->input(0) == x;
   const bool sum = Is(node, "ReduceSum") && IsSquareOf(graph, node->input(0), x);
   return squares || sum ? AxesOf(graph, *node) : std::nullopt;
 }
 
-// The operand of a square root; none for another node.
+// The operand if the node is a square root; else invalid.
 ValueId Rooted(const Graph& graph, const Node* node) {
   if (Is(node, "Sqrt")) return node->input(0);
   if (Is(node, "Pow") && IsScalar(graph, node->input(1), 0.5)) return node->input(0);
   return {};
 }
 
-// `value` as a norm of x that lines up with it.
+// Matches `value` as a norm of x whose shape broadcasts to x.
 std::optional<Norm> NormOf(const Graph& graph, ValueId value, ValueId x) {
   Trail trail(graph, value);
   Norm norm;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// LayerNormalization, RMSNormalization and Softmax: a reduction of x combined with x.
+// LayerNormalization, RMSNormalization and Softmax: each combines x with a reduction of x.
 #include <algorithm>
 #include <cmath>
 
@@ -22,8 +22,8 @@ bool Trailing(const std::vector<int64_t>& axes, size_t rank) {
   return !axes.empty();
 }
 
-// A constant that can stand as LayerNormalization's scale or bias: its shape ends in the
-// normalized axes and is 1 before them.  Returns it reshaped to those axes, or none.
+// Whether a constant can be LayerNormalization's scale or bias: its shape must end in the
+// normalized axes and be 1 before them.  Returns it reshaped to those axes, or nullopt.
 std::optional<ir::Tensor> NormShaped(const Graph& graph, ValueId value, const ir::Shape& axes) {
   const ir::Tensor* tensor = ConstantOf(graph, value);
   if (tensor == nullptr || tensor->dtype() != ir::DType::kF32) return std::nullopt;
@@ -34,7 +34,7 @@ std::optional<ir::Tensor> NormShaped(const Graph& graph, ValueId value, const ir
   return tensor->Reshaped(axes);
 }
 
-// A constant with these elements: `given` if its shape is right, else a new one.
+// Returns the constant `given` if its shape is right; otherwise adds a reshaped one.
 ValueId ConstantFor(Graph& graph, ValueId given, ir::Tensor tensor) {
   if (given && graph.type(given).shape == tensor.shape()) return given;
   return AddConstant(graph, graph.name(given) + ".norm", std::move(tensor));
@@ -46,7 +46,7 @@ struct Normalized {
   float epsilon = 0;
 };
 
-// d = x - Mean(x), the deviation.
+// Matches d = x - Mean(x).
 std::optional<Normalized> DeviationOf(const Graph& graph, ValueId d) {
   const Node* sub = ProducerIs(graph, d, "Sub");
   if (sub == nullptr) return std::nullopt;
@@ -55,7 +55,7 @@ std::optional<Normalized> DeviationOf(const Graph& graph, ValueId d) {
   return Normalized{sub->input(0), *axes};
 }
 
-// Sqrt(Mean(d^2) + epsilon), where d may be computed twice.
+// Matches Sqrt(Mean(d^2) + epsilon); the graph may compute d twice.
 std::optional<float> DeviationSize(const Graph& graph, ValueId value, const Normalized& norm) {
   const Node* sqrt = ProducerIs(graph, value, "Sqrt");
   const Node* sum = sqrt ? ProducerIs(graph, sqrt->input(0), "Add") : nullptr;
@@ -95,7 +95,7 @@ std::optional<Normalized> NormalizedOf(const Graph& graph, ValueId value) {
   return norm;
 }
 
-// Sqrt(Mean(x^2) + epsilon), in x's shape when broadcast.
+// Matches Sqrt(Mean(x^2) + epsilon) if it broadcasts to x's shape.
 std::optional<Normalized> RootMeanSquare(const Graph& graph, ValueId value, ValueId x) {
   const Node* sqrt = ProducerIs(graph, value, "Sqrt");
   const Node* sum = sqrt ? ProducerIs(graph, sqrt->input(0), "Add") : nullptr;
@@ -146,7 +146,7 @@ std::optional<Form> MatchLayerNorm(Graph& graph, NodeId last) {
               .attributes = {{"axis", norm->axes.front()}, {"epsilon", norm->epsilon}}};
 }
 
-// x / Sqrt(Mean(x^2) + e) * g, the quotient also as a product with the reciprocal.
+// x / Sqrt(Mean(x^2) + e) * g; the quotient may also be a product with the reciprocal.
 std::optional<Form> MatchRmsNorm(Graph& graph, NodeId last) {
   const Node& node = graph.node(last);
   if (!Is(node, "Mul") || graph.type(node.result()).dtype != ir::DType::kF32) return std::nullopt;
@@ -155,7 +155,7 @@ std::optional<Form> MatchRmsNorm(Graph& graph, NodeId last) {
     if (!graph.IsConstant(scale)) continue;
     const auto norm = RootMeanSquareOf(graph, node.input(1 - i));
     if (!norm || graph.CountUses(node.input(1 - i)) != 1) return std::nullopt;
-    if (DeviationOf(graph, norm->x)) return std::nullopt;  // a part of LayerNormalization
+    if (DeviationOf(graph, norm->x)) return std::nullopt;  // this is part of LayerNormalization
     const ir::Shape& shape = graph.type(norm->x).shape;
     if (!Trailing(norm->axes, shape.size()) || graph.type(node.result()).shape != shape) {
       return std::nullopt;
@@ -179,7 +179,7 @@ std::optional<Form> MatchSoftmax(Graph& graph, NodeId last) {
   const auto axes = ReductionOf(graph, node.input(1), e, "ReduceSum");
   if (!axes || axes->size() != 1) return std::nullopt;
   ValueId x = exp->input(0);
-  // Subtracting the greatest element changes nothing but the range of Exp.
+  // Subtracting the greatest element only limits the range of Exp.
   if (const Node* sub = ProducerIs(graph, x, "Sub")) {
     const auto max_axes = ReductionOf(graph, sub->input(1), sub->input(0), "ReduceMax");
     if (max_axes == axes) x = sub->input(0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patterns of ops that a model decomposes into small ones.  Each matcher starts at the node that
-// computes the result; it changes nothing, except that it adds constants if it matches.
+// Recognizes ops that a model decomposes into smaller ones.  Each matcher starts at the node that
+// computes the result.  It changes nothing except that, on a match, it may add constants.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace octavo::patterns {
 
-// The operands and attributes of the equivalent op.
+// The operands and attributes of the equivalent single op.
 struct Form {
   std::vector<ir::ValueId> inputs = {};
   ir::AttrMap attributes = {};
@@ -29,19 +29,19 @@ std::optional<Form> MatchSoftmax(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchSwish(ir::Graph& graph, ir::NodeId last);
 
 struct Pattern {
-  std::string_view rule = {};  // id of its rule in the pass `recognize`
+  std::string_view rule = {};  // the rule's id in the pass `recognize`
   std::string_view op = {};
   std::optional<Form> (*match)(ir::Graph& graph, ir::NodeId last) = nullptr;
 };
 
-// All patterns; one that is contained in another comes after it.
+// All patterns; a pattern comes after those that contain it.
 std::span<const Pattern> AllPatterns();
 
-// The nodes of the form: the last one, and those between it and its first operand.
+// The nodes of the matched subgraph: the last one, and those between it and its first operand.
 std::vector<ir::NodeId> NodesOf(const ir::Graph& graph, ir::NodeId last, ir::ValueId x);
 
-// Replaces the last node of a form by the equivalent op, with the origins of all its nodes.  The
-// other nodes lose their consumers but are not erased.
+// Replaces the last node of a match by the equivalent op and gives it the origins of all matched
+// nodes.  Nodes that only the match used become dead; Apply does not erase them.
 void Apply(ir::Graph& graph, ir::NodeId last, const Pattern& pattern, Form form);
 
 }  // namespace octavo::patterns

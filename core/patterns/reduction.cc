@@ -17,7 +17,7 @@ bool IsReduced(const std::vector<int64_t>& axes, size_t axis) {
   return std::count(axes.begin(), axes.end(), static_cast<int64_t>(axis)) > 0;
 }
 
-// x's shape with 1 along the axes.
+// Whether `shape` is x's shape with extent 1 along the axes.
 bool IsKept(const ir::Shape& shape, const ir::Shape& x, const std::vector<int64_t>& axes) {
   if (shape.size() != x.size()) return false;
   for (size_t i = 0; i < x.size(); ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions along axes as models write them: axes kept, restored by Reshape, repeated by Expand.
+// Reductions along axes in the forms that models use: with kept axes, or with axes that a Reshape
+// restores or an Expand repeats.
 #pragma once
 
 #include <optional>
@@ -10,19 +11,19 @@
 
 namespace octavo::patterns {
 
-// The axes that a Reduce* node reduces, from the front and in order.
+// The axes that a Reduce* node reduces, counted from the front and sorted.
 std::optional<std::vector<int64_t>> AxesOf(const ir::Graph& graph, const ir::Node& reduce);
 
-// Skips ops that only restore reduced axes: Reshape, Unsqueeze, Expand, and a Max with -infinity.
-// Records what an Expand repeats, for LinesUp.
+// Looks through the nodes that only restore reduced axes: Reshape, Unsqueeze, Expand, and a Max
+// with -infinity.  Remembers the operands of Expand for LinesUp.
 class Trail {
  public:
   explicit Trail(const ir::Graph& graph, ir::ValueId value) : graph_(graph), used_(value) {}
 
-  // The node behind `value`, null where none computes it.
+  // The first other node that `value` is computed from; null if there is none.
   const ir::Node* Behind(ir::ValueId value);
-  // Whether the first value lines up with x when broadcast: 1 along the axes, x's own extents
-  // elsewhere.  An Expand along the axes has made it x's shape already.
+  // Whether the first value broadcasts to x: 1 along the axes, x's own extents elsewhere, or
+  // already x's shape by an Expand along the axes.
   bool LinesUp(const ir::Shape& x, const std::vector<int64_t>& axes) const;
 
  private:
@@ -31,11 +32,11 @@ class Trail {
   std::vector<ir::ValueId> repeated_ = {};  // operands of Expand
 };
 
-// A reduction `op` of x whose value, as it is used, lines up with x.  The axes, or none.
+// The axes, if `value` is a reduction `op` of x that broadcasts to x; else nullopt.
 std::optional<std::vector<int64_t>> ReductionOf(const ir::Graph& graph, ir::ValueId value,
                                                 ir::ValueId x, std::string_view op);
 
-// x * x, or x to the power of 2.
+// Whether `value` is x * x, or x to the power of 2.
 bool IsSquareOf(const ir::Graph& graph, ir::ValueId value, ir::ValueId x);
 
 }  // namespace octavo::patterns

@@ -24,7 +24,7 @@ bool ReadInto(std::string_view number, ir::Tensor& tensor, int64_t i) {
   return ReadNumber(number, tensor.mutable_values<T>()[i]);
 }
 
-// Rounds a float to the nearest half-precision float, ties to even.
+// Converts a float to the bits of a 16-bit float, rounded to nearest even.
 uint16_t HalfOf(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint16_t sign = static_cast<uint16_t>((bits >> 16) & 0x8000u);
@@ -33,12 +33,12 @@ uint16_t HalfOf(float value) {
   if (magnitude >= 65520.0) return sign | 0x7c00u;
   int exponent = 0;
   std::frexp(magnitude, &exponent);
-  // Steps of 2^-24 for subnormals, of 2^(exponent - 11) above.
+  // The spacing of 16-bit floats is 2^-24 for subnormals, else 2^(exponent - 11).
   const int step = std::max(exponent - 11, -24);
   const double steps = std::nearbyint(std::ldexp(magnitude, -step));
   const uint32_t count = static_cast<uint32_t>(steps);
   if (step == -24) return static_cast<uint16_t>(sign | count);
-  // count lies in [1024, 2048]; 2048 carries into the exponent, as it must.
+  // count is in [1024, 2048]; 2048 correctly carries into the exponent.
   return static_cast<uint16_t>(sign | (((step + 24) << 10) + count));
 }
 

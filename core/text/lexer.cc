@@ -61,7 +61,7 @@ void Lexer::SkipBlanks() {
 
 std::string Lexer::TakeWord() {
   const size_t start = at_;
-  // '+' is part of 1e+10; '?' of a symbolic dimension, which the parser refuses by name.
+  // '+' occurs in 1e+10; '?' in a symbolic dimension, which the parser rejects by name.
   while (at_ < text_.size() && !AtArrow() &&
          (IsWordChar(text_[at_]) || text_[at_] == '+' || text_[at_] == '?')) {
     ++at_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a text graph into words, names, strings and signs, one token at a time, so that memory does
-// not depend on the length of a hostile text.  A malformed token is a token of kind kError whose
-// text is the message.
+// Splits a text graph into words, names, strings and signs, one token at a time, so that memory use
+// does not depend on the length of a hostile text.  A malformed token has kind kError and the
+// message as its text.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace octavo::text {
 enum class TokenKind {
   kWord,    // tensor, f32, -1.5e-3, 1x3x8xi8
   kName,    // %x or %"out:0"; text is the name itself
-  kString,  // "..."; text is what it says
+  kString,  // "..."; text is the unescaped content
   kSign,    // one of ( ) { } [ ] < > = : , @ and ->
   kError,
   kEnd,
@@ -44,7 +44,7 @@ class Lexer {
 
 // Whether a text needs no quotes: [A-Za-z0-9_.-]+.
 bool IsWord(std::string_view text);
-// "..." with \" \\ \n \xNN, as the lexer reads it.
+// Quotes a text as "..." with \" \\ \n \xNN; the lexer reverses this.
 std::string Quote(std::string_view text);
 
 }  // namespace octavo::text

@@ -163,7 +163,7 @@ Status Parser::ParseNode() {
   return CheckNode(id, line);
 }
 
-// A word without a dot is ONNX's own or the IR's; `com.microsoft.Gelu` names its domain.
+// An op name without a dot is ONNX's or Octavo's own; `com.microsoft.Gelu` includes its domain.
 Result<const ir::OpDef*> Parser::ParseOp() {
   const int line = token_.line;
   OCTAVO_TRY(const std::string word, Take(TokenKind::kWord, "an op"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a graph from text.  The grammar is in README.md; an error names the line:
+// Parses a graph from text.  README.md has the grammar; errors include the line:
 //   line 2: unknown op 'Rellu'
 //   line 1: 2 scales but 3 zero points
 #pragma once
@@ -12,24 +12,25 @@
 
 namespace octavo::text {
 
-// Finds the row of an op; null if there is none.  The domain is "" for ONNX's own.
+// The row of an op, or null if it is unknown.  ONNX's own domain is "".
 using OpLookup = std::function<const ir::OpDef*(std::string_view name, std::string_view domain)>;
-// Returns the bytes of data(sha256:DIGEST, ..); an error should name the missing file.
+// The bytes of data(sha256:DIGEST, ..); an error should name the missing file.
 using PayloadSource = std::function<Result<Blob>(std::string_view digest)>;
 
 struct ParseOptions {
   OpLookup find_op = {};
   PayloadSource payload = {};
-  // Maximum bytes that splat, random and repeated scales, which are short to write, may create.
+  // Limit on the total bytes that a text can create by splat, random and repeated scales, which are
+  // much longer than their text.
   int64_t max_bytes = int64_t{1} << 30;
 };
 
-// Whether a text begins like a graph, after comments.  No ONNX model and no native graph does.
+// Whether a text, after comments, begins like a graph.  No ONNX model and no native graph does.
 bool IsGraph(std::string_view text);
 
-// A graph whose declared types are those that its ops infer and that ir::Verify accepts.
-// kInvalidArgument for a wrong text, kUnimplemented for an op that the lookup does not know,
-// kTooLarge past max_bytes.
+// Returns a graph that ir::Verify accepts and whose declared types match type inference.
+// kInvalidArgument for a malformed text, kUnimplemented for an op that the lookup does not know,
+// kTooLarge if max_bytes is exceeded.
 Result<ir::Graph> Parse(std::string_view text, const ParseOptions& options);
 
 }  // namespace octavo::text

@@ -192,7 +192,7 @@ Result<std::vector<int32_t>> Parser::ParseZeroPoints() {
 Status Parser::Settle(ir::Type& type, int line) {
   ir::Quant& quant = *type.quant;
   const size_t scales = quant.scales.size(), zero_points = quant.zero_points.size();
-  if (scales == 0 || zero_points == 0) return {};  // given further down
+  if (scales == 0 || zero_points == 0) return {};  // a later statement supplies the list
   const int64_t channels = quant.axis ? type.shape[*quant.axis] : 1;
   const auto repeat = [&](auto& list) -> Status {
     if (list.size() != 1 || channels == 1) return {};
@@ -326,7 +326,8 @@ Result<ir::Attribute> Parser::TensorAttribute(PayloadText payload) {
   return ir::Attribute(std::move(tensor));
 }
 
-// The op's schema decides whether `1` is an integer or a float; without a schema its spelling does.
+// The op's schema decides whether `1` is an integer or a float; without a schema, the spelling
+// decides.
 Result<ir::Attribute> Parser::ParseAttribute(const ir::AttrSpec* spec) {
   if (token_.kind == TokenKind::kString) {
     OCTAVO_TRY(std::string text, Take(TokenKind::kString, "a string"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of reading one text: a recursive descent whose depth is fixed by the grammar, so that
-// no text can exhaust the stack.  parser.cc holds tokens, types and attributes; parse.cc
-// the statements.
+// The state of parsing one text: a recursive descent parser.  The grammar bounds its depth, so no
+// text can exhaust the stack.  parser.cc parses tokens, types and attributes; parse.cc the
+// statements.
 #pragma once
 
 #include <map>
@@ -14,8 +14,8 @@
 
 namespace octavo::text {
 
-// A type as written in the text.  An empty list of scales or zero points means that a later
-// `scales` or `zps` statement has it.
+// A type as written in the text.  If the list of scales or zero points is empty, a later `scales`
+// or `zps` statement supplies it.
 struct TypeText {
   ir::Type type = {};
   bool quantized = false;
@@ -53,10 +53,10 @@ class Parser {
   Result<std::string> Take(TokenKind kind, std::string_view what);
   Result<int64_t> TakeInt(std::string_view what);
   Result<float> TakeFloat(std::string_view what);
-  // Calls `item` for each element of a comma-separated list up to `close`, which it consumes.
+  // Calls `item` for each element of a comma-separated list and consumes the closing sign `close`.
   template <class Item>
   Status List(std::string_view close, Item item);
-  // Counts bytes that the text creates without containing them.
+  // Counts bytes that the text creates without spelling them out.
   Status Spend(int64_t count, int64_t size, int line);
 
   // ---------------------------------------------------------- types, constant data, attributes
@@ -66,13 +66,14 @@ class Parser {
   Status ParseRange(ir::Type& type);
   Result<std::vector<float>> ParseScales();
   Result<std::vector<int32_t>> ParseZeroPoints();
-  // Repeats single parameters along the axis and checks that both lists agree.
+  // Repeats single parameters along the axis and checks that both lists have the same length.
   Status Settle(ir::Type& type, int line);
   Result<std::vector<std::string>> ParseNumbers();  // '[' number,* ']'
-  // Constant data before their type is known, that is before the ':'; it makes the elements.
+  // Constant data whose type is not known yet, because the type follows after ':'; creates the
+  // elements.
   struct PayloadText {
     enum class Kind { kLiteral, kSplat, kRandom, kData } kind = Kind::kLiteral;
-    std::vector<std::string> numbers = {};  // kLiteral; one for kSplat
+    std::vector<std::string> numbers = {};  // for kLiteral; a single number for kSplat
     uint64_t seed = 0;
     std::string digest = {};
     int64_t bytes = 0;
@@ -101,7 +102,7 @@ class Parser {
   Status ParseAlias();
   Status ParseRetired();
   Status ParseMetadata();
-  // A value that is already defined.
+  // Parses the name of a value that is already defined.
   Result<ir::ValueId> TakeValue();
   Result<std::string> TakeNewName();
   void Declare(ir::ValueId id, const TypeText& type);
@@ -114,7 +115,7 @@ class Parser {
 
   ir::Graph graph_;
   ir::Inference inference_;
-  std::vector<std::pair<std::string, int>> outputs_;  // with their lines
+  std::vector<std::pair<std::string, int>> outputs_;  // with their line numbers
   struct Declared {
     ir::ValueId id;
     bool quantized = false;

@@ -21,7 +21,7 @@ std::string ValueName(std::string_view name) {
   return "%" + (IsWord(name) ? std::string(name) : Quote(name));
 }
 
-// Lists of equal elements print as one number if that reads back the same.
+// Lists of equal elements print as one number if this parses back to the same list.
 template <class T>
 std::string PrintList(const std::vector<T>& list, bool is_list, bool late) {
   if (!is_list) return fmt::format("{}", list[0]);
@@ -97,8 +97,8 @@ class Printer {
     text_ += " {\n";
   }
 
-  // Sorted by first reader, then outputs, then those without readers by name: the order of creation
-  // is not part of a graph.
+  // Ordered by first consumer, then graph outputs, then unused ones by name: the order of creation
+  // is not part of a graph's identity.
   std::vector<ir::ValueId> ConstantsInOrder() const {
     std::vector<ir::ValueId> order, unread;
     std::vector<bool> seen(graph_.value_bound(), false);
@@ -121,7 +121,7 @@ class Printer {
     return order;
   }
 
-  // The type on its line; long lists follow at the end.
+  // The type as printed on the value's line; long lists follow at the end of the text.
   std::string TypeOf(ir::ValueId id) {
     const bool late = ListsAreLong(graph_.type(id));
     if (late) late_.push_back(id);
@@ -179,7 +179,7 @@ class Printer {
     text_ += fmt::format(" : {}\n", fmt::join(parts, ", "));
   }
 
-  // A float always prints as one, so that it reads back the same for an op without a schema.
+  // A float never prints like an integer, so that an op without a schema parses back unchanged.
   static std::string FloatText(float value) {
     std::string text = fmt::format("{}", value);
     if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";

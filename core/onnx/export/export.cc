@@ -7,7 +7,7 @@
 namespace octavo::onnx {
 namespace {
 
-// The opset of a graph that declares none: the first with per-channel quantization.
+// The opset if the graph declares none: the first with per-channel quantization.
 constexpr int64_t kDefaultOpset = 13;
 
 int64_t OpsetOf(const ir::Graph& graph) {

@@ -17,11 +17,11 @@ enum class Format {
 
 struct ExportOptions {
   Format format = Format::kQdq;
-  // 0: the graph's own, or the lowest higher one that can express every node.  Any other value is
-  // kept exactly; kUnimplemented names a node that needs a higher opset.
+  // 0: the graph's own opset, or the lowest higher one that can express every node.  Any other
+  // value is used exactly; kUnimplemented names a node that needs a higher opset.
   int64_t opset = 0;
-  // If all weights together exceed the limit, they go to a file of this name next to the model
-  // (protobuf limits a message to 2 GiB).
+  // If all weights together exceed the limit, they are written to a file of this name next to the
+  // model (protobuf limits a message to 2 GiB).
   std::string external_name = "model.onnx.data";
   int64_t external_limit = 1'800'000'000;
 };

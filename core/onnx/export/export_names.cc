@@ -45,7 +45,7 @@ const QuantizedNames& ExportNames::Of(ValueId value) {
   const ir::NodeId dequantize = DequantizeOf(value);
   const ValueId real = dequantize ? graph_.node(dequantize).result() : ValueId{};
   const bool to_output = real && graph_.IsOutput(real);
-  // "x.q" is the quantized tensor of a value x that the graph has too.
+  // "x.q" is the quantized tensor of a value x that is also in the graph.
   std::string stem = name;
   const bool marked = name.ends_with(".q") && graph_.Find(name.substr(0, name.size() - 2));
   if (marked) stem.resize(name.size() - 2);

@@ -4,7 +4,7 @@
 //   y       computed      y.float -> QuantizeLinear -> y.q -> DequantizeLinear -> y
 //   w       constant                                   w.q -> DequantizeLinear -> w
 //   x.q     Quantize(x)         x -> QuantizeLinear -> x.q -> DequantizeLinear -> x.dq
-//   y.q     with y its Dequantize  y.float -> Quant.. -> y.q -> DequantizeLinear -> y
+//   y.q     if y = Dequantize(y.q)  y.float -> Quant.. -> y.q -> DequantizeLinear -> y
 //   x       an integer input                             x -> DequantizeLinear -> x.dq
 #pragma once
 
@@ -18,7 +18,7 @@ namespace octavo::onnx {
 struct QuantizedNames {
   std::string before = {};       // the input of QuantizeLinear
   std::string integers = {};     // its output: the stored integers
-  std::string dequantized = {};  // the output of DequantizeLinear, which consumers read
+  std::string dequantized = {};  // the output of DequantizeLinear, used by consumers
   std::string scale = {};
   std::string zero_point = {};
 };
@@ -27,12 +27,12 @@ class ExportNames {
  public:
   explicit ExportNames(const ir::Graph& graph);
 
-  // Names of a quantized value.  Valid while this object lives.
+  // Names for a quantized value.  The result is valid during the lifetime of this object.
   const QuantizedNames& Of(ir::ValueId value);
-  // `base`, or `base_1`.. if that is taken, and reserves the name.
+  // Reserves and returns `base`, or `base_1`.. if that name is taken.
   std::string Unique(const std::string& base);
   std::string UniqueNode(const std::string& base);
-  // A Dequantize of the value; one whose result is a graph output, if there is one.
+  // A Dequantize of the value; preferably one whose result is a graph output.
   ir::NodeId DequantizeOf(ir::ValueId value) const;
 
  private:

@@ -51,7 +51,7 @@ void GraphWriter::Need(int64_t opset, NodeId id) {
 
 namespace {
 
-// A single channel is written as one scale and zero point, as which it is imported again.
+// A single channel is written as one scale and zero point; import then reads it as per-tensor.
 bool HasAxis(const ir::Quant& quant) {
   return quant.axis && (quant.scales.size() > 1 || quant.block != 0);
 }
@@ -78,7 +78,7 @@ std::string GraphWriter::Read(ValueId value) {
   const ir::Value& it = graph_.value(value);
   if (it.type.quantized()) return Dequantized(value);
   if (it.constant) writer_.Initializer(it.name, it.constant->tensor, Named::kValue);
-  // The DequantizeLinear of the value in front of it computes the same.
+  // The DequantizeLinear of the quantized operand computes the same value.
   const ir::Node* producer = graph_.Producer(value);
   if (producer && producer->op == dequantize_ && it.output_uses == 0) {
     return Dequantized(producer->input(0));
@@ -176,7 +176,8 @@ Status GraphWriter::WriteQuantize(NodeId id, const std::string& source) {
 void GraphWriter::WriteDequantize(NodeId id) {
   const ir::Node& node = graph_.node(id);
   const ValueId quantized = node.input(0), real = node.result();
-  // Inner consumers share one DequantizeLinear of the value; only an output needs its own.
+  // Consumers inside the graph share one DequantizeLinear of the value; only a graph output needs
+  // its own.
   if (!graph_.IsOutput(real)) return;
   if (names_.DequantizeOf(quantized) == id) {
     Dequantized(quantized);

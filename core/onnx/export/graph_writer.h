@@ -8,7 +8,7 @@
 
 namespace octavo::onnx {
 
-// The opset is too low: the lowest one that may do, and the node that needs it.
+// The opset is too low for a node: the lowest opset that may suffice, and that node.
 struct NeedsOpset {
   int64_t opset = 0;
   std::string node = {};
@@ -19,20 +19,21 @@ class GraphWriter {
  public:
   GraphWriter(const ir::Graph& graph, Format form, int64_t opset, ModelWriter& writer);
 
-  // Writes all nodes, or returns what the opset lacks.
+  // Writes all nodes, or returns the requirement that the opset does not meet.
   Result<std::optional<NeedsOpset>> Run();
 
  private:
   Status WriteNode(ir::NodeId id);
   Status WriteOperator(ir::NodeId id);
-  // Writes the draft in the operator versions of this opset.
+  // Writes the draft with the operator versions of this opset.
   void WriteConversion(ir::NodeId id, Conversion conversion);
   Status WriteQuantize(ir::NodeId id, const std::string& source);
   void WriteDequantize(ir::NodeId id);
   bool WriteQLinear(ir::NodeId id);
   bool CanBeQLinear(ir::NodeId id) const;
 
-  // The name of the tensor that a float operator reads: dequantized, if the value is quantized.
+  // The name of the tensor that a float operator uses: the dequantized one if the value is
+  // quantized.
   std::string Read(ir::ValueId value);
   // The name of the integer tensor of a quantized value.
   std::string Quantized(ir::ValueId value);

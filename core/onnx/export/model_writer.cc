@@ -13,7 +13,7 @@ namespace {
 
 using Wire = onnx_wire::Attribute;
 
-// Smaller tensors stay in the model, so that shapes and axes can be read without the file.
+// Smaller tensors stay in the model, so that reading shapes and axes does not need the file.
 constexpr int64_t kSmallTensor = 1024;
 constexpr size_t kAlignment = 64;
 
@@ -66,7 +66,7 @@ void WriteOutside(const std::string& name, const ir::Tensor& tensor, const std::
   file.append(reinterpret_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes()));
 }
 
-// Equal tensors from this size on are stored once.
+// Equal tensors of at least this size are stored once.
 constexpr int64_t kWorthSharing = 1024;
 
 bool Equal(const ir::Tensor& a, const ir::Tensor& b) {
@@ -74,7 +74,7 @@ bool Equal(const ir::Tensor& a, const ir::Tensor& b) {
          std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0;
 }
 
-// A cheap hash, by which tensors that may be equal are found.
+// A cheap hash that is the same for equal tensors.
 size_t BeginningOf(const ir::Tensor& tensor) {
   const auto bytes = static_cast<size_t>(std::min<int64_t>(tensor.bytes(), 4096));
   return std::hash<std::string_view>()({reinterpret_cast<const char*>(tensor.raw()), bytes});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model message under construction: nodes, and initializers in the order of their first use.
+// The model message under construction: nodes, and initializers in order of first use.
 #pragma once
 
 #include <unordered_set>
@@ -15,18 +15,18 @@ class ModelWriter {
   onnx_wire::Model& model() { return model_; }
   onnx_wire::Graph& graph() { return *model_.mutable_graph(); }
 
-  // Whether the name of an initializer is that of a value, by which users of the model know it, or
-  // one that only the exported model has (stored integers, scales, zero points).
+  // The kind of an initializer's name: the name of a value, which users of the model know, or an
+  // internal name that exists only in the exported model (stored integers, scales, zero points).
   enum class Named { kValue, kInternal };
 
-  // Adds an initializer unless there is one of that name.
+  // Adds an initializer unless one of that name exists.
   void Initializer(const std::string& name, const ir::Tensor& tensor, Named named);
-  // `inputs` and `outputs` are names, "" for an absent one.
+  // `inputs` and `outputs` are names; "" marks an absent one.
   void Node(const std::string& name, const std::string& op, const std::string& domain,
             const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
             const ir::AttrMap& attributes);
 
-  // Completes the message with the constant data, inside or in the external file.
+  // Completes the message with the constant data, inside the model or in the external file.
   Result<Exported> Finish(const ExportOptions& options);
 
  private:
@@ -36,10 +36,10 @@ class ModelWriter {
     Named named = Named::kValue;
   };
 
-  // Stores the first of equal tensors.  Consumers of another one read the first, or an Identity of
-  // it if the other has the name of a value.
+  // Stores only the first of several equal tensors.  Consumers of the others use the first instead;
+  // if another one has the name of a value, an Identity of the first keeps that name.
   void ShareEqual();
-  // Puts Identity nodes (result, operand) in front of all others.
+  // Inserts Identity nodes (result, operand) before all other nodes.
   void AddIdentities(const std::vector<std::pair<std::string, std::string>>& identities);
 
   onnx_wire::Model model_;
@@ -47,7 +47,7 @@ class ModelWriter {
   std::unordered_set<std::string> initialized_;
 };
 
-// Fills in an input or output of a graph.
+// Fills in an input or output of a graph message.
 void WriteValueInfo(const std::string& name, const ir::Type& type, onnx_wire::ValueInfo& info);
 
 }  // namespace octavo::onnx

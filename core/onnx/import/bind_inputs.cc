@@ -97,7 +97,7 @@ class Binder {
     return {};
   }
 
-  // A dynamic axis 0 is the batch, and so is every axis of the same name.
+  // A dynamic axis 0 is the batch, and so is every other axis with the same symbol.
   void BindBatch() {
     for (const InputSignature& input : bound_.signatures) {
       if (!input.dynamic_batch) continue;
@@ -177,7 +177,7 @@ Result<std::optional<std::vector<Extent>>> DeclaredShape(const onnx_wire::ValueI
             .Field(info.name());
       }
     } else if (dimension.has_dim_value() && dimension.dim_param().empty()) {
-      // 0 has been used for "unknown" too; a real extent of 0 makes an input without elements.
+      // Some models use 0 for "unknown"; an actual extent of 0 makes an input without elements.
       extent.zero = dimension.dim_value() == 0;
       if (!extent.zero) extent.value = dimension.dim_value();
     }

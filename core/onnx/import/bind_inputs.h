@@ -7,8 +7,8 @@
 
 namespace octavo::onnx {
 
-// The extents that a value's type declares; none without a shape.  kInvalidArgument for a
-// negative one, kUnimplemented for a type that is no tensor.
+// The extents that a value's type declares; nullopt if it has no shape.  kInvalidArgument for a
+// negative extent, kUnimplemented for a type other than a tensor.
 Result<std::optional<std::vector<Extent>>> DeclaredShape(const onnx_wire::ValueInfo& info);
 
 struct BoundInputs {
@@ -22,7 +22,7 @@ struct BoundInputs {
 Result<BoundInputs> BindInputs(const std::vector<const onnx_wire::ValueInfo*>& infos,
                                const ImportOptions& options);
 
-// The graph's inputs whose elements a value is computed from.
+// The graph inputs that a value's computation depends on.
 std::vector<ir::ValueId> InputsBehind(const ir::Graph& graph, ir::ValueId value);
 
 }  // namespace octavo::onnx

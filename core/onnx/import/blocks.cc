@@ -6,7 +6,7 @@
 namespace octavo::onnx {
 namespace {
 
-// How x is cut: `outer` slices of `extent` elements of `inner` numbers, in blocks of `size`
+// The partition of x: `outer` slices of `extent` elements of `inner` numbers, in blocks of `size`
 // elements.
 struct Blocks {
   size_t axis = 0;

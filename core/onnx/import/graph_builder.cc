@@ -96,7 +96,7 @@ Status GraphBuilder::InferTypes(ir::NodeId id) {
   const ir::Node& node = graph_.node(id);
   for (size_t i = 0; i < types.size(); ++i) {
     ir::Type type = types[i];
-    // A quantized result keeps its quantization; only its shape is inferred.
+    // Quantized results stay quantized; only their shape is inferred.
     if (const ir::Type& now = graph_.type(node.results[i]); now.quantized()) {
       type.dtype = now.dtype;
       type.quant = now.quant;
@@ -137,7 +137,7 @@ Status GraphBuilder::TypeQuantized(ir::NodeId id) {
   for (size_t k = 0; k < graph_.node(id).results.size(); ++k) {
     const ValueId value = graph_.node(id).results[k];
     ir::Type now = graph_.type(value);
-    if (now.dtype != ir::DType::kF32) continue;  // indices
+    if (now.dtype != ir::DType::kF32) continue;  // indices stay unquantized
     now.dtype = type.dtype;
     now.quant = ir::MapQuant(graph_, graph_.node(id), first, k, *type.quant);
     graph_.SetType(value, std::move(now));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds a graph node by node in topological order.  Infers types as nodes are added; names of new
-// values never collide with those of the model.
+// Builds a graph node by node in topological order and infers the types of added nodes.  Names of
+// new values never collide with names in the model.
 #pragma once
 
 #include <unordered_map>
@@ -14,7 +14,7 @@ namespace octavo::onnx {
 
 class GraphBuilder {
  public:
-  // `own`: Octavo wrote the model, so NAME.float is the result of an operator before
+  // `own`: Octavo wrote the model, so NAME.float denotes an operator's result before
   // QuantizeLinear.
   GraphBuilder(ir::Graph& graph, OpFinder find_op, bool own)
       : graph_(graph), inference_(graph), find_op_(std::move(find_op)), own_(own) {}
@@ -23,19 +23,19 @@ class GraphBuilder {
   ir::Graph& graph() { return graph_; }
   const ir::Graph& graph() const { return graph_; }
 
-  // Reserves a name that the model uses: no generated name will equal it.
+  // Reserves a name that the model uses; Fresh never returns it.
   void Reserve(const std::string& name) { reserved_.insert(name); }
   void ReserveNode(const std::string& name) { reserved_nodes_.insert(name); }
-  // `base` or `base_1`.. for a value or a node that the model does not have.
+  // `base` or `base_1`..: a value or node name that the model does not use.
   std::string Fresh(const std::string& base);
   std::string FreshNode(const std::string& base) const;
 
   Status Add(const Conversion& conversion);
-  // A node of Octavo's own domain, whose result type is given.
+  // Adds a node of Octavo's own domain with the given result type.
   Result<ir::ValueId> AddOwn(std::string_view op, const std::string& node,
                              const std::string& result, ir::ValueId operand, ir::Type type);
-  // `value` with the parameters `quant`: itself if it has them, else the Reinterpret of a plain
-  // integer.
+  // `value` with the parameters `quant`: the value itself if it already has them, else a
+  // Reinterpret of the unquantized integer value.
   Result<ir::ValueId> AsQuantized(ir::ValueId value, const ir::Quant& quant,
                                   std::string_view reader);
   // Adds a node with quantized operands and a result of the given type.
@@ -43,11 +43,11 @@ class GraphBuilder {
                                    std::vector<ir::ValueId> inputs, ir::AttrMap attributes,
                                    const ir::Type& type);
 
-  // The elements of a draft's input, if they are constant or follow from constants; else null.
-  // Valid until the next node is added.
+  // The elements of a draft's input if they are constant or follow from constants; else null. Valid
+  // until the next node is added.
   const ir::Tensor* Elements(const Draft& draft, size_t input) const;
 
-  // Constants of 4-bit integers, which were widened to 8 bits.
+  // Records constants of 4-bit integers; they are stored widened to 8 bits.
   void NoteFourBit(const std::string& name) { four_bit_.insert(name); }
   bool IsFourBit(ir::ValueId value) const { return four_bit_.count(graph_.name(value)) > 0; }
 
@@ -58,7 +58,7 @@ class GraphBuilder {
   Result<ir::ValueId> ValueOf(const Draft& draft, const Operand& operand);
   Status AddDraft(const Draft& draft);
   Result<const ir::OpDef*> OpOf(const Draft& draft) const;
-  // Sets the quantized types of the results of an op that moves quantized elements.
+  // Sets the quantized types of the results of an op that only moves quantized elements.
   Status TypeQuantized(ir::NodeId id);
   Status InferTypes(ir::NodeId id);
 
@@ -69,7 +69,7 @@ class GraphBuilder {
   std::unordered_set<std::string> reserved_, reserved_nodes_, four_bit_;
   std::vector<ImportWarning> warnings_;
   std::unordered_map<std::string, ir::ValueId> locals_;
-  // The Reinterprets of each plain integer.
+  // The Reinterpret results for each unquantized integer value.
   std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> reinterprets_;
 };
 

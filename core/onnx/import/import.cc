@@ -19,10 +19,10 @@ namespace {
 
 using ir::ValueId;
 
-// ai.onnx is the default domain's other name.
+// ai.onnx is another name for the default domain.
 std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-// The tensor of a Constant node, whichever attribute holds it.
+// The tensor of a Constant node; several attributes can hold it.
 Result<ir::Tensor> ConstantValue(const Draft& draft) {
   const ir::AttrMap& attributes = draft.attributes;
   if (attributes.size() != 1) return Invalid(draft, "must have one attribute with its value");
@@ -38,7 +38,7 @@ Result<ir::Tensor> ConstantValue(const Draft& draft) {
   return Unsupported(draft, "attribute '{}' is not supported", name);
 }
 
-// Inputs that are constants because their elements decide types.
+// Inputs that import turns into constants because their elements determine types.
 using FixedInputs = std::map<std::string, ir::Tensor>;
 
 class Importer {
@@ -66,9 +66,9 @@ class Importer {
     return std::move(result_);
   }
 
-  // After an error of Run() because of a value that depends on data: adds the elements of the
-  // inputs that the value depends on to `fixed`.  Returns whether there are any, so that a retry
-  // can succeed.
+  // Call after Run() failed because a value depends on data: adds the graph inputs that the value
+  // depends on, with their elements, to `fixed`.  Returns whether it added any, so that a retry can
+  // succeed.
   Result<bool> FixInputsBehind(const Error& error, FixedInputs& fixed) const {
     if (error.reason != ir::kDependsOnData && error.reason != kDynamicQuantization) return false;
     const ValueId value = graph_.Find(error.field);
@@ -143,7 +143,7 @@ class Importer {
     std::unordered_set<std::string> listed;
     for (const onnx_wire::ValueInfo& info : graph.input()) {
       if (!listed.insert(info.name()).second) return DefinedTwice(info.name());
-      // Before IR version 4 every initializer is listed as an input too; it is a constant here.
+      // Before IR version 4, models list every initializer as an input too; here it is a constant.
       if (known_.insert(info.name()).second) infos.push_back(&info);
     }
     OCTAVO_TRY(BoundInputs bound, BindInputs(infos, options_));
@@ -165,7 +165,7 @@ class Importer {
     return {};
   }
 
-  // Gives every node a name, and keeps generated names distinct from the model's.
+  // Settles node names, and keeps names that conversions create distinct from the model's.
   void NameValues() {
     node_names_ = SettleNames(model_.graph());
     for (const std::string& name : node_names_) builder_.ReserveNode(name);
@@ -178,8 +178,8 @@ class Importer {
     result_.nodes = model_.graph().node_size();
   }
 
-  // Drops trailing optional results without consumers (a mask of Dropout).  A Split keeps all,
-  // since their number determines how it splits.
+  // Drops trailing optional results without consumers (the mask of Dropout).  A Split keeps all its
+  // results, because their number determines how it splits.
   void DropUnreadResults(Draft& draft) const {
     const ir::OpDef* op = ops::FindOp(draft.op, draft.domain);
     if (op && op->results.max == ir::kManyInputs) return;
@@ -188,13 +188,13 @@ class Importer {
     while (outputs.size() > least && !read_.count(outputs.back())) outputs.pop_back();
   }
 
-  // A Cast of quantized values to their own type, which keeps the parameters.
+  // Whether a Cast converts quantized values to their own type; such a Cast keeps the parameters.
   bool CastsToItsOwnType(const Draft& draft) const {
     if (draft.op != "Cast" || !draft.Has(0)) return false;
     return WireOf(graph_.type(draft.inputs[0].value).dtype) == draft.attributes.Int("to", 0);
   }
 
-  // Whether the node is an Identity of a constant: one tensor with two names.
+  // Whether the node is an Identity of a constant: it only gives the tensor a second name.
   bool IsOtherName(const Draft& draft) const {
     if (!draft.domain.empty() || draft.op != "Identity" || !draft.Has(0)) return false;
     const ValueId source = draft.inputs[0].value;
@@ -243,8 +243,8 @@ class Importer {
     return builder_.Add(conversion);
   }
 
-  // Records for the pass fold-qdq who wrote the model.  An existing entry is that of a graph that
-  // was exported before the pass.
+  // Tells the pass fold-qdq which program wrote the model.  An existing note came from a graph that
+  // was exported before the pass ran, and stays.
   void NoteWriter() {
     const bool own = model_.producer_name() == kProducer;
     graph_.metadata.emplace(ir::kQdqWriterKey, own ? ir::kQdqWriterOctavo : ir::kQdqWriterOther);
@@ -273,7 +273,7 @@ class Importer {
 
   // A NaN in a constant, or an infinity in a weight, makes the model invalid.  Infinity is valid as
   // a bound, a padding value or the neutral element of a Max: in parameters, and as the only
-  // element of an operand that is no weight.  Constants without consumers are not checked.
+  // element of an operand other than a weight.  Constants without consumers are not checked.
   Status CheckConstants() const {
     std::unordered_set<ValueId> seen;
     for (const ir::NodeId id : graph_.nodes()) {
@@ -289,7 +289,7 @@ class Importer {
 
   Status CheckFinite(const ir::Value& value) const {
     if (!value.constant || value.type.dtype != ir::DType::kF32) return {};
-    if (fixed_.count(value.name)) return {};  // data
+    if (fixed_.count(value.name)) return {};  // sample data, not a constant of the model
     const bool may_be_infinite = MayBeInfinite(value);
     for (const float element : value.constant->tensor.values<float>()) {
       if (std::isfinite(element) || (std::isinf(element) && may_be_infinite)) continue;
@@ -322,7 +322,7 @@ class Importer {
   std::vector<std::string> node_names_;
 };
 
-// Each round fixes at least one input, so this terminates.
+// Terminates: each round fixes at least one more input.
 Result<Imported> ImportParsed(const ModelProto& proto, const ImportOptions& options) {
   FixedInputs fixed;
   while (true) {

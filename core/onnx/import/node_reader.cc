@@ -14,7 +14,7 @@ std::vector<T> ListOf(const List& list) {
   return std::vector<T>(list.begin(), list.end());
 }
 
-// Models of IR version 3 may leave the kind out.
+// Models of IR version 3 may omit the kind.
 int KindOf(const Wire& attribute) {
   if (attribute.type() != Wire::UNDEFINED) return attribute.type();
   if (attribute.has_f()) return Wire::FLOAT;

@@ -10,16 +10,17 @@
 
 namespace octavo::onnx {
 
-// kUnimplemented names the node for subgraphs (control flow), sparse tensors and types.
+// kUnimplemented, with the node's name, for subgraphs (control flow), sparse tensors and types.
 Result<ir::AttrMap> ReadAttributes(const onnx_wire::Node& node, std::string_view name,
                                    const TensorSource& source);
 
-// The name of each node: an empty one becomes the first output's, a repeat gets _1, _2.
+// The name of each node: an empty name becomes that of the first output, a repeated one gets _1,
+// _2.
 std::vector<std::string> SettleNames(const onnx_wire::Graph& graph);
 
-// The order in which nodes can be computed, keeping the model's where it may.  `known` has inputs
-// and initializers.  kInvalidArgument for a value that is defined twice or nowhere, and for a
-// cycle, naming it.
+// A topological order of the nodes that keeps the model's order where possible.  `known` has inputs
+// and initializers.  kInvalidArgument, with the name, for a value that is defined twice or not at
+// all, and for a cycle.
 Result<std::vector<int>> SortNodes(const onnx_wire::Graph& graph,
                                    const std::vector<std::string>& names,
                                    const std::unordered_set<std::string>& known);

@@ -8,11 +8,11 @@ namespace {
 
 using ir::ValueId;
 
-// Positions of an operator's inputs; a quantized one is followed by its scale and zero point.
+// Positions of an operator's inputs; the scale and zero point of a quantized input follow it.
 struct Layout {
   std::vector<size_t> quantized = {};
-  std::optional<size_t> plain = {};  // a condition, which comes first
-  size_t result = 0;                 // where the result's scale and zero point are
+  std::optional<size_t> plain = {};  // the unquantized first input, a condition
+  size_t result = 0;                 // position of the result's scale; its zero point follows
 };
 
 Result<ValueId> Dequantized(GraphBuilder& builder, ValueId quantized) {
@@ -27,7 +27,7 @@ Result<ValueId> Real(GraphBuilder& builder, const Draft& draft, size_t value) {
   return Dequantized(builder, quantized);
 }
 
-// `plain`, then Quantize with the parameters at inputs [result, result + 1].
+// Adds `plain`, then a Quantize with the parameters at inputs [result, result + 1].
 Status AddAndQuantize(GraphBuilder& builder, const Draft& draft, size_t result, Draft plain) {
   plain.name = draft.name;
   const std::string before = builder.Fresh(draft.outputs[0] + ".float");
@@ -41,7 +41,8 @@ Status AddAndQuantize(GraphBuilder& builder, const Draft& draft, size_t result, 
   return {};
 }
 
-// Dequantize, `plain` (which has the operator, its attributes and what follows its data), Quantize.
+// Adds Dequantize nodes, `plain` (which has the operator, its attributes and the inputs after the
+// data), and a Quantize.
 Status Build(GraphBuilder& builder, const Draft& draft, const Layout& layout, Draft plain) {
   if (draft.outputs.size() != 1) return Invalid(draft, "must have 1 output");
   for (const size_t value : layout.quantized) {
@@ -96,7 +97,8 @@ Status GlobalAveragePool(GraphBuilder& builder, const Draft& draft) {
   return Pool(builder, draft, "GlobalAveragePool");
 }
 
-// Attribute `opset` selects the version of Softmax: before 13 it runs over all axes from `axis` on.
+// Attribute `opset` selects the version of Softmax: before 13, it normalizes over all axes from
+// `axis` on.
 Status Softmax(GraphBuilder& builder, const Draft& draft) {
   Draft plain = Plain("Softmax", draft);
   const int64_t opset = draft.attributes.Int("opset", 0);
@@ -150,7 +152,7 @@ Status Concat(GraphBuilder& builder, const Draft& draft) {
 }
 
 // (a, scale, zero, b, scale, zero, c, y_scale, y_zero): c is int32 at the scale of the product;
-// without y_scale the result is float32.
+// without y_scale, the result is float32.
 Status Gemm(GraphBuilder& builder, const Draft& draft) {
   OCTAVO_CHECK(NeedInputs(draft, 6));
   if (const float alpha = draft.attributes.Float("alpha", 1); alpha != 1) {

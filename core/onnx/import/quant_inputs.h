@@ -6,11 +6,11 @@
 
 namespace octavo::onnx {
 
-// The reason of the error for a scale or zero point that is not constant; its field is the value's
+// The error reason for a scale or zero point that is not constant; the error's field is the value's
 // name.
 inline constexpr std::string_view kDynamicQuantization = "DYNAMIC_QUANTIZATION";
 
-// kInvalidArgument unless inputs [0, count) are given and there is one output.
+// kInvalidArgument unless inputs [0, count) are present and there is exactly one output.
 Status NeedInputs(const Draft& draft, size_t count);
 
 // The scales in the constant at `input`: kUnimplemented unless they are float32, kInvalidArgument
@@ -23,7 +23,7 @@ Result<std::span<const float>> ScalesOf(const GraphBuilder& builder, const Draft
 Result<ir::Quant> ReadQuant(const GraphBuilder& builder, const Draft& draft, size_t at,
                             int64_t axis, int64_t rank);
 
-// The type of the zero point at `input`, or the fallback where it is absent.
+// The type of the zero point at `input`, or the fallback if it is absent.
 ir::DType StorageOf(const GraphBuilder& builder, const Draft& draft, size_t input,
                     ir::DType fallback);
 

@@ -11,7 +11,7 @@ namespace {
 
 using ir::ValueId;
 
-// Refuses another float type than f32, which an attribute can name from opset 23 on.
+// From opset 23 on, an attribute can select another float type.
 Status ComputesInF32(const Draft& draft, std::string_view attribute) {
   const auto type = static_cast<int>(draft.attributes.Int(attribute, 0));
   if (type == 0 || type == WireOf(ir::DType::kF32)) return {};
@@ -96,7 +96,7 @@ Status QLinearMatMul(GraphBuilder& builder, const Draft& draft) {
 struct Row {
   std::string_view op = {};
   QuantizedOp build = nullptr;
-  bool in_both = false;  // ONNX Runtime's domain has it too, with more types
+  bool in_both = false;  // ONNX Runtime's domain also has the op, with more types
 };
 
 constexpr Row kRows[] = {

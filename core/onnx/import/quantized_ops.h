@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX's quantization operators as nodes of the graph: QuantizeLinear and DequantizeLinear become
-// Quantize and Dequantize, QLinear operators become the plain ones on quantized operands.
-// ConvInteger, MatMulInteger and DynamicQuantizeLinear compute with plain integers and are ordinary
+// Imports ONNX's quantization operators: QuantizeLinear and DequantizeLinear become Quantize and
+// Dequantize; QLinear operators become the corresponding ops on quantized operands.  ConvInteger,
+// MatMulInteger and DynamicQuantizeLinear compute with unquantized integers and are ordinary
 // operators.
 #pragma once
 
@@ -11,7 +11,7 @@ namespace octavo::onnx {
 
 using QuantizedOp = Status (*)(GraphBuilder& builder, const Draft& draft);
 
-// Null for an operator that is none of them.  `domain`: ONNX's own ("") or ONNX Runtime's.
+// Null for any other operator.  `domain`: ONNX's own ("") or ONNX Runtime's.
 QuantizedOp FindQuantizedOp(std::string_view op, std::string_view domain);
 
 }  // namespace octavo::onnx

@@ -40,7 +40,7 @@ constexpr VersionRow kRows[] = {
 
 using ir::Tensor;
 
-// Moves an integer list from an attribute to an input, if it is there.
+// Moves an integer list from an attribute, if present, to an input.
 void ListToInput(Draft& draft, std::string_view name, size_t input) {
   if (!draft.attributes.Has(name)) return;
   const std::vector<int64_t> list = draft.attributes.Ints(name);
@@ -48,7 +48,7 @@ void ListToInput(Draft& draft, std::string_view name, size_t input) {
   draft.attributes.Erase(name);
 }
 
-// The reverse; false if the input is given and not constant.
+// The inverse; false if the input is present but not constant.
 bool ListToAttribute(const ir::Graph& graph, Draft& draft, std::string_view name, size_t input) {
   if (!draft.Has(input)) return true;
   const Tensor* list = ConstantOf(graph, draft, input);
@@ -83,7 +83,7 @@ bool AxesToAttribute(const ir::Graph& graph, Draft& draft) {
   const bool over_nothing = draft.attributes.Int("noop_with_empty_axes", 0) != 0;
   if (over_nothing && !draft.Has(1)) return false;
   if (!ListToAttribute(graph, draft, "axes", 1)) return false;
-  // Empty axes mean all axes here; the old version has no attribute for that.
+  // Empty axes mean all axes here; the old version has no attribute value for that.
   if (draft.attributes.Has("axes") && draft.attributes.Ints("axes").empty()) {
     if (over_nothing || draft.op == "Unsqueeze") return false;
     draft.attributes.Erase("axes");
@@ -190,7 +190,7 @@ bool SplitToAttribute(const ir::Graph& graph, Draft& draft) {
   return true;
 }
 
-// Since opset 18 a Split without sizes must have num_outputs.
+// Since opset 18, a Split without sizes must have num_outputs.
 Status SplitNumOutputs(const ir::Graph&, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (draft.Has(1)) return {};
@@ -205,7 +205,7 @@ bool SplitWithoutNumOutputs(const ir::Graph& graph, Draft& draft) {
   int64_t axis = draft.attributes.Int("axis", 0);
   if (axis < 0) axis += static_cast<int64_t>(shape.size());
   const auto parts = static_cast<int64_t>(draft.outputs.size());
-  // Before 18 the parts had to be equal; since then the last one may be smaller.
+  // Before opset 18, the parts had to be equal; since then, the last one may be smaller.
   const int64_t extent = shape[static_cast<size_t>(axis)];
   if (extent % parts != 0) {
     const int64_t part = (extent + parts - 1) / parts;

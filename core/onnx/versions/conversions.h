@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between operator versions: the types of the table's rows, and the rows of each file.
-// A file of conversions opens with its rows; the conversions themselves are local to it.
+// Each file of conversions starts with its rows; the conversion functions are local to the file.
 #pragma once
 
 #include <array>
@@ -13,12 +13,12 @@
 
 namespace octavo::onnx {
 
-// Converts the old version of an operator to the new one.  May add nodes in front of it.
+// Converts the old version of an operator to the new one.  May add nodes before it.
 using Upgrade = Status(const ir::Graph& graph, Conversion& conversion);
 // Converts the new version to the old one; false if the old one cannot express the node.
 using Downgrade = bool(const ir::Graph& graph, Draft& draft);
-// Replaces an operator that `opset` lacks by several that compute the same; false if `opset` has
-// the operator.
+// Replaces an operator that `opset` lacks by several that compute the same result; false if `opset`
+// has the operator.
 using Decompose = bool(const ir::Graph& graph, int64_t opset, Conversion& conversion);
 
 // A short list of operator names that a constant table can hold.
@@ -37,11 +37,11 @@ class OpNames {
 };
 
 struct VersionRow {
-  OpNames ops;                     // their names in opsets below `since`
+  OpNames ops;                     // the names in opsets below `since`
   int64_t since = 0;               // the opset that introduced the new version
-  std::string_view now = {};       // the name from then on; empty: the same
+  std::string_view now = {};       // the name from `since` on; empty: unchanged
   Upgrade* upgrade = nullptr;      // null: a node of the old version is valid in the new one
-  Downgrade* downgrade = nullptr;  // null: no node of the new version can be expressed in the old
+  Downgrade* downgrade = nullptr;  // null: the old version cannot express any node of the new one
 };
 
 // `since` of a conversion that applies to models of every opset.
@@ -59,16 +59,16 @@ std::span<const VersionRow> ResizeConversions();
 std::span<const VersionRow> SemanticConversions();
 std::span<const DecompositionRow> Decompositions();
 
-// All version rows in rising order of `since`.
+// All version rows in ascending order of `since`.
 const std::vector<VersionRow>& AllConversions();
 
-// ------------------------------------------------------------ shared by several files
+// ------------------------------------------------------------ used by several files
 
-// kUnimplemented: the model's version of the operator has no conversion.
+// kUnimplemented: no conversion exists for the model's version of the operator.
 Upgrade UnsupportedVersion;
-// Counts negative axes from the front, as opsets before 11 require.
+// Converts negative axes to non-negative ones, as opsets before 11 require.
 Downgrade PositiveAxes;
-// Drops an attribute that has its default; false if it has another value.
+// Removes an attribute with its default value; false if it has another value.
 bool DropDefault(Draft& draft, std::string_view name, int64_t fallback);
 
 }  // namespace octavo::onnx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that an older opset lacks, as several that it has.  On import of a quantized model
-// the same patterns are recognized again.
+// Decomposes operators that an older opset lacks into several that it has.  Import of a quantized
+// model recognizes the same patterns again.
 #include "core/onnx/versions/conversions.h"
 
 namespace octavo::onnx {
@@ -14,7 +14,8 @@ constexpr DecompositionRow kRows[] = {
     {"Swish", &SwishToProduct},
 };
 
-// An operator before the draft that reads its result, named after the draft's result.
+// Adds an operator before the draft as the producer of an operand; its name derives from the
+// draft's result.
 Operand Before(Conversion& conversion, std::string_view role, std::string_view op,
                std::vector<Operand> inputs) {
   const Draft& draft = conversion.node;
@@ -27,7 +28,8 @@ Operand Before(Conversion& conversion, std::string_view role, std::string_view o
   return result;
 }
 
-// A reduction before the draft, whose axes are an operand from opset 18 on.
+// Adds a reduction before the draft; its axes are an operand from opset 18 on, before that an
+// attribute.
 Operand Reduced(Conversion& conversion, int64_t opset, std::string_view role, std::string_view op,
                 const Operand& x, const std::vector<int64_t>& axes) {
   if (opset >= 18) {
@@ -55,7 +57,8 @@ bool SwishToProduct(const ir::Graph&, int64_t opset, Conversion& conversion) {
   return true;
 }
 
-// x / Max(ReduceL2(x), epsilon), or with epsilon added, by epsilon_mode; no ONNX operator does so.
+// x / Max(ReduceL2(x), epsilon), or with epsilon added, by epsilon_mode; no single ONNX operator
+// computes this.
 bool NormWithEpsilonToQuotient(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
   Draft& draft = conversion.node;
   const float epsilon = draft.attributes.Float("epsilon", 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A node in conversion from one operator version to another, in either direction.
+// A node during conversion from one operator version to another, in either direction.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,12 @@
 
 namespace octavo::onnx {
 
-// An input of a draft: a value of the graph, a constant that a conversion makes, the result of
+// An input of a draft: a value of the graph, a constant that a conversion creates, the result of
 // another draft, or absent (an optional input).
 struct Operand {
   ir::ValueId value = {};
   std::optional<ir::Tensor> literal = {};
-  // The role of the literal ("axes": the constant is called OUTPUT.axes after the node's first
+  // The role of the literal (for "axes", the constant is named OUTPUT.axes after the node's first
   // output), or the full name of another draft's result.
   std::string name = {};
 
@@ -36,7 +36,7 @@ struct Draft {
   ir::AttrMap attributes = {};
 
   bool Has(size_t input) const { return input < inputs.size() && !inputs[input].absent(); }
-  // Sets an input; inputs missing in front of it become absent.
+  // Sets an input; missing inputs before it become absent.
   void Set(size_t input, Operand operand) {
     if (input >= inputs.size()) inputs.resize(input + 1);
     inputs[input] = std::move(operand);
@@ -46,13 +46,13 @@ struct Draft {
   }
 };
 
-// A draft and the drafts in front of it, which compute its inputs.
+// A draft, and the drafts before it that compute its inputs.
 struct Conversion {
   Draft node = {};
   std::vector<Draft> before = {};
 };
 
-// The tensor of a draft's input if it is constant and not quantized, else null.
+// The tensor of a draft's input if it is constant and not quantized; else null.
 inline const ir::Tensor* ConstantOf(const ir::Graph& graph, const Draft& draft, size_t input) {
   if (!draft.Has(input)) return nullptr;
   const Operand& operand = draft.inputs[input];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operator versions before opset 7: broadcasting controlled by attributes, renamed attributes.
+// Operator versions before opset 7: attributes that control broadcasting, renamed attributes.
 #include <array>
 
 #include "core/onnx/versions/conversions.h"
@@ -25,7 +25,8 @@ constexpr VersionRow kRows[] = {
     {.ops = {"BatchNormalization"}, .since = 7, .upgrade = &BatchNormWithoutIsTest},
 };
 
-// Reshapes input `input` with trailing 1s, so that broadcasting aligns it at `axis` of `rank`.
+// Appends trailing 1s to the shape of input `input`, so that broadcasting aligns it at `axis` of
+// `rank`.
 void AlignAt(const ir::Graph& graph, Conversion& conversion, size_t input, int64_t axis,
              int64_t rank) {
   Draft& draft = conversion.node;
@@ -50,8 +51,7 @@ int64_t RankOf(const ir::Graph& graph, const Draft& draft, size_t input) {
   return static_cast<int64_t>(graph.type(draft.inputs[input].value).shape.size());
 }
 
-// Add(a, b){broadcast, axis}: b's shape is aligned at axis `axis` of a; by default at the last
-// axes.
+// Add(a, b){broadcast, axis}: aligns b's shape at axis `axis` of a; by default at the last axes.
 Status BroadcastAtAxis(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (!HasTwoValues(draft)) return Invalid(draft, "must have 2 inputs");
@@ -110,7 +110,7 @@ Status ShapeToInput(const ir::Graph&, Conversion& conversion) {
   return {};
 }
 
-// Cast{to="FLOAT"} -> Cast{to=1}: numbers are those of TensorProto.DataType.
+// Cast{to="FLOAT"} -> Cast{to=1}: the numbers are those of TensorProto.DataType.
 Status CastTypeNameToNumber(const ir::Graph&, Conversion& conversion) {
   constexpr std::array<std::string_view, 14> kNames = {
       "UNDEFINED", "FLOAT",  "UINT8", "INT8",    "UINT16", "INT16",  "INT32",

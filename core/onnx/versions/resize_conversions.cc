@@ -37,7 +37,7 @@ bool IsEmptyConstant(const ir::Graph& graph, const Draft& draft, size_t input) {
   return tensor != nullptr && tensor->size() == 0;
 }
 
-// Upsample(X){scales} of 7 and Upsample(X, scales) of 9 to Resize(X, scales) of 10.
+// Converts Upsample(X){scales} of opset 7 and Upsample(X, scales) of 9 to Resize(X, scales) of 10.
 Status UpsampleToResize(const ir::Graph&, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (draft.Has(1)) return {};
@@ -67,7 +67,8 @@ bool UpsampleToAttribute(const ir::Graph& graph, Draft& draft) {
   return true;
 }
 
-// Resize(X, scales) of 10 is {coordinate_transformation_mode=asymmetric, nearest_mode=floor} of 11.
+// Resize(X, scales) of opset 10 equals {coordinate_transformation_mode=asymmetric,
+// nearest_mode=floor} of 11.
 Status ResizeCoordinateMode(const ir::Graph&, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (!draft.Has(1)) return Invalid(draft, "input 'scales' is missing");
@@ -115,7 +116,7 @@ Status WithoutTfHalfPixel(Draft& draft) {
   return {};
 }
 
-// Before 13 an unused roi, scales or sizes could be an empty tensor.
+// Before opset 13, an unused roi, scales or sizes could be an empty tensor.
 Status ResizeDropEmptyInputs(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   for (size_t input = 1; input < draft.inputs.size(); ++input) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators whose semantics changed, that were removed, or that got a new option.
+// Operators with changed semantics, removed operators, and operators with a new option.
 #include <algorithm>
 
 #include "core/ir/infer.h"
@@ -19,7 +19,7 @@ Downgrade AxisToFlattened, DropoutNoMask, Unchanged, Inexpressible, ElementsToSc
 
 constexpr VersionRow kRows[] = {
     {.ops = {"MaxPool"}, .since = 8, .downgrade = &PoolBefore8},
-    // Mean without broadcasting; Scatter, which ScatterElements replaced, did not exist.
+    // The old Mean did not broadcast; Scatter, which ScatterElements replaced, did not exist yet.
     {.ops = {"Mean"}, .since = 8, .downgrade = &Inexpressible},
     {.ops = {"Scatter"}, .since = 9, .downgrade = &Inexpressible},
     {.ops = {"MaxPool", "AveragePool"}, .since = 10, .downgrade = &PoolBefore10},
@@ -84,8 +84,9 @@ bool AllAre(const ir::Shape& shape, size_t from, int64_t extent) {
                      [&](int64_t e) { return e == extent; });
 }
 
-// Softmax(x){axis} before 13 flattens x to a matrix whose rows are the axes below `axis`.  It is
-// the Softmax along `axis` if all later axes have extent 1; otherwise Reshape, Softmax, Reshape.
+// Before opset 13, Softmax(x){axis} flattens x to a matrix; the axes before `axis` form its rows.
+// This equals Softmax along `axis` if all later axes have extent 1; otherwise it becomes Reshape,
+// Softmax, Reshape.
 Status FlattenedToAxis(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (!draft.Has(0) || !draft.inputs[0].value) return Invalid(draft, "input 0 must be given");
@@ -131,11 +132,11 @@ bool AxisToFlattened(const ir::Graph& graph, Draft& draft) {
   return true;
 }
 
-// In inference Dropout is the identity and does not use its ratio.
+// At inference, Dropout is the identity and ignores its ratio.
 Status DropoutForInference(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (draft.Has(2)) {
-    // In training it is the identity if the ratio is 0.
+    // In training mode, it is the identity only if the ratio is 0.
     const ir::Tensor* training = ConstantOf(graph, draft, 2);
     const ir::Tensor* ratio = ConstantOf(graph, draft, 1);
     if (training == nullptr) {
@@ -166,12 +167,12 @@ Status BatchNormForInference(const ir::Graph&, Conversion& conversion) {
   if (draft.attributes.Int("spatial", 1) != 1) {
     return Unsupported(draft, "spatial=0 (a mean for every element) is not supported");
   }
-  // Used in training only.
+  // These attributes matter only for training.
   for (const auto* name : {"training_mode", "spatial", "momentum"}) draft.attributes.Erase(name);
   return {};
 }
 
-// Before 10 the mask had the data's type.
+// Before opset 10, the mask had the data's type.
 Status DropoutWithoutMask(const ir::Graph&, Conversion& conversion) {
   if (conversion.node.outputs.size() == 1) return {};
   return Unsupported(conversion.node, "its mask output is used");
@@ -191,7 +192,7 @@ Status CastLikeToCast(const ir::Graph& graph, Conversion& conversion) {
 
 bool Unchanged(const ir::Graph&, Draft&) { return true; }
 
-// An experimental operator of opset 7: y = x * scale + bias[c].
+// An experimental operator from the time of opset 7: y = x * scale + bias[c].
 Status ImageScalerToMulAdd(const ir::Graph& graph, Conversion& conversion) {
   Draft& draft = conversion.node;
   if (!draft.Has(0) || !draft.inputs[0].value) return Invalid(draft, "input 0 must be given");
@@ -266,7 +267,7 @@ bool DepthToSpaceInDepthOrder(const ir::Graph&, Draft& draft) {
 
 bool CastBefore19(const ir::Graph&, Draft& draft) { return DropDefault(draft, "saturate", 1); }
 
-// round_mode concerns float8e8m0 only, which is not supported.
+// round_mode affects only float8e8m0, which Octavo does not support.
 Status CastWithoutRoundMode(const ir::Graph&, Conversion& conversion) {
   conversion.node.attributes.Erase("round_mode");
   return {};
@@ -277,7 +278,7 @@ bool GemmBiasGiven(const ir::Graph&, Draft& draft) {
   return true;
 }
 
-// Before 20 the modes had their 2D names.
+// Before opset 20, the modes had their 2D names.
 Status GridSampleNewModes(const ir::Graph&, Conversion& conversion) {
   ir::AttrMap& attributes = conversion.node.attributes;
   const std::string mode = attributes.String("mode", "bilinear");
@@ -312,7 +313,7 @@ bool ScatterBefore16(const ir::Graph&, Draft& draft) {
   return true;
 }
 
-// Reductions max and min are new in 18.
+// The reductions max and min are new in opset 18.
 bool ScatterBefore18(const ir::Graph&, Draft& draft) {
   const std::string reduction = draft.attributes.String("reduction", "none");
   return reduction != "max" && reduction != "min";

@@ -63,7 +63,7 @@ int64_t IrVersionOf(int64_t opset) {
   struct Row {
     int64_t opset, ir_version;
   };
-  // ONNX releases: the IR version that came with the newest opset of each.
+  // For each ONNX release, its newest opset and its IR version.
   constexpr Row kRows[] = {{9, 4}, {10, 5}, {11, 6}, {14, 7}, {18, 8}, {20, 9}, {22, 10}, {23, 11}};
   for (const Row& row : kRows) {
     if (opset <= row.opset) return row.ir_version;

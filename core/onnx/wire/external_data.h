@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights that a model keeps in separate files.  A location is the name of an entry in a map of
-// blobs, never a path to open: on a server the entries come with the request, on the command
-// line from the model's own folder.
+// Weights that a model keeps in separate files.  A location names an entry in a map of blobs and is
+// never opened as a path: on a server, the entries come with the request; on the command line, from
+// the model's own folder.
 #pragma once
 
 #include <map>
@@ -18,11 +18,11 @@ using ExternalData = std::map<std::string, Blob, std::less<>>;
 // relative path without "..", ".", empty parts, backslashes or control characters.
 Status CheckLocation(std::string_view location);
 
-// The locations that a model's tensors name, checked, sorted, each once.
+// The locations that a model's tensors name: checked, sorted, without duplicates.
 Result<std::vector<std::string>> ListExternalData(const Blob& model);
 
-// Maps the files of a model's folder.  kInvalidArgument for a location that leads out of the
-// folder by a symbolic link, kUsage for a missing file.
+// Maps the files of a model's folder.  kInvalidArgument for a location that leaves the folder
+// through a symbolic link, kUsage for a missing file.
 Result<ExternalData> MapExternalData(const std::string& folder,
                                      const std::vector<std::string>& locations);
 

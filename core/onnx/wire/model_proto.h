@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's bytes as messages: the weights stay where they are, as views.
+// Parses a model's bytes into messages; the weights are not copied but referenced as views.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct ModelProto {
   std::vector<View> views = {};
 };
 
-// kInvalidArgument for bytes that are no model, or have no graph.
+// kInvalidArgument for bytes that are not a model or contain no graph.
 Result<ModelProto> ParseModel(const Blob& bytes);
 
 }  // namespace octavo::onnx

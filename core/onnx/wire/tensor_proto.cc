@@ -12,7 +12,7 @@ using Wire = onnx_wire::Tensor;
 struct TypeRow {
   int wire = 0;
   ir::DType dtype = {};
-  int field = 0;  // the typed field that holds the elements when raw_data does not
+  int field = 0;  // the typed field for the elements if raw_data is absent
 };
 
 constexpr TypeRow kTypes[] = {
@@ -51,7 +51,7 @@ Result<ir::Shape> ShapeOf(const Wire& proto, int element_size) {
   int64_t bytes = element_size;
   for (const int64_t extent : shape) {
     if (extent < 0) return Wrong(proto, "extent {} is negative", extent);
-    // Without extents of 0, so that no product of some of them overflows either.
+    // Treats an extent of 0 as 1, so that no partial product can overflow later.
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes)) {
       return Wrong(proto, "shape {} holds more elements than can be counted", ir::ToString(shape));
     }
@@ -77,8 +77,8 @@ Result<std::vector<uint64_t>> Varints(const Wire& proto, std::span<const std::by
   return values;
 }
 
-// Elements stored as varints, each cut to the element's width (which is how ONNX stores
-// narrow integers and the bits of 16-bit floats).
+// Reads elements stored as varints and truncates each to the element's width (ONNX stores narrow
+// integers and the bits of 16-bit floats like this).
 Status FillFromVarints(const Wire& proto, const std::vector<uint64_t>& values, ir::Tensor& tensor,
                        int64_t& filled) {
   const size_t width = static_cast<size_t>(ir::SizeOf(tensor.dtype()));
@@ -92,7 +92,7 @@ Status FillFromVarints(const Wire& proto, const std::vector<uint64_t>& values, i
   return {};
 }
 
-// Typed fields, packed ones (views) or single ones (in the skeleton).
+// Reads typed fields: packed ones (views) or single elements (in the skeleton).
 Result<ir::Tensor> FromTypedField(const Wire& proto, const TypeRow& type, const ir::Shape& shape,
                                   const TensorSource& source) {
   const bool varints =
@@ -190,7 +190,7 @@ Status CheckBools(const Wire& proto, const ir::Tensor& tensor) {
   return {};
 }
 
-// Unpacks the two 4-bit integers of each byte.
+// Unpacks the 4-bit elements of `packed` to one byte each.
 ir::Tensor Widened(const ir::Tensor& packed, const ir::Shape& shape, bool with_sign) {
   ir::Tensor tensor(with_sign ? ir::DType::kI8 : ir::DType::kU8, shape);
   const auto from = packed.values<uint8_t>();
@@ -203,7 +203,7 @@ ir::Tensor Widened(const ir::Tensor& packed, const ir::Shape& shape, bool with_s
   return tensor;
 }
 
-// The elements of `shape` as `type` from raw or external data, else from a typed field.
+// Reads the elements of `shape` as `type` from raw or external data, else from a typed field.
 Result<ir::Tensor> ReadElements(const Wire& proto, const TypeRow& type, const ir::Shape& shape,
                                 const TensorSource& source) {
   const int64_t bytes = ir::NumElements(shape) * ir::SizeOf(type.dtype);

@@ -15,24 +15,24 @@ namespace octavo::onnx {
 // nullopt for types that a graph cannot hold (strings, complex numbers, 4 and 8 bit floats).
 std::optional<ir::DType> DTypeOfWire(int data_type);
 int WireOf(ir::DType dtype);
-// "FLOAT16" for messages; the number where ONNX has no such type.
+// "FLOAT16", for messages; the number itself if ONNX defines no such type.
 std::string WireName(int data_type);
 
-// INT4 and UINT4: two to a byte, the first in its lower half.  A constant of them is widened to i8
-// or u8 as it is read; a graph has no such type.
+// INT4 and UINT4: two elements per byte, the first in the lower half.  A graph has no such types;
+// reading a constant widens it to i8 or u8.
 bool IsFourBit(int data_type);
 
-// Where the data of a tensor may be.
+// Where a tensor's data may be stored.
 struct TensorSource {
   const std::vector<View>& views;
   const ExternalData& external;
 };
 
-// The elements, as a view of the bytes if possible.  Nothing is allocated before the dimensions
-// are checked against the length of the data.  kInvalidArgument names the tensor.
+// The elements, as a view of the bytes if possible.  Checks the dimensions against the length of
+// the data before it allocates anything.  kInvalidArgument names the tensor.
 Result<ir::Tensor> ReadTensor(const onnx_wire::Tensor& proto, const TensorSource& source);
 
-// A whole file that holds one TensorProto: the samples of ONNX's test data.
+// Parses a whole file with one TensorProto, the form of samples in ONNX's test data.
 Result<ir::Tensor> ParseTensor(const Blob& bytes);
 
 // Appends the elements to `proto` as raw_data.

@@ -9,7 +9,7 @@ namespace octavo::onnx {
 namespace {
 
 constexpr int kViewField = 100000;  // Tensor.view
-// protobuf writers make one chunk per packed field; more than a few indicate an attack.
+// protobuf writers emit one chunk per packed field; many chunks indicate a malicious file.
 constexpr int kMaxChunks = 1024;
 
 enum WireType : uint32_t { kWireVarint = 0, kWireFixed64 = 1, kWireBytes = 2, kWireFixed32 = 5 };
@@ -36,7 +36,7 @@ Failure Malformed(size_t offset, fmt::format_string<Args...> format, Args&&... a
       .Reason("MALFORMED");
 }
 
-// One serialized field: its tag begins at `start`, its content is [begin, end).
+// One serialized field: its tag starts at `start`, its content is [begin, end).
 struct Field {
   int number = 0;
   WireType type = {};
@@ -158,7 +158,7 @@ class Scanner {
     return false;
   }
 
-  // Takes a data field out of the skeleton.
+  // Keeps a data field out of the skeleton and records it as a view.
   Status Take(const Field& field, std::vector<size_t>& views) {
     if (views.size() >= kMaxChunks) {
       return Malformed(field.start, "a tensor in more than {} pieces", kMaxChunks);

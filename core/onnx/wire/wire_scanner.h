@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Separates the weights of a serialized model from its structure: walks the bytes, checks every
-// length before anything is allocated, and returns a small skeleton, which libprotobuf parses, and
+// Separates the weights of a serialized model from its structure.  Walks the bytes, checks every
+// length before it allocates anything, and returns a small skeleton, which libprotobuf parses, and
 // views into the given bytes.  Time and memory do not depend on the size of the constant data, and
 // libprotobuf's limit of 2 GiB does not apply to it.
 #pragma once
@@ -25,9 +25,9 @@ struct Skeleton {
 };
 
 struct ScanLimits {
-  int depth = 64;              // of nested messages
-  int64_t messages = 4 << 20;  // in all
-  int64_t fields = 64 << 20;   // in all, constant data excluded
+  int depth = 64;              // nesting depth of messages
+  int64_t messages = 4 << 20;  // total
+  int64_t fields = 64 << 20;   // total, without constant data
   size_t skeleton = size_t{1} << 30;
 };
 

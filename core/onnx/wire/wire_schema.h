@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields that the wire scanner keeps: one row per field of onnx.proto.
+// The fields that the wire scanner knows: one row per field of onnx.proto.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ enum class Message {
   kOperatorSet,
 };
 
-// How a field is written.  Repeated numbers may come packed or one by one.
+// The encoding of a field.  Repeated numbers may be packed or separate.
 enum class FieldKind {
   kVarint,
   kFixed32,
@@ -31,7 +31,7 @@ enum class FieldKind {
   kVarints,
   kFixed32s,
   kFixed64s,
-  kPresence,  // only whether the field is present matters; its content is dropped
+  kPresence,  // only the presence of these bytes matters; their content is dropped
 };
 
 struct FieldRow {
@@ -39,7 +39,7 @@ struct FieldRow {
   int number = 0;
   FieldKind kind = {};
   bool repeated = false;
-  bool payload = false;  // taken out as a view
+  bool payload = false;  // becomes a view
   Message child = {};
 };
 

@@ -9,7 +9,7 @@ namespace {
 using ir::Quant;
 using ir::Shape;
 
-// How an axis cuts the flat index k: coordinate (k / stride) mod extent.
+// The position of an axis within the flat index k: coordinate (k / stride) mod extent.
 struct Cut {
   int64_t stride = 1;
   int64_t extent = 1;
@@ -23,15 +23,15 @@ Cut CutOf(const Shape& shape, int axis) {
   return cut;
 }
 
-// R1 and R2: whether coordinate j along `to` determines the channel, for any parameters.
+// R1 and R2: whether the coordinate along `to` determines the channel, for any parameters.
 bool Covers(const Cut& to, const Cut& channel) {
   return channel.stride % to.stride == 0 &&
          (to.stride * to.extent) % (channel.stride * channel.extent) == 0;
 }
 
-// R3: a channel for each coordinate of `to`, where the parameters of all channels that meet the
-// coordinate are equal.  Both coordinates are constant along blocks of the strides'
-// common divisor, so checking the starts of blocks is enough.
+// R3: picks one channel for each coordinate of `to`, if all channels that meet the coordinate have
+// equal parameters.  Both coordinates are constant along blocks whose length is the strides'
+// greatest common divisor, so checking the first element of each block is enough.
 std::optional<std::vector<int64_t>> Representatives(const Quant& quant, const Cut& channel,
                                                     const Cut& to, int64_t elements) {
   std::vector<int64_t> chosen(to.extent, -1);
@@ -61,7 +61,7 @@ Quant Pick(const Quant& quant, const std::vector<int64_t>& channels, int axis) {
 std::optional<Quant> ReshapeQuant(const Quant& quant, const Shape& from, const Shape& to) {
   if (quant.per_tensor()) return quant;
   if (quant.block != 0) return from == to ? std::optional(quant) : std::nullopt;
-  if (quant.scales.empty()) return Quant{};  // no channel, so no element either
+  if (quant.scales.empty()) return Quant{};  // no channels, hence no elements
   if (quant.Uniform()) return Quant::PerTensor(quant.scales[0], quant.zero_points[0]);
   const int64_t elements = ir::NumElements(from);
   if (elements == 0) return Quant::PerTensor(quant.scales[0], quant.zero_points[0]);

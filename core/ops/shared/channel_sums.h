@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The definitions of Conv and ConvTranspose: each output plane is a sum over the channels of its
-// group, in their order, of the products with the taps of a window.
+// The common part of the definitions of Conv and ConvTranspose: each output plane sums, over the
+// channels of its group in order, the products with the taps of a window.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@ namespace octavo::ops {
 struct ChannelSums {
   int64_t in_size = 0, out_size = 0;  // elements of a plane
   int64_t taps = 0;
-  int64_t channels = 0, outputs = 0;  // of x in one group; of y in all of one and in all
+  int64_t channels = 0, outputs = 0;  // channels of x per group; outputs of y in all groups
   int64_t group_outputs = 0;
 };
 
-// y[n, m] = sum over the group's channels c of x[n, c] at the taps times w, plus b[m]; `each_tap`
-// calls its argument with (position, tap, offset), where an offset below 0 is padding, and
-// kernel_of(channel, m) says which of w's kernels takes channel `channel` of x to output m.
+// y[n, m] = sum over the group's channels c of x[n, c] at the taps times w, plus b[m].  `each_tap`
+// calls its argument with (position, tap, offset); a negative offset is padding.
+// kernel_of(channel, m) is the index of the kernel in w that connects channel `channel` of x to
+// output m.
 template <class T, class EachTap, class KernelOf>
 void SumChannels(const ir::EvalContext& context, const ChannelSums& sizes, EachTap&& each_tap,
                  KernelOf&& kernel_of) {

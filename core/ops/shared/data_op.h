@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for op rows: axes as in models, element types, broadcast, axis rules.
+// Helpers for op rows: axis checks, element types, broadcast, axis rules.
 #pragma once
 
 #include <optional>
@@ -9,42 +9,43 @@
 
 namespace octavo::ops {
 
-// `axis` counted from the front; axes from -rank to rank - 1 are allowed.
+// `axis` counted from the front; requires -rank <= axis < rank.
 Result<int> CheckedAxis(const ir::InferContext& context, int64_t axis, int rank);
-// The same for axes that inference has checked.
+// The same, for an axis that inference has already checked.
 inline int FrontAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-// The error for a type that depends on elements of an input that are not known.
+// The error if a type depends on unknown elements of an input.
 Failure DependsOnData(const ir::InferContext& context, size_t input, std::string_view what);
 
 // The elements of an integer constant; nullopt for any other value.
 std::optional<std::vector<int64_t>> ConstantInts(const ir::Graph& graph, ir::ValueId id);
-// The type of ONNX's TensorProto.DataType number; nullopt for strings, complex and sub-byte types.
+// The dtype for a TensorProto.DataType number; nullopt for strings, complex and sub-byte types.
 std::optional<ir::DType> DTypeOfNumber(int64_t number);
 
-// ONNX's multidirectional broadcast; nullopt where two extents differ and neither is 1.
+// ONNX's multidirectional broadcast; nullopt if two extents differ and neither is 1.
 std::optional<ir::Shape> Broadcast(const ir::Shape& a, const ir::Shape& b);
-// The strides that read `shape` as if it had the shape `to`: 0 along repeated axes.
+// The strides that address a tensor of `shape` as if it had the shape `to`: 0 along repeated axes.
 ir::Shape BroadcastStrides(const ir::Shape& shape, const ir::Shape& to);
-// A tensor's elements repeated to a shape.
+// The tensor broadcast to `shape`: repeated elements are copied.
 ir::Tensor BroadcastTo(const ir::Tensor& tensor, const ir::Shape& shape, ThreadPool* pool);
 
-// For map_quant: the parameters of channels `channels` of `from`, along `axis` of the result.
+// For map_quant: the parameters of the given channels of `from`, along `axis` of the result.
 ir::Quant PickChannels(const ir::Quant& from, const std::vector<int64_t>& channels, int axis);
 // The same parameters along another axis.
 ir::Quant OnAxis(const ir::Quant& from, int axis);
 
-// Inference of ops whose result has the type of their first input.
+// Inference for ops whose result has the type of their first input.
 Status InferSameType(ir::InferContext& context);
 
-// For identity_of: input 0 wherever the shape and dtype stay; input 0 where it is the only one.
+// For identity_of.  FirstInput: input 0 if shape and dtype are unchanged.  OnlyInput: input 0 if it
+// is the only one.
 int FirstInput(const ir::Graph& graph, const ir::Node& node);
 int OnlyInput(const ir::Graph& graph, const ir::Node& node);
 
-// Calls f(T{}) for the C++ type of an element.  Half-width floats have none and give false: the
-// float executor passes a definition f32 in their place (core/float_exec/half.h).
+// Calls f(T{}) with the C++ type of an element.  Returns false for 16-bit floats, which have no C++
+// type: the float executor passes f32 to a definition instead (core/float_exec/half.h).
 template <class F>
 bool VisitDType(ir::DType dtype, F&& f) {
   switch (dtype) {
@@ -77,7 +78,7 @@ bool VisitDType(ir::DType dtype, F&& f) {
   return false;
 }
 
-// The error of a definition for data that inference could not check.
+// The error that a definition returns for data that inference could not check.
 template <class... Args>
 Failure BadData(const ir::EvalContext& context, fmt::format_string<Args...> format,
                 Args&&... args) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on one or two operands, element by element: inference, loops over any element type,
-// broadcasting.  f32 is computed in f32 (arithmetic) or in double and rounded once (transcendental
-// functions).
+// Element-by-element ops on one or two operands: inference, loops over any element type,
+// broadcasting.  f32 arithmetic is in f32; transcendental functions of f32 compute in double and
+// round once.
 #pragma once
 
 #include <limits>
@@ -12,15 +12,15 @@ namespace octavo::ops {
 
 inline constexpr int64_t kElementwiseGrain = 16384;
 
-// kInvalidArgument unless the operand is f32 or f64; the result is like it.
+// kInvalidArgument unless the operand is f32 or f64; the result has the operand's type.
 Status InferFloatUnary(ir::InferContext& context);
-// Any type that has a C++ type but bool.
+// Accepts any type that has a C++ type, except bool.
 Status InferNumericUnary(ir::InferContext& context);
-// Operands of one numeric type; the result has their broadcast shape.
+// Requires operands of one numeric type; the result has their broadcast shape.
 Status InferNumericBinary(ir::InferContext& context);
 
-// A double as an element: rounded to a float type; truncated and clamped to an integer's range, NaN
-// being 0.
+// Converts a double to an element: rounds it to a float type, or truncates and clamps it to an
+// integer's range; NaN gives 0.
 template <class T>
 T FromReal(double x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -29,7 +29,7 @@ T FromReal(double x) {
     return x != 0;
   } else {
     if (x != x) return 0;
-    // 2^digits is exact as a double, where the greatest integer may not be.
+    // 2^digits is exact as a double; the greatest integer may not be.
     const double end =
         2.0 * static_cast<double>(uint64_t{1} << (std::numeric_limits<T>::digits - 1));
     if (x >= end) return std::numeric_limits<T>::max();
@@ -39,12 +39,12 @@ T FromReal(double x) {
   }
 }
 
-// Where sums and products of T are computed: integers modulo 2^64, so that they wrap around instead
-// of being undefined; floats in T itself.
+// The type in which sums and products of T are computed: integers modulo 2^64, which wraps around
+// instead of being undefined; floats in T itself.
 template <class T>
 using Modular = std::conditional_t<std::is_integral_v<T>, uint64_t, T>;
 
-// result = f(x) with f from double to double.
+// result = f(x), with f from double to double.
 template <class F>
 Status FloatUnary(const ir::EvalContext& context, F&& f) {
   const ir::Tensor& x = context.in(0);
@@ -64,7 +64,7 @@ Status FloatUnary(const ir::EvalContext& context, F&& f) {
   return {};
 }
 
-// result = f(x) in the element type itself; f is generic.
+// result = f(x) in the element type; f is generic.
 template <class F>
 Status NumericUnary(const ir::EvalContext& context, F&& f) {
   const ir::Tensor& x = context.in(0);
@@ -79,7 +79,7 @@ Status NumericUnary(const ir::EvalContext& context, F&& f) {
   return {};
 }
 
-// result[i] = f(a, b) over the broadcast of both, row by row of the last axis.
+// result[i] = f(a, b) with broadcast, one row of the last axis at a time.
 template <class T, class F>
 void BroadcastLoop(const ir::Tensor& a, const ir::Tensor& b, ir::Tensor& result, ThreadPool& pool,
                    F&& f) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axis of Compress and Unique, which flatten a tensor if there is no attribute `axis`.
+// The axis of Compress and Unique: without the attribute `axis`, they flatten the tensor.
 #pragma once
 
 #include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
 
-// The node's axis; if it has none, 0, and `shape` becomes that of the flattened elements.
+// The axis on which the node works; if it specifies none, flattens `shape`.
 inline Result<int> AxisOrFlat(const ir::InferContext& context, ir::Shape& shape) {
   const ir::AttrMap& attributes = context.node().attributes;
   if (attributes.Has("axis")) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The divisor of a row in LpNormalization.  ONNX has the norm alone; decomposed forms keep the
-// divisor away from 0 in one of three ways, which Octavo's own attributes `epsilon` and
+// The divisor of a row in LpNormalization.  ONNX uses only the norm; decomposed forms in models
+// keep the divisor away from 0 in one of three ways, which Octavo's own attributes `epsilon` and
 // `epsilon_mode` express:
 //
 //   max    max(norm, epsilon)            PyTorch's normalize; epsilon = sqrt(e) for max(squares, e)
 //   add    norm + epsilon
-//   inside sqrt(squares + epsilon)       of p = 2
+//   inside sqrt(squares + epsilon)       only with p = 2
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,15 @@ namespace octavo::ops {
 struct Divisor {
   double least = 0, added = 0, inside = 0;
 
-  // The divisor for a sum of squares (p = 2) or magnitudes (p = 1); 0: the row stays 0.
+  // The divisor for a row with that sum of squares (p = 2) or magnitudes (p = 1); 0 means that the
+  // row stays 0.
   double Of(double sum, bool squares) const {
     const double norm = squares ? std::sqrt(sum + inside) : sum;
     return std::max(norm + added, least);
   }
 };
 
-// nullopt: an unknown mode, or an epsilon that is not a finite number >= 0.
+// nullopt for an unknown mode, or for an epsilon that is not a finite number >= 0.
 inline std::optional<Divisor> DivisorOf(const ir::AttrMap& attributes) {
   const double epsilon = attributes.Float("epsilon", 0);
   if (!(epsilon >= 0) || std::isinf(epsilon)) return std::nullopt;

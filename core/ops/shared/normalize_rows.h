@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of normalizations: mean and variance of a run of elements, with sums in double.
+// Arithmetic of normalizations: mean and variance of a run of elements, summed in double.
 #pragma once
 
 #include <cmath>
@@ -8,14 +8,14 @@
 
 namespace octavo::ops {
 
-// Attributes of the normalizations of the axes from `axis` on.
+// Attributes of the ops that normalize over the axes from `axis` on.
 inline constexpr ir::AttrSpec kTrailingAttributes[] = {
     {"axis", ir::AttrKind::kInt},
     {"epsilon", ir::AttrKind::kFloat},
     {"stash_type", ir::AttrKind::kInt},
 };
 
-// The first normalized axis; the operands after x must broadcast to the axes from it on.
+// Returns the first normalized axis; the operands after x must broadcast to the axes from it on.
 inline Result<int> InferTrailing(ir::InferContext& context) {
   OCTAVO_CHECK(InferFloatUnary(context));
   const ir::Shape& x = context.shape(0);
@@ -36,9 +36,9 @@ struct Moments {
   double inverse_deviation = 0;  // 1 / sqrt(variance + epsilon)
 };
 
-// The sum of of(i) for i < count in a fixed order that vectors of any width can follow: lane l of
-// sixteen adds the elements i = l modulo 16 in order, then the lanes are added by halves.  A single
-// sum would wait for each addition.
+// The sum of of(i) for i < count, in a fixed order that vectors of any width can follow: lane l of
+// sixteen adds the elements i = l modulo 16 in order, then a tree of halves adds the lanes.  A
+// single accumulator would serialize the additions.
 template <class Of>
 double LaneSum(int64_t count, const Of& of) {
   constexpr int kLanes = 16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of elements in which a NaN comes before all numbers.
+// An ordering of elements in which NaN precedes all numbers.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace octavo::ops {
 
-// Whether a is a NaN or further than b.
+// Whether a precedes b: a is NaN and b is not, or further(a, b) holds.
 template <class T, class F>
 bool Beats(T a, T b, F&& further) {
   if constexpr (std::is_floating_point_v<T>) {

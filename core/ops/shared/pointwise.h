@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of pointwise ops on one operand: each result element is a function of the element at the
-// same place, and of attributes.
+// Rows of pointwise ops on one operand: each result element depends only on the element at the same
+// index and on attributes.
 #pragma once
 
 #include <concepts>
@@ -9,7 +9,7 @@
 
 namespace octavo::ops {
 
-// Optional members of a row.
+// Optional properties of a row.
 struct PointwiseTraits {
   std::span<const ir::AttrSpec> attributes = {};
   ir::QuantRule quant = kFreeResult;
@@ -31,9 +31,9 @@ constexpr ir::OpDef PointwiseRow(std::string_view name, ir::Since since,
           .clamps = traits.clamps};
 }
 
-// Pointwise<&math::Sin>("Sin", ir::Since(7)).  The function is one of
+// Pointwise<&math::Sin>("Sin", ir::Since(7)).  The function has one of these signatures:
 //   double (double)               computed in double and rounded once
-//   void (std::span<double>)      the same, in place, kUnaryBlock numbers at a time
+//   void (std::span<double>)      the same, in place, at most kUnaryBlock numbers per call
 //   Status (const EvalContext&)   a whole definition, which reads attributes
 template <auto function>
 constexpr ir::OpDef Pointwise(std::string_view name, ir::Since since,
@@ -51,7 +51,7 @@ constexpr ir::OpDef Pointwise(std::string_view name, ir::Since since,
   return PointwiseRow(name, since, kDefinition, traits);
 }
 
-// The same for a generic lambda, which computes in the element's own type.
+// The same for a generic lambda that computes in the element's own type.
 template <class Function>
 constexpr ir::OpDef PointwiseInType(std::string_view name, ir::Since since, Function,
                                     const PointwiseTraits& traits = {}) {

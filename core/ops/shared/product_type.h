@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The element types of products: f32 and f64 in their own arithmetic (one chain of fused
-// multiply-adds), half-width floats widened, integers modulo their width.
+// The arithmetic of products by element type: f32 and f64 in themselves (one chain of fused
+// multiply-adds), 16-bit floats widened, integers modulo their width.
 #pragma once
 
 #include <cmath>
@@ -9,7 +9,7 @@
 
 namespace octavo::ops {
 
-// The operands, and the optional addend at input 2, must have one float type.
+// Requires the operands, and the optional addend at input 2, to have one float type.
 inline Status CheckProductTypes(const ir::InferContext& context) {
   for (size_t i = 0; i < context.input_count(); ++i) {
     if (!context.Has(i)) continue;

@@ -8,7 +8,7 @@
 
 namespace octavo::ops {
 
-// Calls f(T{}) for that C++ type.
+// Calls f(T{}) with that C++ type.
 template <class F>
 decltype(auto) WithReal(ir::DType dtype, F&& f) {
   return dtype == ir::DType::kF64 ? std::forward<F>(f)(double{}) : std::forward<F>(f)(float{});

@@ -126,7 +126,7 @@ Status InferRecurrent(ir::InferContext& context, const RecurrentKind& kind) {
 
 namespace {
 
-// One sequence of one direction.
+// One sequence in one direction.
 struct Sequence {
   const ir::EvalContext& context;
   const Extents& extents;
@@ -136,7 +136,7 @@ struct Sequence {
 
   int64_t PlaceOf(int64_t step) const { return reverse ? length - 1 - step : step; }
 
-  // W x + Wb of all places in the order of the steps.
+  // W x + Wb of all time positions, in the order of the steps.
   std::vector<double> Inputs() const {
     const int64_t n = cell.hidden;
     std::vector<double> all(length * gates * n), x;

@@ -20,7 +20,7 @@ void Each(Numbers values, Function function) {
 struct Row {
   std::string_view name;
   bool has_alpha = false, has_beta = false;
-  double alpha = 0, beta = 0;  // where the node gives none
+  double alpha = 0, beta = 0;  // defaults if the node specifies none
   void (*function)(Numbers values, double alpha, double beta) = nullptr;
 };
 

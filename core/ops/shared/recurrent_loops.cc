@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of recurrent_loops.h in plain C++.  octavo_vector_loops compiles this file once per
-// instruction set, so it calls no function that another file shares.
+// instruction set, so it must not call functions that other files define.
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -28,7 +28,7 @@ Doubles Load(const double* from) {
   return values;
 }
 
-// GCC 12 makes several instructions of __builtin_convertvector where there is one.
+// GCC 12 compiles __builtin_convertvector to several instructions although one exists.
 Doubles Load(const float* from) {
 #if defined(__AVX512F__)
   return _mm512_cvtps_pd(_mm256_loadu_ps(from));

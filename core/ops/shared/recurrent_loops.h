@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of packed rows with a vector, for RNN, GRU and LSTM: one table of functions per
+// Matrix-vector products with packed rows, for RNN, GRU and LSTM: one function table per
 // instruction set, all with the same results.
 #pragma once
 
@@ -9,8 +9,8 @@ namespace octavo::ops {
 
 inline constexpr int64_t kRowsOfTile = 32;
 
-// sums[k] += tile[i * kRowsOfTile + k] * x[i] for i from 0 to count - 1, in this order: a product
-// and a sum, each rounded.
+// sums[k] += tile[i * kRowsOfTile + k] * x[i] for i from 0 to count - 1 in this order; the product
+// and the sum are each rounded.
 struct RecurrentLoops {
   void (*narrow)(const float* tile, const double* x, int64_t count, double* sums) = nullptr;
   void (*wide)(const double* tile, const double* x, int64_t count, double* sums) = nullptr;

@@ -4,7 +4,7 @@
 namespace octavo::ops {
 namespace {
 
-// Whether each axis is reduced; no axis if the op does nothing.
+// Whether each axis is reduced; all false if the op does nothing.
 std::vector<bool> ReducedAxes(const ir::Node& node, const std::vector<int64_t>& axes, int rank) {
   std::vector<bool> reduced(rank, false);
   if (axes.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the Reduce ops share: Reduce*(x, axes) {keepdims, noop_with_empty_axes}; no axes mean all.
+// Common to all Reduce*(x, axes) {keepdims, noop_with_empty_axes}; absent axes mean all axes.
 #pragma once
 
 #include "core/ops/shared/elementwise.h"
@@ -13,14 +13,14 @@ inline constexpr ir::AttrSpec kReduceAttributes[] = {
 
 Status InferReduce(ir::InferContext& context);
 
-// Which input elements each output element combines: outputs[o] + inner[i], in row-major order of
+// The input elements that each output element combines: outer[o] + inner[i], in row-major order of
 // the reduced axes.
 struct Reduction {
   std::vector<int64_t> outer;  // input offset of each output element
   std::vector<int64_t> inner;  // offsets along the reduced axes
 };
 Result<Reduction> ReductionOf(const ir::EvalContext& context);
-// The same where `reduced` says of every axis whether it is.
+// The same, if `reduced` already states for every axis whether it is reduced.
 Reduction ReductionOver(const ir::Shape& x, const std::vector<bool>& reduced);
 
 // result = finish(fold(fold(start, x0), x1).., count), accumulated in `Sum` in a fixed order.
@@ -50,8 +50,8 @@ Status Reduce(const ir::EvalContext& context, Sum start, Fold&& fold, Finish&& f
   return {};
 }
 
-// The largest or smallest: result = the element that `better` prefers to all before it; NaN where
-// there is one.
+// Largest or smallest: the result is the element that `better` prefers to all others, or NaN if the
+// input contains one.
 template <class Better>
 Status ReduceExtreme(const ir::EvalContext& context, Better&& better) {
   OCTAVO_TRY(const Reduction reduction, ReductionOf(context));

@@ -74,7 +74,7 @@ double CubicWeight(double distance, double a) {
   return 0;
 }
 
-// Result extents by sizes and policy: `stretch` uses them as they are, the others keep the ratio.
+// Result extents by sizes and policy: `stretch` uses the sizes directly, the others keep the ratio.
 void ApplySizes(const std::vector<int64_t>& axes, const std::vector<int64_t>& sizes,
                 const ResizeMode& mode, std::vector<ResizeAxis>& plan) {
   float common = 0;
@@ -167,7 +167,7 @@ int64_t NearestOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x) {
 
 namespace {
 
-// The filter stretched by 1 / scale: all places under it, with weights that sum to 1.
+// The filter stretched by 1 / scale: all positions within its support, with weights that sum to 1.
 std::vector<ResizeTap> WideTaps(const ResizeAxis& axis, const ResizeMode& mode, double source) {
   const double scale = axis.scale, reach = mode.mode == "linear" ? 1 : 2;
   const double base = std::floor(source);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One axis of a Resize: the coordinate in the operand of each place of the result, and the elements
-// that it combines.  Coordinates are computed in float32, as in ONNX Runtime.
+// One axis of a Resize: for each position of the result, the coordinate in the operand and the
+// elements to combine.  Coordinates are computed in float32, as in ONNX Runtime.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct ResizeAxis {
   int64_t in = 1;
   int64_t out = 1;
   float scale = 1;
-  float length = 1;  // of the result, before it is rounded down to `out`
+  float length = 1;  // of the result, before rounding down to `out`
   float roi_start = 0, roi_end = 1;
 
   bool unchanged() const { return in == out && scale == 1; }
 };
 
-// How a Resize reads, from its attributes.
+// The attributes of a Resize.
 struct ResizeMode {
   std::string mode = "nearest";
   std::string coordinates = "half_pixel";
@@ -28,32 +28,32 @@ struct ResizeMode {
   std::string policy = "stretch";
   float cubic_coeff_a = -0.75f;
   bool exclude_outside = false;
-  bool antialias = false;  // widens the filter where the result is smaller
+  bool antialias = false;  // widens the filter when downscaling
   float extrapolation = 0;
 
   bool crops() const { return coordinates == "tf_crop_and_resize"; }
 };
 ResizeMode ResizeModeOf(const ir::AttrMap& attributes);
-// "" or the word that ONNX does not know.
+// "" if all words are known to ONNX, else the first unknown one.
 std::string UnknownWord(const ResizeMode& mode);
 
-// One per axis of `shape`.  Exactly one of `scales` and `sizes` is given; they and `roi` are for
-// the axes `axes`.  "" or what is wrong.
+// Fills `plan` with one entry per axis of `shape`.  Exactly one of `scales` and `sizes` is given;
+// they and `roi` apply to the axes `axes`.  Returns "" or an error message.
 std::string PlanResize(const ir::Shape& shape, const ResizeMode& mode,
                        const std::vector<int64_t>& axes, const std::vector<float>& roi,
                        const std::vector<float>* scales, const std::vector<int64_t>* sizes,
                        std::vector<ResizeAxis>& plan);
 
-// The place in the operand, in elements, of place x of the result.
+// The position in the operand, in elements, that corresponds to position x of the result.
 float SourceOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x);
-// The element that `nearest` selects for place x.
+// The element that `nearest` selects for position x.
 int64_t NearestOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x);
 
 struct ResizeTap {
   int64_t index = 0;
   double weight = 1;
 };
-// The elements that linear or cubic interpolation sums at place x, in order.
+// The elements that linear or cubic interpolation sums at position x, in order.
 std::vector<ResizeTap> TapsOf(const ResizeAxis& axis, const ResizeMode& mode, int64_t x);
 
 }  // namespace octavo::ops

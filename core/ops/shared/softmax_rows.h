@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows along one axis, for Softmax and LpNormalization.
+// Common to Softmax and LpNormalization: the rows along one axis.
 #pragma once
 
 #include "core/ops/shared/elementwise.h"
 
 namespace octavo::ops {
 
-// A float operand with attribute `axis`, by default the last one; the result is like it.
+// Requires a float operand; attribute `axis` defaults to the last axis; the result has the
+// operand's type.
 inline Status InferRows(ir::InferContext& context) {
   OCTAVO_CHECK(InferFloatUnary(context));
   const auto rank = static_cast<int>(context.shape(0).size());
@@ -16,8 +17,8 @@ inline Status InferRows(ir::InferContext& context) {
   return {};
 }
 
-// Calls row(values, count) for every row along the axis with its elements in double, which it
-// replaces; they are then rounded once to the result.
+// Calls row(values, count) for every row along the axis, with its elements in double; `row` works
+// in place, and each result is rounded once.
 template <class Row>
 Status ForEachRow(const ir::EvalContext& context, Row&& row) {
   const ir::Tensor& x = context.in(0);

@@ -13,7 +13,7 @@ namespace {
 // Grain size: minimum elements per task.
 constexpr int64_t kGrain = 1 << 15;
 
-// Drops extents of 1 and merges neighbours whose strides on both sides are those of one axis.
+// Drops extents of 1 and merges adjacent axes that both sides can address as one axis.
 StridedCopy Simplify(const StridedCopy& copy) {
   StridedCopy simple;
   for (size_t i = 0; i < copy.extents.size(); ++i) {
@@ -40,7 +40,7 @@ StridedCopy Simplify(const StridedCopy& copy) {
 }
 
 #if defined(__SSE2__)
-// Every second byte, the first one included.  Returns how many are done.
+// Copies every second byte, starting with the first.  Returns the number of bytes done.
 int64_t CopyEven(int64_t count, const uint8_t* from, uint8_t* to) {
   const __m128i even = _mm_set1_epi16(0xff);
   const auto load = [&](int64_t at) {
@@ -73,8 +73,8 @@ void CopyRow(int64_t count, const std::byte* from, int64_t from_stride, std::byt
   for (; i < count; ++i) target[i * to_stride] = source[i * from_stride];
 }
 
-// Rows of few adjacent bytes, at least kPart and at most twice as many: their first and their last
-// ones, which may be the same.
+// Copies rows of kPart to 2 * kPart adjacent bytes as two parts, the first and the last kPart
+// bytes, which may overlap.
 template <int64_t kPart>
 void CopyShort(int64_t rows, int64_t bytes, const std::byte* from, int64_t from_step, std::byte* to,
                int64_t to_step) {
@@ -97,7 +97,7 @@ ShortCopy ShortCopyOf(int64_t bytes) {
   return bytes <= 32 ? &CopyShort<16> : &CopyShort<32>;
 }
 
-// The extents from `dim` on, from the offsets given.
+// Copies the extents from `dim` on, starting at the given pointers.
 template <class T>
 void CopyFrom(const StridedCopy& copy, size_t dim, const std::byte* from, std::byte* to) {
   const int64_t from_step = copy.from_strides[dim] * static_cast<int64_t>(sizeof(T));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies elements between two strided arrangements, which is what every op that only moves elements
-// does.  It uses the size of an element alone, so it serves quantized and real values alike.
+// Copies elements between two strided layouts: the work of every op that only moves elements.  It
+// depends only on the element size, so it serves quantized and real values alike.
 #pragma once
 
 #include "core/base/parallel.h"
@@ -8,7 +8,7 @@
 
 namespace octavo::ops {
 
-// Extents with one stride (in elements; 0 repeats, negative reverses) for each side.
+// Extents, and for each side one stride per extent (in elements; 0 repeats, negative reverses).
 struct StridedCopy {
   ir::Shape extents = {};
   ir::Shape from_strides = {};
@@ -16,18 +16,18 @@ struct StridedCopy {
 };
 
 // to[sum(i * to_strides)] = from[sum(i * from_strides)] for all i within the extents.  `from` and
-// `to` point at index 0.  No element of `to` may be named twice.  `pool` may be null.
+// `to` point at index 0.  No two indices may address the same element of `to`.  `pool` may be null.
 void Copy(const StridedCopy& copy, int element_size, const std::byte* from, std::byte* to,
           ThreadPool* pool);
 
-// The dense result of extents read from strided elements.
+// Gathers strided elements into a dense result of the given extents.
 inline void Gather(ir::Shape extents, ir::Shape from_strides, int element_size,
                    const std::byte* from, std::byte* to, ThreadPool* pool) {
   ir::Shape to_strides = ir::StridesOf(extents);
   Copy({std::move(extents), std::move(from_strides), std::move(to_strides)}, element_size, from, to,
        pool);
 }
-// The same bytes under another shape.
+// Copies the bytes unchanged; the shapes may differ.
 void CopyAll(const ir::Tensor& from, ir::Tensor& to);
 
 }  // namespace octavo::ops

@@ -57,7 +57,7 @@ Result<TransposeWindow> TransposeWindowOf(const ir::Node& node, const ir::Shape&
     if (wanted[d] > 0 || same) {
       const int64_t out = wanted[d] > 0 ? wanted[d] : window.in[d] * window.strides[d];
       const int64_t total = std::max<int64_t>(0, full - out);
-      // ONNX gives the odd element to the end for SAME_UPPER and to the beginning otherwise.
+      // ONNX pads the odd element at the end for SAME_UPPER and at the beginning otherwise.
       window.pads_begin[d] = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
       window.out.push_back(out);
       continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of a transposed convolution: its strides multiply the input's extents.
+// Geometry of a transposed convolution: its strides multiply the input's extents.
 #pragma once
 
 #include "core/ops/shared/data_op.h"
@@ -9,8 +9,9 @@ namespace octavo::ops {
 struct TransposeWindow {
   std::vector<int64_t> in, kernel, strides, dilations, pads_begin, out;
 
-  // Calls body(position, tap, input_offset) for every output position and every tap in descending
-  // row-major order that meets an input element or, with input_offset -1, the padding around them.
+  // Calls body(position, tap, input_offset) for every output position and every tap, in descending
+  // row-major order, that coincides with an input element or, with input_offset -1, with the
+  // padding around the input.
   template <class Body>
   void ForEachTap(Body&& body) const {
     const size_t axes = in.size();
@@ -19,7 +20,7 @@ struct TransposeWindow {
     const int64_t taps = ir::NumElements(kernel);
     for (int64_t position = 0; position < positions; ++position) {
       for (int64_t tap = taps; tap-- > 0;) {
-        bool between = false;  // two input elements
+        bool between = false;  // the tap is between two input elements
         int64_t offset = 0, rest_position = position, rest_tap = tap;
         for (size_t d = axes; d-- > 0;) {
           const int64_t p = rest_position % out[d], k = rest_tap % kernel[d];
@@ -37,7 +38,8 @@ struct TransposeWindow {
   }
 };
 
-// The window of attributes strides, dilations, pads, output_padding, output_shape and auto_pad.
+// Computes the geometry from the attributes strides, dilations, pads, output_padding, output_shape
+// and auto_pad.
 Result<TransposeWindow> TransposeWindowOf(const ir::Node& node, const ir::Shape& data,
                                           const ir::Shape& weight);
 

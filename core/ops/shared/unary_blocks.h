@@ -9,7 +9,7 @@
 
 namespace octavo::ops {
 
-// result = f(x), where f replaces at most kUnaryBlock numbers in place.
+// result = f(x); f replaces at most kUnaryBlock numbers in place per call.
 inline constexpr int64_t kUnaryBlock = 512;
 template <class F>
 Status FloatUnaryBlocks(const ir::EvalContext& context, F&& f) {

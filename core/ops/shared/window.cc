@@ -11,7 +11,8 @@ Failure Wrong(const ir::Node& node, std::string_view attribute, std::string mess
       .Field(attribute);
 }
 
-// The attribute's list, or `count` times the fallback; every element at least `least`.
+// The attribute's list, by default `count` times `fallback`; every element must be at least
+// `least`.
 Result<std::vector<int64_t>> ListOf(const ir::Node& node, std::string_view name, size_t count,
                                     int64_t fallback, int64_t least) {
   std::vector<int64_t> list = node.attributes.Ints(name);
@@ -30,7 +31,7 @@ Result<std::vector<int64_t>> ListOf(const ir::Node& node, std::string_view name,
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// One axis of padding by auto_pad; `extent` is the dilated kernel.
+// Computes the padding of one axis by auto_pad; `extent` is the extent of the dilated kernel.
 void AutoPad(Window& window, size_t d, int64_t extent, bool upper) {
   const int64_t out = CeilDiv(window.in[d], window.strides[d]);
   const int64_t total = std::max<int64_t>(0, (out - 1) * window.strides[d] + extent - window.in[d]);
@@ -85,7 +86,7 @@ Result<Window> WindowOf(const ir::Node& node, const ir::Shape& data, std::vector
     int64_t out = (padded - extent) / window.strides[d] + 1;
     if (ceil) {
       out = CeilDiv(padded - extent, window.strides[d]) + 1;
-      // A window that would begin in the padding at the end is dropped.
+      // Drops a window that would begin in the padding at the end.
       if ((out - 1) * window.strides[d] >= window.in[d] + window.pads_begin[d]) --out;
     }
     window.out.push_back(out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sliding windows of convolutions and pools: sizes, strides, dilations and padding of any number of
-// spatial axes.  Data are [N, C, spatial..].
+// Sliding windows of convolutions and pools: sizes, strides, dilations and padding for any number
+// of spatial axes.  Data are [N, C, spatial..].
 #pragma once
 
 #include "core/ops/shared/data_op.h"
@@ -13,18 +13,19 @@ struct Window {
   size_t axes() const { return in.size(); }
   int64_t taps() const { return ir::NumElements(kernel); }
   int64_t positions() const { return ir::NumElements(out); }
-  // Input coordinate along axis d of tap k at output position o; may lie in the padding.
+  // Input coordinate along axis d of tap k at output position o; may be in the padding.
   int64_t Coordinate(size_t d, int64_t o, int64_t k) const {
     return o * strides[d] + k * dilations[d] - pads_begin[d];
   }
 };
 
-// The window of attributes kernel_shape (or `kernel`, from the weight's shape), strides, dilations,
-// pads, auto_pad and ceil_mode.  The error names a wrong one.
+// Computes the window from the attributes kernel_shape (or from `kernel` if the weight determines
+// it), strides, dilations, pads, auto_pad and ceil_mode.  The error describes what is wrong with
+// them.
 Result<Window> WindowOf(const ir::Node& node, const ir::Shape& data,
                         std::vector<int64_t> kernel = {});
 
-// For identity_of: input 0 where each window is one element of it.
+// For identity_of: input 0, if each window is one element of it.
 int FirstIfWindowOfOne(const ir::Graph& graph, const ir::Node& node);
 
 // Calls body(position, tap, input_offset) for every output position of one channel and every tap
@@ -57,15 +58,15 @@ void ForEachTap(const Window& window, int64_t begin, int64_t end, Body&& body) {
   }
 }
 
-// The positions of one output row that one tap gives an element: `count` positions from
-// `position` on, whose elements begin at `offset` and lie `step` apart.
+// The positions of one output row for which one tap is inside the input: `count` positions starting
+// at `position`; their elements start at `offset`, `step` apart.
 struct TapRow {
   int64_t position = 0, count = 0;
   int64_t offset = 0, step = 1;
 };
 
-// Calls body(row) for the taps of each output row in row-major order, leaving out the padding; so
-// every position sees its elements in the order of ForEachTap.
+// Calls body(row) for the taps of each output row in row-major order and skips the padding; every
+// position therefore gets its elements in the order of ForEachTap.
 template <class Body>
 void ForEachTapRow(const Window& window, Body&& body) {
   const size_t last = window.axes() - 1;

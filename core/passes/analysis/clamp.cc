@@ -19,7 +19,7 @@ using ir::Graph;
 using ir::Node;
 using ir::Type;
 
-// For each possible value: the stored integer, the dequantized value, and that after the clamp.
+// For each possible value: the stored integer, the dequantized value, and that value clamped.
 struct Clamped {
   std::vector<int32_t> stored = {};
   std::vector<float> values = {}, clamped = {};
@@ -83,7 +83,7 @@ std::optional<Ends> ClampEnds(const Graph& graph, const Node& node) {
 
 bool ClampIsIdentity(const Graph& graph, const Node& node, const Type& type,
                      const numerics::Mode& mode) {
-  // The type's range may be proven by this clamp, so it must not be used here.
+  // The proven range may result from this very clamp, so it must not be used here.
   Type whole = type;
   whole.range.reset();
   const auto all = ClampedOf(graph, node, whole, mode);
@@ -97,7 +97,7 @@ bool ClampIsIdentity(const Graph& graph, const Node& node, const Type& type,
 bool ClampKeepsRealValues(const Graph& graph, const Node& node, const Type& type,
                           const numerics::Mode& mode) {
   if (!CanBeEnumerated(node, type)) return false;
-  // A clamp that keeps two values keeps all between them.
+  // A monotone clamp that keeps the two end values also keeps all values between them.
   const ir::IntegerRange range = PossibleValues(type, 0, mode);
   std::vector<float> ends;
   for (const int64_t code : {range.min, range.max}) {

@@ -32,8 +32,8 @@ std::optional<ir::Quant> QuantAfter(const Graph& graph, const Node& move, const 
   return ir::MapQuant(graph, move, 0, result, from);
 }
 
-// A per-channel vector is looked for along each axis of the operand: the move's own rule says which
-// it is.
+// For per-channel parameters, tries each axis of the operand with the right extent; the op's own
+// axis rule confirms the match.
 std::optional<ir::Quant> QuantBefore(const Graph& graph, const Node& move, const ir::Quant& to) {
   if (to.per_tensor()) return to;
   const ir::Shape& shape = graph.type(move.inputs[0]).shape;

@@ -24,8 +24,8 @@ bool OtherResultsUnread(const Graph& graph, const Node& node) {
   return true;
 }
 
-// Whether the second operand is a float constant whose elements all are `neutral`, the sign of a
-// zero included: x + 0 turns -0 into 0, x + -0 is x.
+// Whether the second operand is a float constant whose elements all equal `neutral`, including the
+// sign of zero: x + 0 turns -0 into 0; x + -0 is x.
 bool SecondIsNeutral(const Graph& graph, const Node& node, float neutral) {
   if (node.inputs.size() != 2 || graph.type(node.input(0)).quantized()) return false;
   const ir::Tensor* tensor = ConstantOf(graph, node.input(1));
@@ -35,7 +35,8 @@ bool SecondIsNeutral(const Graph& graph, const Node& node, float neutral) {
   });
 }
 
-// The stored elements of the second operand, a constant; rounded in the mode if they are pending.
+// The stored elements of the second operand if it is a constant; a pending constant is rounded in
+// the mode.
 std::optional<ir::Tensor> SecondConstant(const Graph& graph, const Node& node, const Mode& mode) {
   if (node.inputs.size() != 2) return std::nullopt;
   const Node* quantize = graph.Producer(node.input(1));
@@ -48,8 +49,8 @@ std::optional<ir::Tensor> SecondConstant(const Graph& graph, const Node& node, c
   return payload->tensor.Clone();
 }
 
-// Whether no possible value of the first operand exceeds an element of the second one, upwards (+1)
-// or downwards.
+// Whether every element of the second operand is at or beyond the end of the first operand's
+// possible values, upwards (+1) or downwards (-1).
 bool SecondIsOutside(const Graph& graph, const Node& node, int direction, const Mode& mode) {
   const ir::Type& type = graph.type(node.input(0));
   if (!type.quantized() || !type.quant->per_tensor()) return false;
@@ -66,8 +67,8 @@ bool SecondIsOutside(const Graph& graph, const Node& node, int direction, const 
   for (int64_t i = 0; i < second->size(); ++i) {
     const int64_t code = second->IntAt(i);
     double past = 0;
-    // Either both sides are compared as real values, whose order no rounding changes, or the second
-    // one as a quantized value of the first one's type.
+    // The mode compares both operands either as real values, whose order no rounding changes, or
+    // after rescaling the second one to the first one's type.
     if (mode.rescale_is_quantize_of_dequantize) {
       past = double{ops::DequantizeOne(static_cast<int32_t>(code), from.scale, from.zero_point)} -
              double{end_real};
@@ -80,13 +81,13 @@ bool SecondIsOutside(const Graph& graph, const Node& node, int direction, const 
   return true;
 }
 
-// The operand that the result equals by the row of the op.
+// The operand that equals the node's result, according to the op's row.
 ValueId IdentityOf(const Graph& graph, const Node& node, const Mode& mode) {
   const ir::OpDef& op = *node.op;
   const int input = op.identity_of ? op.identity_of(graph, node) : -1;
   if (input >= 0) return node.input(static_cast<size_t>(input));
   if (!op.neutral) return {};
-  // Max and Min: quantized values also have a neutral element, the end of their range.
+  // For Max and Min, quantized values also have a neutral element: the end of their range.
   const bool is_neutral = SecondIsNeutral(graph, node, *op.neutral) ||
                           (op.moves_data == ir::Movement::kSelect &&
                            SecondIsOutside(graph, node, *op.neutral < 0 ? -1 : +1, mode));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds nodes that are identities.
+// Detects nodes that are identities.
 #pragma once
 
 #include "core/ir/graph.h"
@@ -8,17 +8,18 @@
 
 namespace octavo::passes {
 
-// The operand that result 0 always equals in the mode, in elements and type (quantization
-// included); none if there is none.
+// The operand that always equals result 0 in the mode, in elements and type (including
+// quantization); invalid if there is none.
 ir::ValueId IdentityOperand(const ir::Graph& graph, const ir::Node& node,
                             const numerics::Mode& mode);
 
-// The same for real values only: if operand and result differ in quantization, the node is a
+// The same for real values only: operand and result may differ in quantization; the node is then a
 // Rescale.
 ir::ValueId RealIdentityOperand(const ir::Graph& graph, const ir::Node& node,
                                 const numerics::Mode& mode);
 
-// The effect of removing such a node: a mean of one float turns -0 into 0.
+// The numeric effect of removing such a node; not always exact, because a mean of one float turns
+// -0 into 0.
 Effect EffectOfIdentity(const ir::Graph& graph, const ir::Node& node);
 
 }  // namespace octavo::passes

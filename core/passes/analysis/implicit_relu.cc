@@ -15,7 +15,7 @@ using ir::Type;
 using ir::ValueId;
 
 constexpr Side kSides[] = {Side::kBelowZero, Side::kAboveZero};
-// Maximum number of data-movement ops that are skipped.
+// The maximum number of data movement ops to look through.
 constexpr int kMostSteps = 8;
 
 bool RangeEndsAtZero(const ir::Range& range, Side side) {

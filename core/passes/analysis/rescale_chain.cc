@@ -15,10 +15,10 @@ namespace {
 using ir::Type;
 using numerics::Mode;
 
-// The most values that one proof enumerates, over all channels.
+// The maximum number of values that one proof enumerates, over all channels.
 constexpr int64_t kMaxEnumerated = 1 << 22;
 
-// One Rescale of a channel, clamped.
+// A Rescale of one channel, including the clamp.
 struct Step {
   numerics::RescaleFormula rescale;
   ir::IntegerRange range;
@@ -50,7 +50,8 @@ int64_t Follow(const std::vector<Step>& steps, int64_t code) {
 
 int64_t ChannelsOf(const Type& type) { return static_cast<int64_t>(type.quant->scales.size()); }
 
-// The channels to look at for all of these types; nullopt where they cannot be enumerated.
+// The number of channels to check for all these types; nullopt if their axes differ or are too
+// large to enumerate.
 std::optional<int64_t> ChannelsOf(RescaleChain one, RescaleChain other) {
   int64_t channels = 1;
   std::optional<int> axis;
@@ -91,7 +92,7 @@ bool IsInjective(const Type& from, const Type& to, const Mode& mode) {
   for (int64_t c = 0; c < *channels; ++c) {
     const auto step = StepOf(from, to, c, mode);
     if (!step) return false;
-    // A Rescale is monotone, so two equal results have neighbouring operands.
+    // A Rescale is monotone, so if any two results are equal, those of two adjacent operands are.
     const ir::IntegerRange range = PossibleValues(from, c, mode);
     for (int64_t code = range.min; code < range.max; ++code) {
       if (step->Code(code) == step->Code(code + 1)) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Proofs by enumeration: the results of chains of Rescales for all possible values of an 8- or
-// 16-bit type.
+// Proofs by enumeration: compares the results of chains of Rescales for all possible values of an
+// 8- or 16-bit type.
 #pragma once
 
 #include <initializer_list>
@@ -12,15 +12,15 @@
 
 namespace octavo::passes {
 
-// A chain of Rescales: the types from the first operand's to the last result's.
+// A chain of Rescales, as the list of types from the first operand to the last result.
 using RescaleChain = std::initializer_list<const ir::Type*>;
 
 // Whether two chains with the same first and the same last type have equal results in the mode for
-// all possible values of the first.  A chain of one type is the identity.  False where that cannot
-// be enumerated (more than 16 bits, different axes) or the mode does not define a Rescale.
+// all possible values of the first type.  A chain of one type is the identity.  False if the values
+// cannot be enumerated (more than 16 bits, different axes) or the mode does not define a Rescale.
 bool SameResults(RescaleChain one, RescaleChain other, const numerics::Mode& mode);
 
-// Whether a Rescale between the types keeps distinct possible values distinct.
+// Whether a Rescale between the types maps distinct possible values to distinct results.
 bool IsInjective(const ir::Type& from, const ir::Type& to, const numerics::Mode& mode);
 
 // The dequantized results of a chain for all possible values of its first type, in ascending order

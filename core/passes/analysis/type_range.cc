@@ -9,7 +9,7 @@
 namespace octavo::passes {
 namespace {
 
-// Whether the lowest and the highest value of a channel of `inner` lie within outer's dtype.
+// Whether the lowest and the highest value of a channel of `inner` are within outer's dtype.
 struct EndsFit {
   bool low = false;
   bool high = false;
@@ -58,7 +58,8 @@ bool RangeInside(const ir::Type& inner, const ir::Type& outer, const numerics::M
 bool IntersectionInside(const ir::Type& a, const ir::Type& b, const ir::Type& outer,
                         const numerics::Mode& mode) {
   if (!SameAxis(a, outer) || !SameAxis(b, outer) || !SameAxis(a, b)) return false;
-  // The proven range of b may follow from the clamp of `outer`; b itself clamps to its dtype.
+  // The proven range of b may follow from the clamp of `outer`, but b itself clamps only to its
+  // dtype.
   ir::Type whole = b;
   whole.range.reset();
   const int64_t channels = std::max({ChannelsOf(a), ChannelsOf(b), ChannelsOf(outer)});

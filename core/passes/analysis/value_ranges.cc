@@ -21,7 +21,7 @@ ValueRanges::ValueRanges(const Graph& graph, const Settings& settings, const Fin
       set(own, named.second);
       if (!own) forwarded.push_back(&named);
     }
-    // A forwarded name has the elements of the value that it resolves to.
+    // The range of a forwarded value applies to the value that replaced it.
     for (const auto* named : forwarded) set(graph.Resolve(named->first), named->second);
   }
   for (const auto& [name, range] : findings.derived_ranges) {

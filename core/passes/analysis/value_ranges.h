@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range of a value before it is quantized: the profile's entry under the value's own name, else
-// under an alias of it, else the range that a rule derived for a value that it added.
+// The range of a value before quantization: the profile's entry under the value's own name, else
+// under one of its aliases, else the range that a rule derived for a value that it added.
 #pragma once
 
 #include <deque>
@@ -11,12 +11,12 @@
 
 namespace octavo::passes {
 
-// The ranges of the graph's values; values added later have none.
+// The ranges of a graph's values; values added later have none.
 class ValueRanges {
  public:
   ValueRanges(const ir::Graph& graph, const Settings& settings, const Findings& findings);
 
-  // Null if unknown.  Constants have none: it is computed from their elements.
+  // Null if unknown.  Constants have no entry: their elements determine their range.
   const profile::Entry* Of(ir::ValueId id) const {
     return static_cast<size_t>(id.index) < entries_.size() ? entries_[id.index] : nullptr;
   }
@@ -26,7 +26,7 @@ class ValueRanges {
   std::deque<profile::Entry> derived_;
 };
 
-// The same of one value, while rewrites derive ranges; a constant's is that of its elements.
+// The range of one value while rewrites derive ranges; for a constant, that of its elements.
 std::optional<ir::Range> KnownRange(const ir::Graph& graph, const Context& context,
                                     const ValueRanges& ranges, ir::ValueId id);
 

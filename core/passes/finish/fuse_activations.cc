@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes a Relu or Clip where the saturation of its producer's result does the same.
+// Removes a Relu or Clip if the saturation of its producer's result has the same effect.
 #include "core/ops/quantize_math.h"
 #include "core/passes/analysis/clamp.h"
 #include "core/passes/analysis/implicit_relu.h"
@@ -95,9 +95,9 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   }
   if (producer) graph.AddOrigin(producer, node.origin);
   if (producer && sole_reader) {
-    // The name of the clamped value stays, since its elements are what is now computed.
+    // Keeps the name of the clamped value, because the producer now computes its elements.
     graph.Absorb(x, y);
-    // The producer may be a clamp itself, and now give the type that it reads.
+    // The producer may itself be a clamp, and its result may now have its operand's type.
     return Fuse(graph, producer, context);
   }
   graph.Forward(y, x);
@@ -105,7 +105,7 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   return {};
 }
 
-// Whether quantization to the type clamps at least as much as the clamp itself.
+// Whether quantizing to the type clamps at least as tightly as the clamp itself.
 bool BoundsAreTypeLimits(const Ends& ends, const Type& type, const numerics::Mode& mode) {
   const ir::IntegerRange limits = ir::IntegerRangeOf(type.dtype);
   const auto least = static_cast<int32_t>(limits.min), most = static_cast<int32_t>(limits.max);

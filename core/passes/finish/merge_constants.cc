@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizes every pending constant, once and last: until here its parameters could change without
-// loss.  Data movement of quantized constants (a Reshape or Transpose of weights) is folded.
+// Quantizes every pending constant once, as the last step: up to here, its parameters could change
+// without loss.  Folds data movement of quantized constants (a Reshape or Transpose of weights).
 #include <algorithm>
 
 #include "core/base/mapped_pages.h"
@@ -48,7 +48,8 @@ bool MovesConstant(const Graph& graph, const Node& node) {
                              [&](ValueId input) { return input && graph.IsConstant(input); });
 }
 
-// The definition moves integers like any others; the type says along which axis they are read.
+// The op's definition moves stored integers like any others; the result's type determines the
+// channel axis.
 Status Moved(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
   const ValueId value = node.result();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes what the rules before it have made redundant.
+// Removes nodes that earlier rules have made redundant.
 #include "core/passes/analysis/identity.h"
 #include "core/passes/common_subexpressions.h"
 #include "core/passes/passes.h"

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantizes every float bias of an integer op at s_x * s_w of the scales as they are now, to the
-// target's `bias_bits`.  Where a bias would overflow, the scale of that weight channel is increased
-// and a warning says how much resolution of the weights that costs; no bias wraps or saturates
-// silently.
+// Quantizes every float bias of an integer op at s_x * s_w of the final scales, to the target's
+// `bias_bits`.  If a bias would overflow, increases the scale of that weight channel and warns how
+// much weight resolution this costs; no bias wraps or saturates silently.
 #include <algorithm>
 #include <cmath>
 
@@ -39,7 +38,7 @@ constexpr Rule kIncreaseWeightScale = {
 };
 constexpr Rule kRules[] = {kQuantizeBias, kIncreaseWeightScale};
 
-// Of 32 bits one is left free for the sum of products that is added to the bias.
+// With 32 bits, leaves one bit free for the sum of products that is added to the bias.
 double MostCode(int bits) { return bits == 32 ? 0x1p30 : std::ldexp(1.0, bits - 1) - 1; }
 
 struct Operands {
@@ -68,11 +67,11 @@ Operands OperandsOf(const Node& node) {
   return operands;
 }
 
-// The weight's type under which every bias element fits, and the channels whose scale that raises.
+// The weight type with which every bias element fits, and the channels whose scales it increases.
 struct Room {
   Type weight = {};
   std::vector<std::string> raised = {};
-  double most = 1;  // the largest factor
+  double most = 1;  // the largest factor of increase
 };
 
 Room RoomFor(const Graph& graph, const Operands& operands, const target::Target& target) {
@@ -93,7 +92,8 @@ Room RoomFor(const Graph& graph, const Operands& operands, const target::Target&
   return room;
 }
 
-// The pending weight of this node, copied if it has other consumers; none if it is already rounded.
+// The pending weight of this node, copied if it has other consumers; nullopt if it is already
+// rounded.
 std::optional<ValueId> OwnPending(Graph& graph, NodeId id, ValueId weight) {
   const Node* quantize = graph.Producer(weight);
   if (!IsOwn(quantize, "Quantize") || !graph.IsConstant(quantize->inputs[0])) return std::nullopt;
@@ -109,7 +109,7 @@ std::optional<ValueId> OwnPending(Graph& graph, NodeId id, ValueId weight) {
   return copy;
 }
 
-// Raises weight scales under which a bias element does not fit.
+// Increases weight scales with which a bias element does not fit.
 Status MakeRoom(Graph& graph, NodeId id, Operands& operands, Context& context) {
   const target::Target& target = context.settings().target;
   Room room = RoomFor(graph, operands, target);
@@ -170,7 +170,7 @@ Status Specialize(Graph& graph, NodeId id, Context& context) {
     graph.SetType(bias, type);
     return {};
   }
-  // A bias that several ops share has a form for each.
+  // If several ops share a bias, each gets its own quantized form.
   const NodeId own = graph.InsertBefore(
       id, {.op = quantize, .inputs = {bias}, .results = {{graph.UniqueName(constant.name), type}}});
   graph.SetInput(id, operands.bias_input, graph.node(own).result());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rewrites equivalent forms into one, so that later rules need to match one only.
+// Rewrites equivalent forms into one, so that later rules have to match only one form.
 
 #include "core/passes/analysis/identity.h"
 #include "core/passes/common_subexpressions.h"
@@ -148,14 +148,14 @@ bool Reshapes(Graph& graph, NodeId id, Context& context) {
   if (!IsReshape(&outer)) return false;
   const Node* inner = graph.Producer(outer.input(0));
   if (!IsReshape(inner)) return false;
-  // A copy: the constant below moves the graph's values.
+  // Copies the type, because adding the constant below may move the graph's values in memory.
   const ir::Type type = graph.type(outer.result());
   if (type.quant && type.quant->axis) return false;
   context.Applied(kMergeReshapes, outer.name, {graph.name(outer.input(0))});
   const ValueId x = inner->input(0);
   const ValueId shape =
       AddConstant(graph, graph.name(outer.result()) + ".shape", ir::Tensor::Ints(type.shape));
-  // An extent of 0 is meant as such, not as "keep what is there".
+  // An extent of 0 means 0 here, not "copy the input's extent".
   ir::AttrMap attributes;
   if (ir::NumElements(type.shape) == 0) attributes.Set("allowzero", int64_t{1});
   Recompute(graph, id, "Reshape", {x, shape}, std::move(attributes), {inner});

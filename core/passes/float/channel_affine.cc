@@ -12,8 +12,8 @@ using ir::Graph;
 using ir::Node;
 using ir::ValueId;
 
-// One double per channel from a float constant that has one element, or one per channel, when
-// broadcast to `shape`; none where it varies along another axis or widens the shape.
+// One double per channel from a float constant that, broadcast to `shape`, has one element or one
+// per channel; nullopt if it varies along another axis or widens the shape.
 std::optional<std::vector<double>> PerChannel(const Graph& graph, ValueId value,
                                               const ir::Shape& shape, size_t axis) {
   const ir::Tensor* tensor = ConstantOf(graph, value);

@@ -14,7 +14,7 @@ using ir::Graph;
 using ir::NodeId;
 using ir::ValueId;
 
-// Whether the target supports `instead` better than `op`.
+// Whether the target prefers `instead` to `op`.
 bool Prefers(const Context& context, const Rule& rule, std::string_view op,
              std::initializer_list<std::string_view> instead) {
   const target::Target& target = context.settings().target;
@@ -25,7 +25,7 @@ bool Prefers(const Context& context, const Rule& rule, std::string_view op,
   return target.Lowers(op) || (floats(op) && std::none_of(instead.begin(), instead.end(), floats));
 }
 
-// A node before `position` whose result is `name` and like x.
+// Inserts a node before `position`; its result is `name` and has x's dtype and shape.
 ValueId Insert(Graph& graph, NodeId position, std::string_view name, std::string_view op,
                std::vector<ValueId> inputs) {
   const ir::Type& x = graph.type(graph.node(position).input(0));
@@ -48,7 +48,8 @@ std::optional<ir::Range> Times(std::optional<ir::Range> range, float factor) {
   return ir::Range{std::min(a, b), std::max(a, b)};
 }
 
-// factor * x under a name for the result of the node at `position`; x itself where that is it.
+// factor * x, with a name derived from the result of the node at `position`; x itself if factor is
+// 1.
 ValueId Scaled(Graph& graph, NodeId position, ValueId x, float factor, std::string_view number,
                Context& context, const ValueRanges& ranges) {
   if (factor == 1) return x;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decomposes ops without an integer form on the target into ops that have one: gates into products
-// and clamps, means of images into pools.
+// Decomposes ops that recognition and exporters produce into ops that a target has in integers:
+// gates become products and clamps, means over images become pools.
 #pragma once
 
 #include "core/passes/analysis/value_ranges.h"
@@ -35,7 +35,7 @@ inline constexpr Rule kReduceMeanToGlobalAveragePool = {
         "GlobalAveragePool but not of ReduceMean",
 };
 
-// Each applies its rule at `id` if its condition holds.
+// Each of these applies its rule at `id` if the condition holds.
 void LowerSwish(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
 void LowerHardSigmoid(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
 void LowerMean(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds per-channel scales and shifts into the weights and bias of the Conv, ConvTranspose or Gemm
-// next to them.  New weights are computed in double and rounded once.
+// Folds per-channel scales and shifts into the weights and bias of an adjacent Conv, ConvTranspose
+// or Gemm.  Computes new weights in double and rounds once.
 #include <cmath>
 
 #include "core/passes/float/channel_affine.h"
@@ -35,12 +35,12 @@ constexpr Rule kFoldIntoConsumer = {
 };
 constexpr Rule kRules[] = {kFoldIntoProducer, kFoldIntoConsumer};
 
-// A product whose weights can be scaled per output channel.
+// A product whose weights can absorb a scale per output channel.
 struct Product {
   ir::Tensor weight = {};
-  std::vector<double> bias = {};  // of every output channel; zeros where there is none
+  std::vector<double> bias = {};  // one per output channel; zeros without a bias
   // The output channel of weight element k is
-  //   (k / inner) % count, plus count * (k / group_elements) where groups have weights apart.
+  //   (k / inner) % count, plus count * (k / group_elements) if groups have separate weights.
   int64_t inner = 1, count = 1, group_elements = 0;
 
   int64_t ChannelOf(int64_t k) const {
@@ -101,7 +101,7 @@ bool AllFinite(const ir::Tensor& tensor) {
   return true;
 }
 
-// The product's own bias constant, else the shift's, else a new one, holding `values`.
+// Stores `values` in the product's own bias constant, else in the shift's, else in a new one.
 ValueId BiasConstant(Graph& graph, ValueId own, ValueId shift, const std::vector<double>& values,
                      std::string_view product) {
   if (own) return ChangeConstant(graph, own, VectorOf(values));
@@ -218,8 +218,8 @@ bool IntoNext(Graph& graph, NodeId id, Context& context) {
 
 Status Run(Graph& graph, Context& context) {
   for (const NodeId id : graph.nodes()) IntoProduct(graph, id, context);
-  // From the last node to the first, so that the map next to a Conv is folded before the one above
-  // it.
+  // In reverse order: the map adjacent to a Conv folds first, which makes the one before it
+  // adjacent.
   std::vector<NodeId> order;
   for (const NodeId id : graph.nodes()) order.push_back(id);
   for (size_t i = order.size(); i-- > 0;) IntoNext(graph, order[i], context);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates at compile time all nodes that do not depend on the graph's inputs, except Quantize and
-// Dequantize: their parameters may change until merge-constants.
+// Evaluates nodes that do not depend on the graph's inputs at compile time.  Quantize and
+// Dequantize of a constant stay: parameters may still change until merge-constants.
 #include "core/float_exec/run.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -42,7 +42,7 @@ bool MayFold(const Graph& graph, const Node& node) {
   return true;
 }
 
-// Bytes that constants grow by: the results less the operands that have no other consumer.
+// The bytes by which constants grow: the results minus the operands without other consumers.
 int64_t GrowthOf(const Graph& graph, const Node& node) {
   int64_t growth = 0;
   for (const ValueId result : node.results) growth += graph.type(result).bytes();
@@ -65,7 +65,7 @@ Result<std::vector<ir::Tensor>> Compute(const Graph& graph, const Node& node, Th
     } else if (graph.IsConstant(input)) {
       inputs.push_back(&graph.value(input).constant->tensor);
     } else {
-      // Only its type is used, so no elements are needed.
+      // The op uses only the type, so the tensor needs no elements.
       const ir::Type& type = graph.type(input);
       shapes.emplace_back(type.dtype, type.shape, std::shared_ptr<void>(), nullptr);
       inputs.push_back(&shapes.back());

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces ops that the target does not run by ops that it runs.  decompose-gemm also serves a
+// Replaces ops that the target does not run by ops that it runs.  decompose-gemm also handles a
 // bias that is not constant, which no integer Gemm supports.  A target's `keep` and --keep-float
-// (which names ops of the model) hold a rule back by the op that it matches.  No profile can name
-// the values that are made here: their ranges are derived from the values around them.
+// (which names ops of the model) disable a rule for the op that it matches.  No profile contains
+// the values that lowering creates: their ranges are derived from adjacent values.
 #include <algorithm>
 
 #include "core/ir/infer.h"
@@ -83,12 +83,12 @@ constexpr Rule kRules[] = {kDecomposeBatchnorm,
                            kDecomposeHardSigmoid,
                            kReduceMeanToGlobalAveragePool};
 
-// Whether a rule with `op` on its left may run at all.
+// Whether a rule that matches `op` may run at all.
 bool Wanted(const Context& context, const Rule& rule, std::string_view op) {
   return context.Allows(rule.effect) && !context.settings().target.Keeps(op);
 }
 
-// A new node before `position` with one result, `name` or a free name like it.
+// Inserts a new node before `position` with one result, named `name` or a unique variant of it.
 ValueId Insert(Graph& graph, NodeId position, std::string_view name, std::string_view op,
                std::vector<ValueId> inputs, ir::Type type, ir::AttrMap attributes = {}) {
   const std::vector<std::string> origin = graph.node(position).origin;
@@ -137,7 +137,8 @@ bool Batchnorm(Graph& graph, NodeId id, Context& context, const ValueRanges& ran
   return true;
 }
 
-// Sum or Mean of several: a chain of Adds under new names, the last step under the old one.
+// Decomposes a Sum or Mean of several operands: a chain of Adds with new names; the last step keeps
+// the old name.
 bool SumOrMean(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
   const Node& node = graph.node(id);
   const bool mean = Is(node, "Mean");
@@ -262,7 +263,7 @@ Tensor Turned(const Tensor& matrix) {
   return turned;
 }
 
-// Whether the Gemm must go: the target has none, or none in integers for this bias.
+// Whether the Gemm must be decomposed: the target has no Gemm, or no integer Gemm with such a bias.
 bool MustGo(const Graph& graph, const Node& node, const Settings& settings) {
   if (settings.target.Lowers("Gemm")) return true;
   return node.input(2) && !graph.IsConstant(node.input(2)) && !settings.options.no_quantize &&
@@ -302,7 +303,7 @@ bool Gemm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) 
   return true;
 }
 
-// What the target asked to have lowered and no rule could.
+// Warns of ops that the target wanted lowered but that no rule could lower.
 void SayWhatStays(const Graph& graph, Context& context) {
   const target::Target& target = context.settings().target;
   for (const NodeId id : graph.nodes()) {

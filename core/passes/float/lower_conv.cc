@@ -17,7 +17,7 @@ using ir::Type;
 using ir::ValueId;
 using Ints = std::vector<int64_t>;
 
-// Empty if every output element is the product of one pixel's channels with weights.
+// "" if every output element is the product of one pixel's channels with weights; else the reason.
 std::string WhyNot(const Graph& graph, const Node& node) {
   const ir::Shape& x = graph.type(node.input(0)).shape;
   const Tensor* weight = ConstantOf(graph, node.input(1));
@@ -36,7 +36,7 @@ std::string WhyNot(const Graph& graph, const Node& node) {
   return {};
 }
 
-// Adds nodes that move x before `position`.
+// Adds data movement nodes for x before `position`.
 class Mover {
  public:
   Mover(Graph& graph, NodeId position, std::string name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pointwise Conv as a matrix product, for targets without Conv.
+// Lowers a pointwise Conv to a matrix product, for targets without Conv.
 #pragma once
 
 #include "core/passes/analysis/value_ranges.h"
@@ -17,8 +17,8 @@ inline constexpr Rule kConvToGemm = {
         "weights",
 };
 
-// Applies it to `id` if it holds.  The weights become a matrix with one row per channel, so that
-// they are quantized row by row.
+// Applies the rule to `id` if its condition holds.  Turns the weights immediately into a matrix
+// with one row per channel, so that they are quantized per row.
 void LowerConv(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
 
 }  // namespace octavo::passes

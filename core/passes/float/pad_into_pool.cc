@@ -13,7 +13,7 @@ using ir::Graph;
 using ir::Node;
 using ir::NodeId;
 
-// The pads of all axes, begins then ends, if the Pad adds nothing but the least floats.
+// The pads of all axes, begins then ends, if the Pad adds only the lowest float or -infinity.
 std::optional<std::vector<int64_t>> LeastPads(const Graph& graph, const Node& pad) {
   if (pad.attributes.String("mode", "constant") != "constant" || pad.input(3)) return std::nullopt;
   const std::optional<float> value = ScalarOf(graph, pad.input(2));
@@ -47,7 +47,7 @@ bool PadIntoPool(Graph& graph, NodeId id, Context& context) {
   for (size_t d = 0; d < axes; ++d) {
     pads[d] += (*added)[2 + d];
     pads[axes + d] += (*added)[rank + 2 + d];
-    // A window wholly in the padding would have no largest element.
+    // A window entirely in the padding would have no largest element of its own.
     if (pads[d] >= kernel[d] || pads[axes + d] >= kernel[d]) return false;
   }
   ir::AttrMap attributes = pool.attributes;

@@ -16,8 +16,8 @@ inline constexpr Rule kFoldPadIntoMaxPool = {
         "window lies wholly in padding",
 };
 
-// Applies the rule to the MaxPool `id`.  Otherwise such a Pad would extend the range of its value
-// to the lowest float and leave no resolution for other values.
+// Applies the rule to the MaxPool `id`.  Without it, the Pad would extend the range of its value to
+// the lowest float, which would leave no resolution for other values.
 bool PadIntoPool(ir::Graph& graph, ir::NodeId id, Context& context);
 
 }  // namespace octavo::passes

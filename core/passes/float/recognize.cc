@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognizes large ops that a model decomposes into small ones, each of which would be rounded.
-// Matching starts at the last node of a pattern; nodes that only the pattern used are erased.
+// Recognizes large ops that a model decomposes into small ones, because each small op would round
+// separately.  Matching starts at the last node of a pattern and follows producers; nodes that only
+// the match used are erased.
 #include <algorithm>
 
 #include "core/passes/passes.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dynamic programming: variables are the sites' positions and, for every value, which of its stages
-// are kept.  Variables are eliminated one by one, the one with the fewest neighbours first, each
-// leaving a table of the least cost over its choices for every choice of its neighbours.
+// Dynamic programming by variable elimination.  The variables are the sites' positions and, for
+// every value, the set of stages that are kept.  Eliminates one variable after another, the one
+// with the fewest neighbours first: a new table over these neighbours holds the least cost over the
+// variable's choices.
 #include <algorithm>
 #include <cstdlib>
 #include <set>
@@ -24,19 +25,19 @@ struct Table {
   std::vector<Cost> costs = {};
 };
 
-// Which stages of a value exist: the producer's, and those that Rescales compute.
+// The set of stages of a value that exist: the producer's stage, and those that Rescales compute.
 struct State {
   int from = 0;
   std::vector<bool> kept = {};  // `from` included
   Cost cost = 0;
 };
 
-// All states in which every kept stage has a source.
+// Enumerates all states in which every kept stage has a source.
 class States {
  public:
   explicit States(const Value& value) : value_(value) {}
 
-  // False if there are too many.
+  // False if there are too many states.
   bool Run(std::vector<State>& states) {
     for (int from = value_.producer.last; from >= 0; from = value_.stages[from].parent) {
       State state{.from = from, .kept = std::vector<bool>(value_.stages.size(), false)};
@@ -91,7 +92,7 @@ class Eliminator {
   struct Step {
     int variable = 0;
     std::vector<int> neighbours = {};
-    std::vector<int> best = {};  // by the neighbours' choices
+    std::vector<int> best = {};  // best choice, by the neighbours' choices
   };
 
   void Add(Table table) {
@@ -206,7 +207,7 @@ class Eliminator {
     return true;
   }
 
-  // The cost of all tables with the variable, at the current choices.
+  // The sum over all tables that contain the variable, at the current choices.
   Cost CostAround(int variable) const {
     Cost cost;
     for (const int table : tables_of_[variable]) cost = Sum(cost, tables_[table].costs[At(table)]);

@@ -38,7 +38,7 @@ class Extractor {
       }
     }
     for (const ValueId input : graph_.inputs()) AddItem(input);
-    // A constant stands before its readers; it is met at the first of them.
+    // Adds the item of a constant at its first consumer.
     std::vector<bool> met(graph_.value_bound(), false);
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
@@ -53,8 +53,8 @@ class Extractor {
   }
 
  private:
-  // A Rescale that may move has its place in a row of such, counted from 1; another one is the end
-  // of one way and the beginning of others.
+  // A Rescale that can move gets its position in a row of such Rescales, counted from 1; any other
+  // Rescale ends one way and starts others.
   void FindDepth(const Node& rescale) {
     const ValueId x = rescale.inputs[0], r = rescale.result();
     if (!IsPlain(graph_.type(x)) || !IsPlain(graph_.type(r))) return;
@@ -94,7 +94,7 @@ class Extractor {
     return static_cast<int>(out_.region.actors.size()) - 1;
   }
 
-  // Whether a Rescale that can move, or a same-scale op, consumes the value.
+  // Whether a same-scale op or a Rescale that can move consumes the value.
   bool Matters(ValueId value) const {
     return std::ranges::any_of(graph_.value(value).uses, [&](const ir::Use& use) {
       const Node& reader = graph_.node(use.node);
@@ -146,7 +146,8 @@ class Extractor {
   std::map<std::tuple<ir::DType, float, int32_t>, int> labels_;
 };
 
-// Answers from a graph, some of them cached: merging may enumerate all values of a type.
+// Evaluates AllowedMoves on a graph; caches merges, because one check may enumerate all values of a
+// type.
 class GraphMoves {
  public:
   GraphMoves(const Graph& graph, const Settings& settings, const GraphRegion& region)
@@ -209,7 +210,7 @@ class GraphMoves {
   const Graph& graph_;
   const Settings& settings_;
   const GraphRegion& region_;
-  std::vector<ValueId> given_by_;  // by actor: what it gives
+  std::vector<ValueId> given_by_;  // by actor: the first value it computes
   std::map<std::tuple<int, int, int>, bool> merges_;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The region of a graph in which Rescales may move, and how an answer is written back.  Only exact
-// moves are written: a Rescale that is to be folded or merged becomes adjacent to its neighbour,
-// and absorb_rules.h does the rest.
+// The region of a graph in which Rescales may move, and how a solution is written back to the
+// graph. Only exact moves are written: a Rescale to be folded or merged becomes adjacent to its
+// neighbour, and the rules of absorb_rules.h do the rest.
 #pragma once
 
 #include <vector>
@@ -12,12 +12,12 @@
 
 namespace octavo::passes::placement {
 
-// A region whose actors and items are a graph's nodes and values.
+// A region whose actors and items correspond to a graph's nodes and values.
 struct GraphRegion {
   Region region = {};
-  // A label's dtype and parameters; shape and range are not set.
+  // A label's dtype and quantization parameters; shape and range are not set.
   std::vector<ir::Type> labels = {};
-  // By actor: the node that moves, the use that reads, or nothing.
+  // By actor: the node of a mover, or the use by a consumer; else invalid.
   std::vector<ir::NodeId> movers = {};
   std::vector<ir::Use> uses = {};
   // By item: the value, and by way the use that reads it or the graph output that it is.
@@ -40,7 +40,7 @@ struct GraphRegion {
 // name of a graph output, and one after kMaxSteps others stay where they are.
 GraphRegion RegionOf(const ir::Graph& graph);
 
-// The moves that rules allow within the job's limit.  Refers to all arguments.
+// The moves that the rules allow within the job's limit.  All arguments must outlive it.
 AllowedMoves AllowedMovesOf(const ir::Graph& graph, const Settings& settings,
                             const GraphRegion& region);
 

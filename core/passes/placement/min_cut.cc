@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary variables: for every position of a site whether the site is past it, and for every stage
-// whether a reader needs it.  A reader past a stage needs the stage; a producer past it saves its
-// cost; a producer is past no stage that a reader is not past.  A minimum cut gives the least cost.
+// Solves the placement as a minimum cut between the vertices "yes" and "no".  The binary variables
+// are, for every site and position, whether the site is at or past that position, and for every
+// stage, whether a consumer needs it.  A consumer past a stage needs the stage; a producer past it
+// saves its cost; a producer is never past a stage that a consumer is not past.  The minimum cut
+// has the least cost.
 #if defined(__GNUC__) && !defined(__clang__)
-// Boost's iterator over edges holds an optional one that GCC takes for unset.
+// Boost's edge iterator contains an optional one that GCC considers uninitialized.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #include <boost/graph/adjacency_list.hpp>
@@ -64,7 +66,7 @@ class Cutter {
 
   bool IsYes(Id vertex) const { return network_[vertex].color == boost::black_color; }
 
-  // The variable "the site is at `position` or past it".
+  // The variable whether a site is at `position` or past it.
   Id Past(size_t site, int position) const {
     const Site& range = problem_.sites[site];
     if (position <= range.low) return yes_;
@@ -116,7 +118,7 @@ class Cutter {
     }
   }
 
-  // Whether a reader, which has the stage on its way, is at it or past it.
+  // The variable whether a consumer with the stage on its way is at the stage or past it.
   Id PastStage(const Value& value, const End& reader, int stage) const {
     const int steps = value.stages[reader.last].depth - value.stages[stage].depth;
     return Past(static_cast<size_t>(reader.site), problem_.sites[reader.site].high - steps);
@@ -125,7 +127,7 @@ class Cutter {
   const Problem& problem_;
   Network network_;
   Id no_ = 0, yes_ = 0;
-  std::vector<Id> first_;  // of a site's variables
+  std::vector<Id> first_;  // the first variable of each site
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 uint32_t BitOf(const Stage& stage) { return uint32_t{1} << stage.depth; }
 
-// Chooses which stages on the way to the wanted ones to leave out.
+// Chooses which stages on the way to the wanted ones to skip.
 class Chooser {
  public:
   Chooser(const Value& value, int from, std::span<const int> wanted)
@@ -31,7 +31,7 @@ class Chooser {
  private:
   enum class Need { kNone, kOnTheWay, kWanted };
 
-  // The depths of the kept stages between `from_` and `stage`, `from_`'s own included.
+  // The depths of the kept stages above `stage`, up to and including `from_`, as bits.
   uint32_t KeptAbove(int stage) const {
     uint32_t kept = 0;
     for (int at = value_.stages[stage].parent; at >= 0; at = value_.stages[at].parent) {

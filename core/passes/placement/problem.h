@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The placement problem as numbers, without a graph: sites that move along the labels of the paths
-// through them, and values that need a Rescale for every label that a consumer reads.
+// through them, and values that need a Rescale for every label that a consumer requires.
 //
 // A label is a set of quantization parameters.  A site is an op whose operands and results have one
-// label, or an end of a path.  Its position is the number of Rescales, in the order of its paths,
-// that were moved from behind it to before it; 0 is its position in the graph.  A value's stages
-// are the labels that it takes on the way to its consumers: a tree whose root is the label at the
-// producer's lowest position.
+// label, or an end of a path.  Its position is the number of Rescales, in path order, that were
+// moved from after it to before it; 0 is its position in the graph.  A value's stages are the
+// labels that it has on the way to its consumers: a tree with the label at the producer's lowest
+// position as its root.
 //
 //     position of the site:   0                    1
 //     path:   x -[A]- Op -R- [B] -> y     x -R- [B]- Op -[B] -> y       [L]: label, R: Rescale
@@ -20,12 +20,12 @@
 
 namespace octavo::passes::placement {
 
-// The cost of a placement, compared in this order.  An ordered group, so that it can be the
-// capacity of a flow.
+// The cost of a placement; costs compare field by field in this order.  Costs form an ordered
+// group, so that a flow can use them as capacities.
 struct Cost {
-  int64_t elements = 0;  // converted by Rescales
+  int64_t elements = 0;  // number of elements that Rescales convert
   int64_t rescales = 0;
-  int64_t moves = 0;  // Rescales moved past sites, in either direction
+  int64_t moves = 0;  // number of moves of Rescales past sites, in either direction
 
   constexpr Cost() = default;
   constexpr Cost(int64_t all) : elements(all), rescales(all), moves(all) {}  // NOLINT: Cost(0)
@@ -49,7 +49,7 @@ struct Cost {
   friend constexpr Cost operator-(Cost a, const Cost& b) { return a -= b; }
 };
 
-// The cost of an invalid choice.  Sums of a few million such costs do not overflow.
+// The cost of an invalid choice.  The sum of a few million of these does not overflow.
 inline constexpr int64_t kForbidden = int64_t{1} << 40;
 
 // The lowest and the highest position.
@@ -63,16 +63,17 @@ struct Site {
 struct Stage {
   int parent = -1;  // an earlier stage of the value; -1: the root
   int depth = 0;
-  // Bit d: one Rescale from the ancestor of depth d computes this stage, by the rules that drop a
-  // rounding if stages are between.  The parent's bit is always set.
+  // Bit d: one Rescale from the ancestor of depth d computes this stage; if stages are between, by
+  // rules that drop a rounding.  The parent's bit is always set.
   uint32_t from = 0;
-  // Bit d: that ancestor's stored values are also this stage's, so no Rescale is needed.
+  // Bit d: the stored values of that ancestor are also those of this stage, so no Rescale is
+  // needed.
   uint32_t same = 0;
 };
 inline constexpr int kMaxDepth = 30;
 
-// The stage of a site in a value: `last` at its highest position, one stage nearer to the root for
-// every position below that.
+// An end of a value and the stage at its site: `last` at the site's highest position, and one stage
+// nearer to the root for each position below that.
 struct End {
   int site = 0;
   int last = 0;
@@ -99,7 +100,8 @@ int StageAt(const Problem& problem, const Value& value, const End& end, int posi
 // Whether `ancestor` is on the way from the root to `stage`, or is `stage`.
 bool IsOnTheWay(const Value& value, int ancestor, int stage);
 
-// How a stage is computed: by a Rescale from stage `source`, or as the stored values of `source`.
+// The computation of a stage: by a Rescale from stage `source`, or as the stored values of
+// `source`.
 struct Link {
   int stage = 0;
   int source = 0;
@@ -108,20 +110,20 @@ struct Link {
 
 struct Tree {
   Cost cost = {};
-  std::vector<Link> links = {};  // a stage's source is `from` or an earlier link's stage
+  std::vector<Link> links = {};  // each source is `from` or the stage of an earlier link
 };
 
-// The cheapest tree from stage `from` to all of `wanted`; nothing if one of them is not below it.
-// Ties go to fewer skipped stages.
+// The cheapest tree from stage `from` to all of `wanted`; nullopt if one of them is not below
+// `from`. Prefers fewer skipped stages among trees of equal cost.
 std::optional<Tree> CheapestTree(const Value& value, int from, std::span<const int> wanted);
-// The same for a value whose ends all have positions.
+// The same for a value if all its ends have positions.
 std::optional<Tree> TreeAt(const Problem& problem, const Value& value, const Positions& positions);
 
-// The total cost; nothing if a consumer would be before its producer.
+// The total cost; nullopt if a consumer would be before its producer.
 std::optional<Cost> CostOf(const Problem& problem, const Positions& positions);
 
-// Whether some stage can be computed from an ancestor beyond its parent, so that the cost of a
-// value is not a sum over stages.
+// Whether some stage can be computed from an ancestor beyond its parent; the cost of a value is
+// then not a sum over stages.
 bool HasShortcuts(const Value& value);
 
 }  // namespace octavo::passes::placement

@@ -9,7 +9,7 @@ namespace {
 using Kind = Actor::Kind;
 using Labels = std::vector<int>;
 
-// A path, seen from its reader or from its item's producer.
+// A way, identified by its item and its index within the item.
 struct Link {
   int item = 0;
   int way = 0;
@@ -36,7 +36,7 @@ class Builder {
 
   Built Run() {
     const int actors = static_cast<int>(region_.actors.size());
-    // Movers first: the labels of the ends depend on theirs.
+    // Movers first, because the ends of paths use the movers' labels.
     const auto moves = [&](int a) { return region_.actors[a].kind == Kind::kMover; };
     for (int a = 0; a < actors; ++a) {
       if (moves(a)) back_[a] = Back(a);
@@ -58,7 +58,8 @@ class Builder {
   }
 
  private:
-  // The labels before the actor's own, nearest first, that all ways into it agree on.
+  // The labels before the actor's own, nearest first, that all ways into it share and the rules
+  // allow.
   Labels Back(int actor) const {
     const Actor& own = region_.actors[actor];
     if (own.kind == Kind::kProducer || into_[actor].empty()) return {};
@@ -81,14 +82,14 @@ class Builder {
     if (labels.size() > kMaxSteps) return {};
     Labels back(labels.rbegin(), labels.rend());
     back.push_back(region_.actors[item.producer].label);
-    back.erase(back.begin());  // the reader's own
+    back.erase(back.begin());  // the consumer's own label
     if (labels.empty()) back.clear();
     const Labels& further = back_[item.producer];
     back.insert(back.end(), further.begin(), further.end());
     return back;
   }
 
-  // The labels past the actor's own that all ways out of it begin with.
+  // The labels after the actor's own that all ways out of it share and the rules allow.
   Labels Ahead(int actor) const {
     const Actor& own = region_.actors[actor];
     if (own.kind == Kind::kReader || out_[actor].empty()) return {};
@@ -118,8 +119,8 @@ class Builder {
     common.erase(std::ranges::mismatch(common, other).in1, common.end());
   }
 
-  // The stages of an item are its producer's labels, then each way's and its reader's further
-  // ones, joined where they begin alike.
+  // The stages of an item form a tree: the producer's labels, then the labels of each way and the
+  // further labels of its consumer.  Ways share a common prefix.
   void AddValue(const Item& item, Built& built) {
     Value value{.elements = item.elements};
     Labels labels;
@@ -152,15 +153,15 @@ class Builder {
     return static_cast<int>(value.stages.size()) - 1;
   }
 
-  // Finds the ancestors from which one Rescale computes a stage: those between are merged, from the
-  // first on.
+  // Finds the ancestors from which one Rescale can compute the stage, by merging the Rescales
+  // between them, starting with the first.
   void FindSources(int stage, Value& value, const Labels& labels) const {
     Stage& own = value.stages[stage];
     const Stage& parent = value.stages[own.parent];
     own.from = uint32_t{1} << parent.depth;
     if (!allowed_.may_merge) return;
     for (int above = parent.parent; above >= 0; above = value.stages[above].parent) {
-      // The way from `above` down to `stage`, one merge after the other.
+      // The labels from `above` down to `stage`; the merges take place in this order.
       Labels way;
       for (int at = stage; at != above; at = value.stages[at].parent) way.push_back(labels[at]);
       std::ranges::reverse(way);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A region of a graph: ops whose operands and results have one label, the values between them, and
 // on every path from a value to a consumer the labels to which its Rescales convert.  BuildProblem
-// computes how far each op may move along these labels such that every path keeps their sequence.
+// computes how far each op can move along these labels if every path keeps their sequence.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace octavo::passes::placement {
 struct Actor {
   enum class Kind {
     kMover,     // a same-scale op: all operands and results have one label
-    kProducer,  // computes a value, perhaps directly at a later label
-    kReader,    // consumes a value, perhaps at an earlier label
+    kProducer,  // computes a value, possibly directly at a later label
+    kReader,    // consumes a value, possibly at an earlier label
   };
   Kind kind = Kind::kMover;
   int label = 0;  // of its operands or results
@@ -23,12 +23,12 @@ struct Actor {
 
 struct Way {
   int reader = 0;                // actor
-  std::vector<int> labels = {};  // of the Rescales in order; the last is the reader's label
+  std::vector<int> labels = {};  // of the Rescales in order; the last is the consumer's label
 };
 
 struct Item {
   int64_t elements = 0;
-  int producer = 0;  // actor, whose label the value has
+  int producer = 0;  // actor; the value has its label
   std::vector<Way> ways = {};
 };
 
@@ -38,27 +38,28 @@ struct Region {
   std::vector<Item> items = {};
 };
 
-// The moves that the rules allow.  An unset function allows nothing.
+// The moves that the rules allow.  An unset function allows none.
 struct AllowedMoves {
   // Whether a Rescale may sink or hoist past a mover.
   std::function<bool(int actor, int from, int to)> may_sink = {};
   std::function<bool(int actor, int from, int to)> may_hoist = {};
-  // Whether a consumer of `to` may consume `from`, its Rescale's operand, instead.
+  // Whether a consumer of `to` may instead consume `from`, the label of its Rescale's operand.
   std::function<bool(int actor, int from, int to)> may_fold_into_consumer = {};
   // Whether a producer of `from` may compute `to`.
   std::function<bool(int actor, int from, int to)> may_fold_into_producer = {};
-  // Whether Rescale(Rescale(x : a) : b) : c may become Rescale(x : a) : c; for c = a, x itself.
+  // Whether Rescale(Rescale(x : a) : b) : c may become Rescale(x : a) : c or, if c = a, x itself.
   std::function<bool(int a, int b, int c)> may_merge = {};
 };
 
-// The farthest that a site moves in one direction, and the most Rescales in a row on a way.  The
-// bound keeps the cost linear in the region; a longer way's reader stays where it is.
+// The maximum distance that a site moves in one direction, and the maximum number of consecutive
+// Rescales on a way.  This bound keeps the cost linear in the region's size; the consumer at the
+// end of a longer way does not move.
 inline constexpr int kMaxSteps = 3;
 
-// The problem whose sites are the region's actors and whose values are its items, in order.
+// The problem for a region: its sites are the actors and its values the items, in order.
 struct Built {
   Problem problem = {};
-  // labels[item][stage]: the value's label there.
+  // labels[item][stage]: the value's label at that stage.
   std::vector<std::vector<int>> labels = {};
 };
 Built BuildProblem(const Region& region, const AllowedMoves& allowed);

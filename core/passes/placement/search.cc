@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Branch and bound over the sites' positions, and improvement of a solution by small steps.
+// Branch and bound over the sites' positions, and the improvement of a solution in small steps.
 #include <cstdlib>
 #include <numeric>
 
@@ -44,8 +44,8 @@ class Searcher {
     known_[site] = false;
   }
 
-  // A lower bound for the known positions: a further reader never makes a value cheaper.  Nothing
-  // if they contradict each other.
+  // A lower bound: the cost of the known positions, because further consumers never reduce a
+  // value's cost.  nullopt if the positions are inconsistent.
   std::optional<Cost> Bound() const {
     Cost cost;
     for (const Value& value : problem_.values) {

@@ -8,10 +8,10 @@
 namespace octavo::passes::placement {
 namespace {
 
-// Branch and bound is tried up to this many sites.
+// No search for problems with more sites than this.
 constexpr size_t kSearchSites = 24;
 
-// Groups of connected sites, by union-find.
+// Connected sites, by union-find.
 class Groups {
  public:
   explicit Groups(size_t count) : parent_(count) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -26,7 +26,7 @@ class Groups {
   std::vector<int> parent_;
 };
 
-// A part as a problem of its own, with the indices of its sites in the whole.
+// A part as a separate problem, and the indices of its sites in the whole problem.
 struct Piece {
   Problem problem = {};
   std::vector<int> sites = {};
@@ -73,7 +73,7 @@ class Splitter {
     return static_cast<size_t>(piece);
   }
 
-  // A site that cannot move may be in several pieces, at the same position.
+  // A site that cannot move may be in several pieces; it has the same position in each.
   int SiteIn(size_t piece, int site) {
     auto& [in, local] = local_[site];
     if (in == static_cast<int>(piece)) return local;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds positions of least cost.  Sites that can move fall into parts that do not touch; each part
-// is solved by the first method that is exact on it:
+// Finds positions of least cost.  The sites that can move form independent parts; each part is
+// solved by the first method that is exact for it:
 //
-//   min-cut      where no stage can be skipped: the cost is then a sum over stages, each a binary
+//   min-cut      if no stage can be skipped: the cost is then a sum over stages, each with a binary
 //                choice (is the end past it?), for any number of labels
-//   elimination  dynamic programming over sites and values, where few of them meet at a time:
+//   elimination  dynamic programming over sites and values, if few of them interact at a time:
 //                trees, series-parallel regions and others of small width
-//   search       branch and bound, where the sites are few
-//   local        otherwise, heuristic: the better of the present positions and the cut's answer,
+//   search       branch and bound, if there are few sites
+//   local        otherwise, heuristic: the better of the current positions and the minimum cut,
 //                improved site by site
 //
-// Ties go to fewer Rescales, then to fewer moves.
+// Among placements of equal cost, prefers fewer Rescales, then fewer moves.
 #pragma once
 
 #include <optional>
@@ -21,15 +21,15 @@
 
 namespace octavo::passes::placement {
 
-// Solvers also get sites that cannot move; these stay at their only position.  Exact if no value
-// has shortcuts; otherwise a heuristic.
+// The solvers also get sites that cannot move; these keep their only position.  This solver is
+// exact if no value has shortcuts; otherwise it finds a good solution.
 Positions SolveByMinCut(const Problem& problem);
-// Exact; nothing if a table would have more than `max_table` entries.
+// Exact; nullopt if a table would have more than `max_table` entries.
 std::optional<Positions> SolveByElimination(const Problem& problem, int64_t max_table = 1 << 16);
-// Exact; nothing after `max_steps` choices.  `start` is a solution to improve.
+// Exact; nullopt after `max_steps` choices.  `start` is a solution to improve on.
 std::optional<Positions> SolveBySearch(const Problem& problem, const Positions& start,
                                        int64_t max_steps = 1 << 17);
-// Improves `start` by moving one site at a time, or all sites by one, while that is cheaper.
+// Starts at `start` and moves one site at a time, or all sites by one, while that lowers the cost.
 Positions Improve(const Problem& problem, Positions start);
 
 enum class Method { kMinCut, kElimination, kSearch, kLocal };
@@ -37,7 +37,7 @@ std::string_view Name(Method method);
 inline bool IsExact(Method method) { return method != Method::kLocal; }
 
 struct Part {
-  std::vector<int> sites = {};  // of the whole problem
+  std::vector<int> sites = {};  // indices in the whole problem
   Method method = Method::kMinCut;
 };
 

@@ -46,7 +46,8 @@ class Writer {
            });
   }
 
-  // Stages as values: what the producer gives, a Rescale that stands already, or a new one.
+  // Maps stages to values: the producer's value, the result of an existing Rescale, or of a new
+  // one.
   void WriteItem(size_t item) {
     const Value& value = built_.problem.values[item];
     const int from =
@@ -110,7 +111,7 @@ class Writer {
     outputs_.emplace_back(output, value);
   }
 
-  // Where the labels lead; -1 for a Rescale to which no reader's way leads.
+  // The stage at the end of the labels; -1 for a Rescale that is on no consumer's way.
   int StageBelow(size_t item, int from, const std::vector<int>& labels) const {
     const Value& value = built_.problem.values[item];
     const int stages = static_cast<int>(value.stages.size());
@@ -174,7 +175,7 @@ bool HasAlike(const std::vector<GraphRegion::Standing>& standing) {
 
 Result<std::vector<Move>> Write(Graph& graph, const GraphRegion& region, const Built& built,
                                 Positions positions) {
-  // An end folds a Rescale by its own rule once that is adjacent.
+  // Ends do not move here: their own rule folds a Rescale once it is adjacent.
   for (size_t a = 0; a < positions.size(); ++a) {
     if (region.region.actors[a].kind != Actor::Kind::kMover) positions[a] = 0;
   }

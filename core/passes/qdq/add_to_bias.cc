@@ -12,10 +12,10 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-constexpr size_t kBiasInput = 2;    // of every op that takes one
-constexpr size_t kChannelAxis = 1;  // of every such op's result
+constexpr size_t kBiasInput = 2;    // of every op with a bias
+constexpr size_t kChannelAxis = 1;  // of the result of every such op
 
-// The op that computes `product` and has a bias input; null if there is none.
+// The op that computes `product` and has a bias input; null if there is no such op.
 const ir::OpDef* WithBias(const ir::Graph& graph, const ir::Node& product) {
   if (product.op->RoleOf(kBiasInput) == ir::Role::kBias) {
     const bool plain = !product.input(kBiasInput) && product.attributes.Float("beta", 1) == 1;

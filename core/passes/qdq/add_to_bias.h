@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule add-to-bias: a vector of channels that is added to a product becomes the product's bias.
-// TensorFlow's exporters write biases as such an Add.
+// The rule add-to-bias: if a vector with one element per channel is added to a product, it becomes
+// the product's bias.  TensorFlow's exporters write biases as such an Add.
 #pragma once
 
 #include "core/passes/pass.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns a model in QDQ form into a graph whose ops run on quantized operands (qdq_rules.h has the
-// rules).  It runs once, on the graph that import built, and on no other: a saved graph of a later
-// stage has ops that were left float on purpose.
+// rules).  It runs only once, on the graph that import built: in a saved graph of a later stage,
+// some ops are float on purpose.
 #include <nlohmann/json.hpp>
 
 #include "core/ir/qdq_notes.h"
@@ -21,7 +21,7 @@ constexpr Rule kRules[] = {kSinkDequantize, kRecognizeOp,  kAddToBias,     kMaxT
                            kTypedConstant,  kDropPair,     kPairToRescale, kSameScaleOp,
                            kQuantizeBias,   kMatMulToGemm, kIntegerOp};
 
-// Takes the notes of import out of the graph; nullopt where there are none.
+// Removes import's notes from the graph and returns them; nullopt if there are none.
 Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
   const auto writer = graph.metadata.find(ir::kQdqWriterKey);
   if (writer == graph.metadata.end()) return std::nullopt;
@@ -67,7 +67,7 @@ void WarnOfSubnormalScales(const ir::Graph& graph, Context& context) {
 Status Run(ir::Graph& graph, Context& context) {
   OCTAVO_TRY(const std::optional<QdqOrigin> origin, TakeNotes(graph));
   if (!origin) return {};
-  // What hides an op between Dequantize and Quantize comes first.
+  // First exposes ops that are hidden between Dequantize and Quantize.
   SinkDequantize(graph, context);
   RecognizeOps(graph, context);
   AddToBias(graph, context);

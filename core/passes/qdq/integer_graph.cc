@@ -43,13 +43,13 @@ class Builder {
 
   ValueId& Map(ValueId v) { return map_[static_cast<size_t>(v.index)]; }
 
-  // A name that neither graph has.
+  // A name that neither graph uses.
   std::string Fresh(const std::string& base) const {
     std::string name = base;
     for (int i = 1; from_.Find(name) || to_.Knows(name); ++i) name = fmt::format("{}_{}", base, i);
     return name;
   }
-  // The same for a node that the model does not have.
+  // A node name that neither graph uses.
   std::string FreshNode(const std::string& base) const {
     std::string name = to_.UniqueNodeName(base);
     while (node_names_.count(name)) name = to_.UniqueNodeName(name + "_1");
@@ -67,7 +67,7 @@ class Builder {
 
   const ir::Node& Producer(ValueId v) const { return *from_.Producer(v); }
 
-  // The value that carries `v`.  Constants are added when a node first needs them.
+  // The new graph's value for `v`.  Adds a constant when a node first needs it.
   Result<ValueId> Get(ValueId v) {
     if (!v || Map(v)) return v ? Map(v) : v;
     const ValueId plain = qdq_.Plain(v);
@@ -77,7 +77,7 @@ class Builder {
     }
     std::string name = from_.type(v).quantized() ? Claim(qdq_.NameOf(v)) : value.name;
     if (plain) {
-      // The plain integer has consumers of its own and keeps its name.
+      // The unquantized integer constant has other consumers and keeps its name.
       if (name == value.name && HasOtherConsumers(plain)) name = Fresh(name + ".codes");
       context_.Applied(kTypedConstant, Producer(v).name, {name});
     }
@@ -139,7 +139,8 @@ class Builder {
     const NodeId producer = from_.value(real).producer;
     if (producer && qdq_.Folds(producer)) {
       Map(quantized) = Map(real);
-      // A second quantized tensor of the same value that is an output must stay one.
+      // If a second quantized tensor of the same value is a graph output, it must remain a separate
+      // value.
       if (!from_.IsOutput(quantized) || to_.name(Map(quantized)) == from_.name(quantized)) {
         return {};
       }
@@ -170,7 +171,7 @@ class Builder {
     return qdq_.NeedsFloat(real) ? Dequantized(real) : Status();
   }
 
-  // Adds the Dequantize whose result is `real`, unless it is there already.
+  // Adds the Dequantize whose result is `real`, unless it already exists.
   Status Dequantized(ValueId real) {
     if (Map(real)) return {};
     const NodeId id = from_.value(real).producer;
@@ -185,8 +186,8 @@ class Builder {
 
   // ---------------------------------------------------------------- ops that fold
 
-  // The name of the result of an op that folds: that of its quantized tensor, or, if a clamp
-  // consumes it, the one that it has in the model.
+  // The name of the result of an op that folds: the name of its quantized tensor; if a clamp
+  // consumes the result, its name in the model.
   std::string NameOfResult(ValueId result) const {
     const NodeId quantize = from_.value(result).uses.empty() ? NodeId{} : qdq_.QuantizeOf(result);
     return quantize ? qdq_.NameOf(from_.node(quantize).result()) : from_.name(result);
@@ -206,7 +207,7 @@ class Builder {
     return result;
   }
 
-  // The bias of the product `id`, quantized at s_x * s_w, for the ledger at `node`.
+  // The bias of the product `id`, quantized at s_x * s_w; `node` is the name for the ledger.
   Result<ValueId> QuantizedBias(NodeId id, ValueId bias, const std::string& node) {
     const ir::Value& value = from_.value(bias);
     const ir::Type type{ir::DType::kI32, {value.type.elements()}, qdq_.BiasQuant(id), {}};
@@ -260,7 +261,7 @@ class Builder {
     return to_.node(id).result();
   }
 
-  // Reshape, Gemm, Reshape: Gemm takes a bias, and its operands are matrices.
+  // Emits Reshape, Gemm, Reshape: a Gemm has a bias, and its operands are matrices.
   Status EmitGemm(NodeId add, const QdqAnalysis::BatchedGemm& match) {
     const ir::Node& sum = from_.node(add);
     const ir::Node& product = from_.node(match.product);
@@ -286,8 +287,8 @@ class Builder {
     return {};
   }
 
-  // With one data input the op keeps that type and each result is rescaled.  With several, or if
-  // the Rescale cannot move through the op, the inputs are rescaled to the result's type.
+  // With one data input, the op keeps that input's type and each result is rescaled.  With several,
+  // or if the Rescale cannot move through the op, the inputs are rescaled to the result's type.
   Status EmitSameScale(NodeId id, std::vector<ValueId> inputs) {
     const ir::Node& node = from_.node(id);
     std::vector<size_t> data;
@@ -318,8 +319,8 @@ class Builder {
     return Define(id, std::move(inputs), types);
   }
 
-  // Adds the op with these result types; a result that its consumers quantize to another type gets
-  // a Rescale.
+  // Adds the op with these result types, and a Rescale for each result that its consumers quantize
+  // to another type.
   Status Define(NodeId id, std::vector<ValueId> inputs, const std::vector<ir::Type>& types) {
     const ir::Node& node = from_.node(id);
     ir::Graph::Definition definition{.name = node.name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last step of fold-qdq: the graph is built anew, with the ops that fold on quantized operands.
+// The last step of fold-qdq: builds a new graph in which the ops that fold have quantized operands.
 #pragma once
 
 #include "core/passes/pass.h"
@@ -7,7 +7,7 @@
 
 namespace octavo::passes {
 
-// The graph has new values; a name of `graph` that none of them carries becomes an alias.
+// All values of the returned graph are new; names of `graph` that no new value has become aliases.
 Result<ir::Graph> BuildIntegerGraph(const ir::Graph& graph, const QdqOrigin& origin,
                                     Context& context);
 

@@ -15,7 +15,7 @@ using ir::ValueId;
 
 struct Extreme {
   const ir::OpDef* op = nullptr;
-  size_t bound = 0;  // the input of Clip that takes its constant operand
+  size_t bound = 0;  // the input of Clip for the constant operand
 };
 
 bool IsScalar(const ir::Graph& graph, ValueId value) {
@@ -23,7 +23,8 @@ bool IsScalar(const ir::Graph& graph, ValueId value) {
          graph.type(value).elements() == 1;
 }
 
-// The operand that is clamped at the scalar constant `bound`; none if there is no such pair.
+// If the node clamps an operand at a scalar constant: that operand, and the constant in `bound`;
+// else invalid.
 ValueId Clamped(const ir::Graph& graph, const ir::Node& node, ValueId& bound) {
   if (node.inputs.size() != 2) return {};
   for (size_t i = 0; i < 2; ++i) {
@@ -64,7 +65,8 @@ void MaxToClip(ir::Graph& graph, Context& context) {
   const Extreme extremes[] = {{ops::FindOp("Max"), 1}, {ops::FindOp("Min"), 2}};
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.nodes()) nodes.push_back(id);
-  // From the last node to the first: the inner one of two is then followed by a clamp.
+  // In reverse order: when the loop reaches the inner node of a pair, the outer one is already a
+  // clamp.
   std::reverse(nodes.begin(), nodes.end());
   for (const NodeId id : nodes) {
     const ir::Node& node = graph.node(id);

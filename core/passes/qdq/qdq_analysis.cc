@@ -13,7 +13,7 @@ using ir::NodeId;
 using ir::Role;
 using ir::ValueId;
 
-// The limit of specialize-bias: the sum of products needs the rest of an int32.
+// The same limit as in specialize-bias: the sum of products needs the rest of an int32.
 constexpr double kLargestBias = 0x1p30;
 
 QdqAnalysis::QdqAnalysis(const ir::Graph& graph, const QdqOrigin& origin)
@@ -113,7 +113,7 @@ std::optional<ir::Quant> QdqAnalysis::BiasQuant(NodeId id) const {
   return bias;
 }
 
-// Rounding a bias to s_b moves a result by at most s_b / 2.
+// Rounding a bias to scale s_b changes a result by at most s_b / 2.
 bool QdqAnalysis::FitsAsBias(ValueId result, int64_t channels, ValueId bias,
                              const ir::Quant& quant) const {
   const ir::Type* to = QuantizedTo(result);
@@ -126,7 +126,7 @@ bool QdqAnalysis::FitsAsBias(ValueId result, int64_t channels, ValueId bias,
   for (size_t c = 0; c < elements.size(); ++c) {
     const double step = quant.scale(quant.per_tensor() ? 0 : static_cast<int64_t>(c));
     if (step > double{to->quant->scale()}) return false;
-    // Negated, so that a NaN fails too.
+    // The comparison is negated so that a NaN fails too.
     if (!(std::fabs(double{elements[c]}) <= step * kLargestBias)) return false;
   }
   return true;
@@ -176,7 +176,7 @@ bool QdqAnalysis::InputFolds(NodeId id, size_t input) const {
   const ValueId value = node.inputs[input];
   const Role role = node.op->RoleOf(input);
   if (!value || role == Role::kParameter) return true;
-  // Conditions and indices stay what they are.
+  // Conditions and indices keep their type.
   if (graph_.type(value).dtype != ir::DType::kF32) return !graph_.type(value).quantized();
   if (IsFloatBias(id, input)) return true;
   // A clamp of the result of an op that folds.
@@ -197,7 +197,7 @@ bool QdqAnalysis::InputFolds(NodeId id, size_t input) const {
              (node.op->weight_axis &&
               node.op->weight_axis(graph_, node, static_cast<int>(input)) == *type.quant->axis);
     case Role::kBias: {
-      // A bias at another scale than its accumulator has to be added in float.
+      // A bias at another scale than its accumulator must be added in float.
       const auto expected = BiasQuant(id);
       return type.dtype == ir::DType::kI32 && expected && expected->scales == type.quant->scales &&
              expected->zero_points == type.quant->zero_points;
@@ -208,7 +208,7 @@ bool QdqAnalysis::InputFolds(NodeId id, size_t input) const {
   return true;
 }
 
-// A same-scale op can get another type by Rescales if both types are per tensor.
+// Rescales can change the type of a same-scale op if both types are per-tensor.
 bool QdqAnalysis::SameScaleFolds(NodeId id) const {
   const ir::Node& node = graph_.node(id);
   for (size_t k = 0; k < node.results.size(); ++k) {
@@ -258,7 +258,7 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
   const bool is_constant = plain && graph_.IsConstant(plain);
   const std::string& integers = graph_.name(plain ? plain : v);  // the model's integer tensor
   if (graph_.IsOutput(v)) return integers;
-  ValueId real;  // an inner value that v stores
+  ValueId real;  // an inner value that v represents
   bool of_output = false;
   for (const NodeId consumer : graph_.Readers(v)) {
     if (!IsDequantize(consumer)) continue;
@@ -271,7 +271,7 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
   if (origin_.own && integers.ends_with(".q")) {
     std::string original = integers.substr(0, integers.size() - 2);
     if (!graph_.Find(original)) return original;
-    // One tensor that is stored for several equal values.
+    // One tensor represents several equal values.
     if (real && plain) return graph_.name(real);
   }
   const NodeId producer = graph_.value(v).producer;

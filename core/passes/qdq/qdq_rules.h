@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of the pass fold-qdq, in the order in which they are applied.
+// The rules of the pass fold-qdq, in order of application.
 //
 // A model in QDQ form computes in float between DequantizeLinear and QuantizeLinear; the pass turns
-// that into ops on quantized operands.  The job's limit on numeric effects does not apply:
-// computing in integers is what a model in QDQ form asks for.
+// these computations into ops on quantized operands.  The job's limit on numeric effects does not
+// apply: a model in QDQ form requests integer arithmetic.
 #pragma once
 
 #include "core/passes/ledger.h"

@@ -26,7 +26,7 @@ bool IsDead(const ir::Graph& graph, const ir::Node& node) {
                      [&](ValueId result) { return graph.CountUses(result) == 0; });
 }
 
-// Erases those of the nodes that have no consumers left.
+// Erases those nodes that have no consumers left.
 void EraseDead(ir::Graph& graph, std::vector<NodeId> nodes) {
   for (size_t left = 0; left != nodes.size();) {
     left = nodes.size();
@@ -59,7 +59,7 @@ void Recognize(ir::Graph& graph, NodeId last, Context& context) {
 void RecognizeOps(ir::Graph& graph, Context& context) {
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.nodes()) nodes.push_back(id);
-  // From the last node to the first: a pattern that contains another one is matched first.
+  // In reverse order: a pattern that contains another one must match first.
   for (size_t i = nodes.size(); i-- > 0;) {
     if (!graph.node(nodes[i]).erased) Recognize(graph, nodes[i], context);
   }

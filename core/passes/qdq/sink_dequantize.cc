@@ -13,7 +13,8 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-// Whether the node only moves the elements of its first operand, by constant parameters.
+// Whether the node only moves the elements of its first operand, as specified by constant
+// parameters.
 bool OnlyMovesElements(const ir::Graph& graph, const ir::Node& node) {
   using Rule = ir::RescaleRule;
   if (node.op->rescale.at_input != Rule::AtInput::kSink || node.op->rescale.why_not != nullptr ||
@@ -27,7 +28,7 @@ bool OnlyMovesElements(const ir::Graph& graph, const ir::Node& node) {
   return true;
 }
 
-// q where `real` is Dequantize(q) and q follows from constants alone; none otherwise.
+// q if `real` is Dequantize(q) and q depends only on constants; else invalid.
 ValueId ConstantOperand(const ir::Graph& graph, ValueId real, const ir::OpDef* dequantize) {
   const ir::Node* node = graph.Producer(real);
   if (node == nullptr || node->op != dequantize) return {};

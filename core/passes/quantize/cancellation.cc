@@ -9,7 +9,8 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-// An operand whose range is this many times the result's cancels: of 8 bits fewer than 5 are left.
+// Operands cancel if an operand's range is this many times the result's: fewer than 5 of 8 bits
+// remain.
 constexpr double kRatio = 8;
 // A value with more than this many times the sum's elements is data, not a statistic of data.
 constexpr int64_t kData = 8;
@@ -72,8 +73,8 @@ class Keeper {
     plan_.reasons[id] = reason_;
   }
 
-  // Keeps the nodes that compute the operands, up to products with weights and to data with other
-  // consumers.
+  // Keeps the producers of the operands in float, up to products with weights and up to data that
+  // has other consumers.
   void KeepUp(NodeId from) {
     std::vector<NodeId> stack = {from};
     while (!stack.empty()) {
@@ -91,7 +92,7 @@ class Keeper {
     }
   }
 
-  // Keeps the nodes that follow the sum, as long as their results are no larger.
+  // Keeps the consumers of the sum in float as long as their results are no larger than the limit.
   void KeepDown(NodeId from) {
     std::vector<NodeId> stack = {from};
     while (!stack.empty()) {

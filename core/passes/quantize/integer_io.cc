@@ -23,7 +23,7 @@ void SayKept(Context& context, const std::string& name, const std::string& reaso
   context.Warn(kFloatInterface, fmt::format("'{}' stays float: {}", name, reason), name);
 }
 
-// "" if all consumers of the float input quantize it to the same type.
+// "" if all consumers of the float input quantize it to the same type; else the reason.
 std::string WhyFloatInput(const Graph& graph, ValueId input) {
   const ir::Value& value = graph.value(input);
   if (graph.IsOutput(input)) return "it is also a graph output";
@@ -92,7 +92,7 @@ void IntegerOutput(Graph& graph, ValueId output, Context& context) {
   const std::string name = graph.name(output);
   context.Applied(kIntegerOutput, graph.node(dequantize).name, {graph.name(quantized), name});
   const Type real = graph.type(output), type = graph.type(quantized);
-  // Float consumers of the output read a Dequantize of it, under another name.
+  // Float consumers of the output keep a float operand, under a new name.
   if (const std::vector<ir::Use> floats = graph.value(output).uses; !floats.empty()) {
     const NodeId inner =
         graph.InsertAfter(dequantize, {.op = graph.node(dequantize).op,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --integer-io: graph inputs and outputs become quantized values.  Values inside keep every bit; a
-// warning gives the new type of each input and output.
+// --integer-io: graph inputs and outputs become quantized values.  Values inside the graph keep
+// every bit; a warning states the new type of each input and output.
 #pragma once
 
 #include <string_view>
@@ -29,8 +29,8 @@ inline constexpr Rule kIntegerOutput = {
 // The code of the warning that an input or output stays float.
 inline constexpr std::string_view kFloatInterface = "float_interface";
 
-// Applies both rules wherever they hold.  The reason why an input or output stays float is recorded
-// and reported in a warning.
+// Applies both rules wherever possible.  If an input or output stays float, records the reason and
+// reports it in a warning.
 void MakeInterfaceInteger(ir::Graph& graph, Context& context);
 
 }  // namespace octavo::passes

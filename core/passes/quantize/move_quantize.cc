@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hoists Quantize and sinks Dequantize past data movement, which then moves a quarter of the bytes.
-// Move is an op that only moves elements, with equal quantization parameters on operands and
-// results (OpDef::rescale: kSink and kHoist).  --sink-quantize replaces hoist-quantize by
-// sink-quantize.
+// In the rules, Move is an op that only moves elements, with equal quantization parameters on
+// operands and results (OpDef::rescale: kSink and kHoist).  --sink-quantize replaces hoist-quantize
+// by sink-quantize.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -88,7 +88,7 @@ int64_t ElementsGiven(const Graph& graph, const Node& node) {
   return elements;
 }
 
-// Whether each result has one reader, a Quantize of the same type as `quantize`.
+// Whether each result has one consumer, a Quantize to the same type as `quantize`.
 bool AllQuantized(const Graph& graph, const Node& move, const Node& quantize) {
   const Type& type = graph.type(quantize.result());
   return std::ranges::all_of(move.results, [&](ValueId result) {
@@ -99,13 +99,14 @@ bool AllQuantized(const Graph& graph, const Node& move, const Node& quantize) {
   });
 }
 
-// Some modes yield zero for a window in padding only, where floats have the lowest value.
+// Some modes yield zero for a window entirely in padding, where the float op yields the lowest
+// float.
 bool MakesZeros(const Graph& graph, const Node& move, const Type& type, const Context& context) {
   return context.settings().target.numerics->empty_pool_window_is_zero &&
          move.op->rescale.why_not && !move.op->rescale.why_not(graph, move, type, type).empty();
 }
 
-// The move computes the quantized results directly.
+// Makes the move compute the results of the Quantizes that consume its results.
 void QuantizeResults(Graph& graph, NodeId move) {
   const std::vector<ValueId> results = graph.node(move).results;
   const auto reader_of = [&](ValueId result) { return graph.value(result).uses.front().node; };
@@ -159,7 +160,8 @@ bool HoistQuantize(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-// The common operand type of the Dequantizes that compute the operands and have no other consumer.
+// The common operand type of the Dequantizes that produce the operands; nullopt if types differ or
+// a Dequantize has other consumers.
 std::optional<Type> CommonQuantizedType(const Graph& graph, const Node& node,
                                         const std::vector<size_t>& operands) {
   std::optional<Type> common;
@@ -175,7 +177,7 @@ std::optional<Type> CommonQuantizedType(const Graph& graph, const Node& node,
   return common;
 }
 
-// The node consumes the quantized values of `type`, and a Dequantize follows each result.
+// Connects the node to the quantized operands of `type` and inserts a Dequantize after each result.
 void DequantizeBelow(Graph& graph, NodeId id, const std::vector<size_t>& operands, Type type) {
   const ir::OpDef* op = nullptr;
   for (const size_t i : operands) {
@@ -206,7 +208,8 @@ bool SinkDequantize(Graph& graph, NodeId id, Context& context) {
     return false;
   }
   if (move.op->rescale.why_not) {
-    // A float that the op adds (the value of a Pad) must be representable.
+    // A float that the op adds itself (Pad's value) must be exactly representable as a quantized
+    // value.
     const std::string why = move.op->rescale.why_not(graph, move, *type, *type);
     if (!why.empty()) {
       context.Keep(move.name, why);
@@ -238,7 +241,7 @@ bool SinkBelowClamp(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-// Hoists the Dequantize if the move repeats elements.
+// The inverse, for a move that repeats elements.
 bool HoistDequantize(Graph& graph, NodeId id, Context& context) {
   const Node& dequantize = graph.node(id);
   if (!IsOwn(&dequantize, "Dequantize") || context.settings().target.fully_quantized) return false;
@@ -324,7 +327,7 @@ bool SinkQuantize(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-// Quantizes move up, so nodes are visited from the last to the first.
+// Hoisting moves a Quantize towards the inputs, so this walk starts at the end.
 void HoistQuantizes(Graph& graph, Context& context) {
   std::vector<NodeId> order;
   for (const NodeId id : graph.nodes()) order.push_back(id);
@@ -332,7 +335,7 @@ void HoistQuantizes(Graph& graph, Context& context) {
     if (graph.node(order[k]).erased) continue;
     HoistQuantize(graph, order[k], context);
   }
-  // A hoisted Quantize may now follow another movement.
+  // A hoisted Quantize may now be adjacent to another data movement before it.
   for (bool changed = true; changed;) {
     changed = false;
     for (const NodeId id : graph.nodes()) changed |= HoistQuantize(graph, id, context);
@@ -341,7 +344,7 @@ void HoistQuantizes(Graph& graph, Context& context) {
 
 void RunOnce(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
-  // Dequantizes sink in one walk down the graph.
+  // Sinking moves a Dequantize towards the outputs, so one walk in graph order is enough.
   for (const NodeId id : graph.nodes()) {
     if (!SinkDequantize(graph, id, context)) SinkBelowClamp(graph, id, context);
   }
@@ -354,8 +357,8 @@ void RunOnce(Graph& graph, Context& context) {
 }
 
 Status Run(Graph& graph, Context& context) {
-  // A quantized input or output, or a Quantize that sank, may leave a Dequantize one consumer.  For
-  // the others the reasons of the last walk are valid.
+  // A quantized input or output, or a sunk Quantize, may leave a Dequantize with a single consumer;
+  // this enables another round.  For all other nodes, the reasons of the last round are kept.
   Findings& findings = context.findings();
   const size_t kept = findings.kept.size();
   for (int64_t before = -1; before != context.applications();) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives values the types of the plan (quantize_plan.h), with Quantize and Dequantize between float
-// and quantized nodes, and a Rescale where an op requires another type than its operand has.
-// Weights become Quantize of their float data and stay so (pending) until merge-constants; biases
-// stay float until specialize-bias.
+// Assigns the plan's types to values (quantize_plan.h).  Inserts Quantize and Dequantize between
+// float and quantized nodes, and a Rescale where an op requires another type than its operand has.
+// Weights become a Quantize of their float data and stay pending until merge-constants; biases stay
+// float until specialize-bias.
 #include <vector>
 
 #include "core/ops/op_table.h"
@@ -49,7 +49,7 @@ constexpr Rule kWeightsOnly = {
 };
 constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly};
 
-// Data of values, by their number; a default T for a value without data.
+// A map from value ids to T; a missing entry is a default-constructed T.
 template <class T>
 class ByValue {
  public:
@@ -121,7 +121,7 @@ class Quantizer {
   }
 
   void QuantizeOperand(NodeId id, size_t input) {
-    const Node& node = graph_.node(id);  // until nodes are added
+    const Node& node = graph_.node(id);  // valid until nodes are added
     const ValueId value = node.inputs[input], result = node.result();
     const Role role = node.op->RoleOf(input);
     if (role == Role::kBias) return;
@@ -155,7 +155,8 @@ class Quantizer {
                       context_.settings().target);
   }
 
-  // The node keeps computing in float, on its dequantized weights.
+  // Quantizes only the node's weights; the node still computes in float, on the dequantized
+  // weights.
   void StoreWeights(NodeId id) {
     std::vector<std::string> names;
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
@@ -177,7 +178,7 @@ class Quantizer {
     return graph_.value(payload ? payload : value).constant->tensor;
   }
 
-  // Whether a reader of a constant reads it quantized.
+  // Whether a consumer of a constant uses it quantized.
   bool ReadsQuantized(const ir::Use& use) const {
     const Node& reader = graph_.node(use.node);
     const Role role = reader.op->RoleOf(use.input);
@@ -186,8 +187,8 @@ class Quantizer {
            role != Role::kBias;
   }
 
-  // The constant `value` as `type`: Quantize of its float data.  The first type gets the name;
-  // further types of the same constant get numbered names.
+  // The constant `value` quantized to `type`: a Quantize of its float data.  The first type keeps
+  // the name; if consumers need several types, the others get numbered names.
   ValueId QuantizedConstant(ValueId value, const ir::Type& type) {
     auto& known = constants_[value];
     for (const ValueId sibling : known) {
@@ -201,7 +202,7 @@ class Quantizer {
       weights_[value] = payload;
       const NodeId node = graph_.DefineAsNode(value, {.op = Op("Quantize"), .inputs = {payload}});
       graph_.SetType(value, type);
-      // Float consumers keep reading the float data.
+      // Float consumers keep using the float data.
       const std::vector<ir::Use> uses = graph_.value(value).uses;
       for (const ir::Use& use : uses) {
         if (!ReadsQuantized(use)) graph_.SetInput(use.node, use.input, payload);
@@ -218,7 +219,8 @@ class Quantizer {
     return known.back();
   }
 
-  // The quantized form of a value, which a Quantize computes unless a quantized node already did.
+  // The quantized form of a value; adds a Quantize before `reader` unless a quantized form already
+  // exists.
   ValueId QuantizedBefore(NodeId reader, ValueId value) {
     if (const ValueId known = quantized_.Of(value)) return known;
     const std::string name = graph_.UniqueName(graph_.name(value) + ".q");
@@ -242,8 +244,8 @@ class Quantizer {
     return known.back();
   }
 
-  // A float node gets float operands; if quantized nodes consume its result, the quantized form
-  // takes its name.
+  // Gives a float node float operands; if quantized nodes consume its result, the quantized form
+  // takes over the result's name.
   void FeedFloat(NodeId id) {
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
       const ValueId input = graph_.node(id).inputs[i];
@@ -286,13 +288,13 @@ class Quantizer {
   Context& context_;
   const QuantizePlan& plan_;
   profile::Scheme scheme_;
-  ByValue<ValueId> quantized_, floats_;  // by float value, and the reverse
-  ByValue<ValueId> weights_;             // a quantized constant's float data
+  ByValue<ValueId> quantized_, floats_;  // by float value, and the inverse
+  ByValue<ValueId> weights_;             // the float data of a quantized constant
   ByValue<NodeId> first_;
   ByValue<std::vector<ValueId>> constants_, rescaled_;
 };
 
-// The ledger names each block that runs in integers, with its values from the pool on.
+// Records each block that runs in integers in the ledger, with its values from the pool on.
 void RecordBlocks(const Graph& graph, const QuantizePlan& plan,
                   const std::vector<SqueezeExciteBlock>& blocks, Context& context) {
   for (const SqueezeExciteBlock& block : blocks) {
@@ -317,7 +319,7 @@ bool HasQuantizedValues(const Graph& graph) {
   return false;
 }
 
-// A fully quantized target cannot run the remaining float nodes.
+// A target without float support cannot run the remaining float nodes.
 Status RefuseFloats(const Graph& graph, Context& context) {
   const Node* first = nullptr;
   int64_t others = -1;
@@ -338,7 +340,8 @@ Status RefuseFloats(const Graph& graph, Context& context) {
       .Reason("FLOAT_NODE");
 }
 
-// Warns about unknown names, since a misspelt one would otherwise have no effect.
+// Warns of unknown names: a misspelt name would otherwise go unnoticed, because the job succeeds
+// without it.
 void WarnOfUnknown(const std::vector<std::string>& names, std::string_view option,
                    const Graph& graph, Context& context) {
   for (const std::string& name : names) {
@@ -363,7 +366,7 @@ Status Run(Graph& graph, Context& context) {
     Quantizer(graph, context, plan).Run();
     for (const auto& [id, reason] : plan.reasons) context.KeepFloat(graph.node(id).name, reason);
   } else if (!HasQuantizedValues(graph)) {
-    return {};  // a float model that is only prepared
+    return {};  // a float model that is only prepared, not quantized
   }
   return settings.target.fully_quantized ? RefuseFloats(graph, context) : Status{};
 }

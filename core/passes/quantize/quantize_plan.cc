@@ -24,7 +24,7 @@ using Kind = ir::QuantRule::Kind;
 
 bool IsReal(const ir::Type& type) { return type.dtype == ir::DType::kF32 || type.quantized(); }
 
-// Values that must have one type, as a forest.  The target may fix the type of some.
+// Values that must have one type, as a union-find forest.  The target may fix the type of some.
 class Groups {
  public:
   explicit Groups(size_t values) : parent_(values) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -38,7 +38,7 @@ class Groups {
     while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
     return at;
   }
-  // Of two different fixed types each keeps its own.
+  // Two groups with different fixed types are not joined.
   void Join(ValueId a, ValueId b) {
     const target::FixedResult *left = FixedOf(a), *right = FixedOf(b);
     if (left && right && *left != *right) return;
@@ -93,7 +93,7 @@ class Planner {
   }
   QuantRule RuleOf(const Node& node) const { return target_.QuantOf(graph_, node); }
 
-  // Whether the value's range will be known: measured, computed, or carried over.
+  // Whether the value's range will be known: measured, computed, or propagated by a same-scale op.
   bool HasRange(ValueId id) {
     if (graph_.IsConstant(id) || EntryOf(id) != nullptr) return true;
     const Node* producer = graph_.Producer(id);
@@ -102,7 +102,7 @@ class Planner {
     return kind == Kind::kFixed || kind == Kind::kSameScale;
   }
 
-  // Empty if the node can run in integers, else the sentence that says why not.
+  // "" if the node can run in integers, else the reason as a sentence.
   std::string WhyFloat(const Node& node) {
     const Settings& settings = context_.settings();
     const QuantRule rule = RuleOf(node);
@@ -112,7 +112,7 @@ class Planner {
     }
     if (rule.kind == Kind::kFloatOnly) return std::string(rule.why);
     if (rule.kind == Kind::kNotReal) return "its results are not real numbers";
-    // What the op is by itself: a target may let it keep a type, and yet it computes.
+    // Uses the op's own rule: even if a target lets the op keep a type, the op still computes.
     const Kind own = node.op->QuantOf(graph_, node).kind;
     if (std::string why = target_.WhyFloat(node.op->name, own); !why.empty()) return why;
     if (rule.kind == Kind::kSameScale && ReadsPlaces(node)) {
@@ -146,8 +146,8 @@ class Planner {
     return {};
   }
 
-  // Whether a result says where in the operand a value was found (the indices of MaxPool and TopK),
-  // and somebody reads it.
+  // Whether a result that gives positions in the operand (the indices of MaxPool and TopK) has a
+  // consumer.
   bool ReadsPlaces(const Node& node) const {
     return std::ranges::any_of(node.results, [&](ValueId result) {
       return !IsReal(graph_.type(result)) && graph_.CountUses(result) > 0;
@@ -156,7 +156,7 @@ class Planner {
 
   void Consider(NodeId id) {
     const Node& node = graph_.node(id);
-    bool computes = false;  // has a float result of its own
+    bool computes = false;  // has at least one float result
     bool quantized = false;
     for (const ValueId result : node.results) {
       computes |= graph_.type(result).dtype == ir::DType::kF32;
@@ -168,7 +168,7 @@ class Planner {
       reads |= IsRealOperand(graph_, node, i);
       quantized |= graph_.type(node.inputs[i]).quantized();
     }
-    if (quantized || !reads) return;  // an imported quantized node, or one of shapes
+    if (quantized || !reads) return;  // already quantized by import, or computes only shapes
     const std::string why = WhyFloat(node);
     if (why.empty() && computes) {
       plan_.integer[id.index] = true;
@@ -195,7 +195,7 @@ class Planner {
     return plan_.IsInteger(id) && node.op->QuantOf(graph_, node).kind == Kind::kSameScale;
   }
 
-  // Quantized data movement only pays next to an op that computes in integers.
+  // Quantizing data movement only pays if an adjacent op computes in integers.
   void DropLoneMovers() {
     std::vector<bool> fed(graph_.node_bound()), feeds(graph_.node_bound());
     std::vector<NodeId> order;
@@ -230,7 +230,7 @@ class Planner {
     }
     const bool clamp_of_one = node.op->clamps && graph_.CountUses(node.inputs[0]) == 1;
     if (rule.kind != Kind::kSameScale) {
-      // A clamp narrows the range; its producer may as well store the narrowed one.
+      // A clamp narrows the range; its producer can directly store the narrowed range.
       if (clamp_of_one && graph_.Producer(node.inputs[0]) && !groups_.FixedOf(node.inputs[0]) &&
           plan_.IsInteger(graph_.value(node.inputs[0]).producer)) {
         before_clamp_[node.inputs[0].index] = true;
@@ -241,7 +241,7 @@ class Planner {
     for (const ValueId result : node.results) {
       if (graph_.type(result).dtype == ir::DType::kF32) groups_.Join(result, node.result());
     }
-    // Without a range of its own the result has nothing but what its operands have.
+    // A result without its own range takes the parameters of its operands.
     const bool own =
         context_.settings().options.own_parameters && EntryOf(node.result()) != nullptr;
     if (clamp_of_one && !own) before_clamp_[node.inputs[0].index] = true;
@@ -270,7 +270,7 @@ class Planner {
     const Node* producer = graph_.Producer(id);
     if (producer && plan_.IsInteger(graph_.value(id).producer)) {
       const QuantRule rule = RuleOf(*producer);
-      // What was measured lies within what is possible, and is often much narrower.
+      // The measured range is within the possible one, and often much narrower.
       if (rule.kind == Kind::kFixed && (entry == nullptr || entry->min == entry->max)) {
         return rule.range;
       }
@@ -287,7 +287,7 @@ class Planner {
     return {scheme_.dtype, value.type.shape, ir::Quant::PerTensor(scale, zero_point), {}};
   }
 
-  // A value whose only consumer is a HardSigmoid needs no range beyond its linear part.
+  // If a HardSigmoid is a value's only consumer, the value needs only the op's linear range.
   void NarrowToUse(std::vector<std::optional<ir::Range>>& ranges) {
     std::vector<int32_t> members(graph_.value_bound(), 0);
     for (size_t i = 0; i < members.size(); ++i) ++members[groups_.Of({static_cast<int32_t>(i)})];
@@ -302,7 +302,7 @@ class Planner {
     }
   }
 
-  // One range a group: the widest of its members' measured ones.
+  // Chooses one range per group: the widest measured range of its members.
   Status ChooseTypes() {
     std::vector<std::optional<ir::Range>> ranges(graph_.value_bound());
     const auto widen = [&](int32_t group, const ir::Range& range) {
@@ -354,7 +354,7 @@ class Planner {
   Groups groups_;
   QuantizePlan plan_;
   profile::Scheme scheme_;
-  std::vector<bool> before_clamp_;  // by value: a clamp is its only consumer
+  std::vector<bool> before_clamp_;  // by value: its only consumer is a clamp
   std::set<std::string> missing_;
   std::vector<std::pair<ValueId, ir::Range>> payload_ranges_;
 };
@@ -382,7 +382,7 @@ bool IsFloatNode(const Graph& graph, const Node& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId input = node.inputs[i];
     if (!input || !IsRealOperand(graph, node, i)) continue;
-    // A bias waits for its final scales in float.
+    // A bias stays float until its final scales are known.
     if (is_float(input) && node.op->RoleOf(i) != Role::kBias) return true;
   }
   return false;

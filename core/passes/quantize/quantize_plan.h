@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what the quantize pass will do without changing the graph: which nodes are quantized, and
-// the type of every value.  Values that a same-scale op connects (Reshape, MaxPool, the branches of
-// a Concat) form groups that share parameters, so that no Rescale is needed where a producer can
-// compute the right type directly.
+// Decides what the quantize pass will do, without changing the graph: which nodes are quantized,
+// and the type of every value.  A same-scale op (Reshape, MaxPool, a Concat) puts its operands and
+// results into one group; a group shares parameters, so that no Rescale is needed if each producer
+// can directly compute the right type.
 #pragma once
 
 #include <optional>
@@ -18,9 +18,9 @@ struct QuantizePlan {
   std::vector<bool> integer = {};                            // by node
   std::vector<std::optional<ir::Type>> types = {};           // by value: its quantized type
   std::unordered_map<ir::NodeId, std::string> reasons = {};  // why a node stays float
-  std::vector<bool> weights_only = {};                       // by node: only its weights
+  std::vector<bool> weights_only = {};                       // by node: quantize only its weights
 
-  // Nodes added after the plan was made are Quantize, Dequantize or Rescale.
+  // Nodes added after planning are Quantize, Dequantize or Rescale.
   bool IsInteger(ir::NodeId id) const {
     return static_cast<size_t>(id.index) < integer.size() && integer[id.index];
   }
@@ -29,8 +29,8 @@ struct QuantizePlan {
   }
 };
 
-// Whether `names` (of --keep-float or --weights-only) has the node, its op, one of its results, or
-// a node of the model that it came from.
+// Whether `names` (of --keep-float or --weights-only) contains the node, its op, one of its
+// results, or an original node of the model that it computes.
 bool IsNamedBy(const std::vector<std::string>& names, const ir::Graph& graph, const ir::Node& node);
 
 Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, Context& context);
@@ -41,7 +41,7 @@ bool IsFloatNode(const ir::Graph& graph, const ir::Node& node);
 // Whether an input is a constant float weight.
 bool IsConstantWeight(const ir::Graph& graph, const ir::Node& node, size_t input);
 
-// Whether an input is a real value (float or quantized) that the node would take quantized.
+// Whether an input is a real value (float or quantized) that the node would use in quantized form.
 bool IsRealOperand(const ir::Graph& graph, const ir::Node& node, size_t input);
 
 }  // namespace octavo::passes

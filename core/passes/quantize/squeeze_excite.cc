@@ -14,10 +14,10 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-// Enough for two products, two activations, two biases and the removal and restoring of axes.
+// Two products, two activations, two biases, and ops that remove and restore axes.
 constexpr size_t kMostNodes = 16;
 
-// The mean of every channel of x.
+// Whether the node computes the mean of every channel of x.
 bool Pools(const Graph& graph, const Node& node, ValueId x) {
   if (node.input(0) != x || (!Is(node, "GlobalAveragePool") && !Is(node, "ReduceMean")))
     return false;
@@ -32,7 +32,7 @@ bool HasWeights(const Node& node) {
   return false;
 }
 
-// Whether the op that computes the gate, Reshapes aside, has a bounded result.
+// Whether the op that computes the gate's value, apart from shape changes, has a bounded result.
 bool IsGate(const Graph& graph, ValueId value) {
   using Kind = ir::QuantRule::Kind;
   while (const Node* node = graph.Producer(value)) {
@@ -48,7 +48,7 @@ class Finder {
  public:
   Finder(const Graph& graph, NodeId product, ValueId x) : graph_(graph), product_(product), x_(x) {}
 
-  // The nodes from the pool of x to `gate`; empty if other values contribute.
+  // The nodes from the pool of x to `gate`; empty if the nodes do not form such a block.
   std::vector<NodeId> Inner(ValueId gate) {
     if (!Reach(gate) || !pools_ || !weighs_ || !OnlyReadInside()) return {};
     std::vector<NodeId> nodes(nodes_.rbegin(), nodes_.rend());
@@ -103,7 +103,7 @@ SqueezeExciteBlock BlockOf(const Graph& graph, NodeId id) {
   return {};
 }
 
-// A node of the block that is float for another reason than a missing integer form on the target.
+// A node of the block that is float although the target has an integer form of it.
 NodeId FloatOf(const Graph& graph, const target::Target& target, const QuantizePlan& plan,
                const std::vector<NodeId>& nodes) {
   for (const NodeId id : nodes) {
@@ -132,8 +132,9 @@ std::optional<ir::Range> UsefulRange(const Node& node) {
   const float beta = node.attributes.Float("beta", 0.5f);
   if (!(std::fabs(alpha) > 1e-6f)) return std::nullopt;
   const float at_zero = -beta / alpha, at_one = (1 - beta) / alpha;
-  // A zero point is a whole number, which shifts the ends by up to half a step unless one of them
-  // is 0; beyond them is a step of 8 bits more, so that both are reached.
+  // A zero point is an integer, which shifts the range's ends by up to half a step unless one of
+  // them is 0.  The range is therefore extended on both sides by slightly more than one step of 8
+  // bits, so that both ends are reached.
   const float step = beta == 0 || beta == 1 ? 0 : std::fabs(at_one - at_zero) / 250;
   return ir::Range{std::min(at_zero, at_one) - step, std::max(at_zero, at_one) + step};
 }

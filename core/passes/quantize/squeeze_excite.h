@@ -3,7 +3,7 @@
 //
 //   y = x * gate(.. product(.. pool(x)))      the gate is a Sigmoid, a HardSigmoid or a clamp
 //
-// A block is quantized as a whole: if one node of it stays float, all do, so that no value is
+// A block is quantized as a whole: if one of its nodes stays float, all do, so that no value is
 // quantized and dequantized between the pool and the product.
 #pragma once
 
@@ -18,16 +18,16 @@ struct SqueezeExciteBlock {
   std::vector<ir::NodeId> inner = {};  // from the pool to the gate, in order
 };
 
-// All blocks of a graph whose inner values have no consumer outside.
+// All blocks of a graph whose inner values have no consumers outside the block.
 std::vector<SqueezeExciteBlock> SqueezeExciteBlocksOf(const ir::Graph& graph);
 
-// The operand range outside of which the result is constant (HardSigmoid): the operand's type needs
-// no more.
+// The operand range outside of which the result is constant (HardSigmoid); the operand's type needs
+// to cover no more than this range.
 std::optional<ir::Range> UsefulRange(const ir::Node& node);
 
 // Removes blocks from the plan that have a float node: on request, without a range, or with too few
-// significant bits.  Where only the target lacks an integer form of an inner op, that op alone
-// stays float: a vector costs less to convert than an image in float costs to compute.
+// significant bits.  If the only reason is that the target lacks an integer form of an inner op,
+// only that op stays float: converting a vector costs less than computing an image in float.
 void KeepBlocksWhole(const ir::Graph& graph, const target::Target& target, QuantizePlan& plan);
 
 }  // namespace octavo::passes

@@ -8,7 +8,7 @@
 namespace octavo::passes {
 namespace {
 
-// Least and greatest element of each channel along the axis.
+// Minimum and maximum of each channel along the axis.
 std::vector<ir::Range> ChannelRanges(const ir::Tensor& tensor, int axis) {
   const ir::Shape& shape = tensor.shape();
   const int64_t channels = shape[axis];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The quantized type of a constant, from its elements and the target's weight scheme.
+// The quantized type of a constant, derived from its elements and the target's weight scheme.
 #pragma once
 
 #include "core/ir/graph.h"
@@ -8,15 +8,15 @@
 
 namespace octavo::passes {
 
-// The type of a weight of `op` with output channels along `axis`; per-tensor without an axis or
-// where the target requires it.  A channel of zeros gets the mean scale of the others.
+// The type of a weight of `op` with output channels along `axis`; per-tensor without an axis or if
+// the target requires it.  A channel of zeros gets the mean of the other channels' scales.
 ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis, std::string_view op,
                     const target::Target& target);
 
 // The type of a constant data operand (an addend, a table): per-tensor.
 ir::Type ConstantType(const ir::Tensor& constant, const profile::Scheme& scheme);
 
-// Least and greatest element; {0, 0} for an empty tensor.
+// Minimum and maximum of the elements; {0, 0} for an empty tensor.
 ir::Range RangeOf(const ir::Tensor& tensor);
 
 }  // namespace octavo::passes

@@ -54,7 +54,7 @@ class Absorber {
 
   const Node* ProducerOf(const Node& node) const { return graph_.Producer(node.inputs[0]); }
 
-  // Why a Rescale stays, by what stands above it and by what reads it.
+  // Why a Rescale stays: reasons on its producer's side (above) and on its consumers' side (below).
   struct Reasons {
     std::string above = {}, below = {};
   };
@@ -146,8 +146,8 @@ class Absorber {
     if (graph_.CountUses(graph_.node(id).result()) == 0) graph_.Erase(id);
   }
 
-  // The second Rescale of a chain reads the first one's operand; for a chain that returns, that
-  // leaves one that says nothing.
+  // Connects the second Rescale of a chain to the first one's operand.  If the chain returns to its
+  // first type, the second Rescale becomes an identity.
   bool Shorten(NodeId id, const Rule& rule, Effect effect) {
     const Node& node = graph_.node(id);
     const ValueId middle = node.inputs[0];
@@ -180,7 +180,7 @@ class Absorber {
            Shorten(id, rules::kMerge, *check.effect);
   }
 
-  // The producer of the Rescale's operand computes the Rescale's type at once.
+  // Makes the producer of the Rescale's operand compute the Rescale's type directly.
   bool FoldIntoProducer(NodeId id) {
     const Node& node = graph_.node(id);
     const ValueId x = node.inputs[0];
@@ -244,8 +244,8 @@ class Absorber {
     const ValueId r = graph_.node(id).result();
     const Type from = graph_.type(x);
     const Type to = graph_.type(r);
-    if (IsOwn(reader, "Dequantize")) return false;  // into-dequantize sees to it
-    if (IsRescale(reader)) {                        // merged sees to it
+    if (IsOwn(reader, "Dequantize")) return false;  // FoldIntoDequantize handles it
+    if (IsRescale(reader)) {                        // Merge handles it
       Add(why_[id].below, fmt::format("its consumer, the Rescale '{}', stays", reader.name));
       return false;
     }
@@ -264,11 +264,11 @@ class Absorber {
     return true;
   }
 
-  // Why the producer of `x` gives no other type.
+  // Why the producer of `x` cannot compute another type.
   std::string WhyProducerKeepsType(ValueId x) const {
     const Node* producer = graph_.Producer(x);
     if (producer == nullptr) return fmt::format("no node computes '{}'", graph_.name(x));
-    if (IsRescale(*producer)) return {};  // merged says why
+    if (IsRescale(*producer)) return {};  // Merge reports the reason
     const bool moves =
         producer->op->QuantOf(graph_, *producer).kind == ir::QuantRule::Kind::kSameScale;
     return fmt::format(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes Rescales by merging them into their neighbours; the rules are in absorb.cc, that of equal
-// nodes in common_subexpressions.h, and that of --leave-integers in leave_integers.h.
+// Removes Rescales by folding them into their neighbours.  The rules are in absorb.cc, that for
+// equal nodes in common_subexpressions.h, that of --leave-integers in leave_integers.h.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,8 @@ namespace octavo::passes {
 namespace {
 
 Status Run(ir::Graph& graph, Context& context) {
-  // What is absorbed may leave nodes alike, and one of two alike has fewer readers to ask.
+  // Absorbing Rescales can make nodes identical; eliminating the duplicates first leaves fewer
+  // consumers to check.
   for (int64_t before = -1; before != context.applications();) {
     before = context.applications();
     OCTAVO_CHECK(EliminateCommonSubexpressions(graph, context, absorb_rules::kCse));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of absorb-rescales.  place-rescales applies kAbsorbRules as well, after each move.
-// t1, t2, .. are quantized types; range(t) is the real interval that t can represent, or the
-// proven range of the value where that is narrower.  A type is an implicit Relu where its range
-// ends at zero (analysis/implicit_relu.h).
+// The rules of absorb-rescales.  place-rescales also applies kAbsorbRules after each move. t1, t2,
+// .. are quantized types; range(t) is the real interval that t can represent, or the value's proven
+// range if that is narrower.  A type is an implicit Relu if its range ends at zero
+// (analysis/implicit_relu.h).
 #pragma once
 
 #include "core/passes/common_subexpressions.h"

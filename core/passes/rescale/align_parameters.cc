@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group of values that must have one type (same_type_groups.h) meets another at a Rescale.  One
-// pair of parameters for both saves the Rescale and a rounding, and may cost the readers of the
-// finer one: it is taken where the histograms say that all readers together get no more noise. What
-// is tried is first everything that Rescales join, then what one Rescale does.
+// A group is a set of values that must have one type (same_type_groups.h).  A Rescale links two
+// groups.  Sharing one pair of parameters between both saves the Rescale and a rounding, but may
+// add noise for the consumers of the group with the finer scale.  The rule therefore applies only
+// if, by the histograms, the noise of all consumers together does not grow.  It first tries all
+// groups that Rescales link together, then the two groups of each single Rescale.
 #include "core/passes/rescale/align_parameters.h"
 
 #include <algorithm>
@@ -24,14 +25,15 @@ using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
 
-// Each round but the last takes Rescales away.
+// Each round but the last removes Rescales.
 constexpr int kMaxRounds = 16;
-// Of a region of more nodes, a single link is weighed by what its own two groups meet: their
-// readers and the Rescales that leave them.
+// In a region with more nodes than this, a single link is judged only by the nodes at its own two
+// groups: their consumers and the Rescales that leave them.
 constexpr size_t kWeighedWhole = 160;
-// A region of more groups has no type for all among their own.
+// For more groups than this, the groups' own types are not candidates.
 constexpr size_t kMostStanding = 16;
-// The sum alone would let one reader pay for another whose noise is large anyway.
+// The factor by which the noise of a single consumer may grow.  A bound on the sum alone would let
+// one consumer's noise grow unnoticed if another's is large anyway.
 constexpr double kMostOfOne = 2;
 
 struct Link {
@@ -40,15 +42,16 @@ struct Link {
   int64_t elements = 0;
 };
 
-// What Rescales join: its groups, and the nodes that read or compute their values.
+// Groups that Rescales link together, and the nodes that consume or compute their values.
 struct Region {
   std::vector<Link> links = {};
   int root = -1;           // of its groups
-  std::set<int> own = {};  // its groups, if those of the root are more
+  std::set<int> own = {};  // the groups that count, if not all of the root
   std::vector<NodeId> nodes = {};
 };
 
-// What new types do to the noise of those who read: all together, and the one that gets the most.
+// The factors by which new types change the consumers' noise: of all together, and the largest
+// factor of a single one.
 struct Change {
   double together = 1, most = 1;
 
@@ -83,7 +86,7 @@ class Aligner {
         noise_(graph, groups_, context.settings(), context.findings()),
         why_(why) {}
 
-  // One round.
+  // One round; returns whether the rule was applied.
   Result<bool> Run() {
     bool applied = false;
     for (Region& region : Regions()) {
@@ -114,13 +117,13 @@ class Aligner {
       if (graph_.type(node.inputs[0]).SameQuantization(graph_.type(node.result()))) continue;
       const Link link{id, groups_.Of(node.inputs[0]), groups_.Of(node.result()),
                       graph_.type(node.result()).elements()};
-      // A group that meets itself has two types along its own paths.
+      // Skips a Rescale from a group to itself: the group has two types along its own paths.
       if (link.from >= 0 && link.to >= 0 && link.from != link.to) links.push_back(link);
     }
     return links;
   }
 
-  // What a link is weighed by.
+  // The nodes by which a single link is judged.
   Region PartOf(const Region& region, const Link& link) {
     if (region.nodes.size() <= kWeighedWhole) return region;
     if (met_.empty()) {
@@ -150,7 +153,7 @@ class Aligner {
     return region.own.empty() ? RootOf(group) == region.root : region.own.count(group) > 0;
   }
 
-  // The group that stands for all that Rescales join with this one.
+  // The union-find root of the groups that Rescales link with this one.
   int RootOf(int group) {
     while (root_[group] != group) group = root_[group] = root_[root_[group]];
     return group;
@@ -192,14 +195,14 @@ class Aligner {
     if (std::ranges::none_of(types, same)) types.push_back(type);
   }
 
-  // The types that the groups have.
+  // The current types of the groups.
   std::vector<Type> StandingTypes(const std::set<int>& groups) const {
     std::vector<Type> types;
     for (const int group : groups) AddUnlike(groups_.TypeOf(group), types);
     return types;
   }
 
-  // Those of their values' ranges taken together.
+  // Types that are calibrated on the merged histograms of the groups' values.
   std::vector<Type> CalibratedTypes(const std::set<int>& groups) {
     profile::Entry together;
     for (const int group : groups) {
@@ -252,7 +255,7 @@ class Aligner {
   struct Choice {
     std::optional<Type> best = {};
     Change least = {};
-    std::string stays = {};  // why one is no choice
+    std::string stays = {};  // why a candidate is not possible
   };
 
   void Judge(const Region& region, const std::set<int>& groups, const std::vector<double>& before,
@@ -269,7 +272,8 @@ class Aligner {
     }
   }
 
-  // One pair of parameters for all that the links join, if that is possible and good.
+  // Applies one pair of parameters to all linked groups if that is possible and the noise permits
+  // it.
   Result<bool> Try(const Region& region, const std::vector<Link>& links) {
     std::set<int> groups;
     for (const Link& link : links) groups.insert({link.from, link.to});
@@ -289,7 +293,8 @@ class Aligner {
     if (groups.size() <= kMostStanding) {
       Judge(region, groups, *before, StandingTypes(groups), choice);
     }
-    // Where the best is not asked for, one that is good says enough.
+    // If the limit forbids the rule, any good candidate suffices for the reason; no need to find
+    // the best.
     const bool enough = !allowed && choice.best && choice.least.Good();
     if (!enough) Judge(region, groups, *before, CalibratedTypes(groups), choice);
     const auto& [best, least, stays] = choice;
@@ -329,12 +334,12 @@ class Aligner {
   SameTypeGroups groups_;
   QuantizationNoise noise_;
   std::map<NodeId, std::string>& why_;
-  std::vector<int> root_ = {};  // by group, on the way to its root
-  // By group: the nodes that read or compute its values, and where they stand.
+  std::vector<int> root_ = {};  // by group: parent in the union-find forest
+  // By group: the nodes that consume or compute its values, with their positions in graph order.
   std::vector<std::vector<std::pair<int64_t, NodeId>>> met_ = {};
 };
 
-// After what the other rules said of the Rescales that stay.
+// Appends these reasons to those of other rules, for the Rescales that stay.
 void RecordReasons(const Graph& graph, const std::map<NodeId, std::string>& why, Context& context) {
   std::map<std::string, std::string> said;
   for (const Kept& kept : context.findings().kept) said[kept.node] = kept.reason;
@@ -352,8 +357,9 @@ void RecordReasons(const Graph& graph, const std::map<NodeId, std::string>& why,
 
 namespace {
 
-// Whether weights wait to be rounded: a job that stopped before merge-constants chose their
-// parameters and all others, and taken up again it must give the bytes of one run.
+// Whether weights are still pending.  Such a graph comes from a job that stopped before
+// merge-constants and has already chosen all parameters; resuming it must give the same bytes as a
+// single run.
 bool IsTakenUpAgain(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);

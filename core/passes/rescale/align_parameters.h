@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses shared parameters for values on both sides of a Rescale, together with all values that
-// same-scale ops tie to them; the Rescale is then an identity.
+// Chooses shared parameters for the values on both sides of a Rescale and for all values in their
+// groups (same_type_groups.h); the Rescale then becomes an identity.
 #pragma once
 
 #include "core/passes/pass.h"
@@ -28,8 +28,8 @@ inline constexpr Rule kUnifyParametersWithoutProfile = {
         "uniform over its type, or over its proven range",
 };
 
-// Applies both rules up to a fixpoint, with kAbsorbRules after each round, and records for each
-// Rescale that stays the reason.  Returns whether one was applied.
+// Applies both rules until neither matches, with kAbsorbRules after each round, and records the
+// reason for each Rescale that stays.  Returns whether a rule was applied.
 Result<bool> AlignParameters(ir::Graph& graph, Context& context);
 
 }  // namespace octavo::passes

@@ -16,7 +16,7 @@ using ir::ValueId;
 
 double MostCode(int bits) { return std::ldexp(1.0, bits - 1) - 1; }
 
-// The weight and the bias of a node, and which input the bias is.
+// The weight and the bias of a node, and the index of the bias input.
 struct Terms {
   ValueId weight, bias;
   size_t bias_input = 0;
@@ -33,7 +33,7 @@ Terms TermsOf(const Node& node) {
   return terms;
 }
 
-// The bias's type at s_x * s_w.
+// The bias's type at the new s_x * s_w.
 ir::Type TypeAt(const ir::Type& bias, const ir::Type& weight, const ir::Type& data) {
   ir::Type type = bias;
   for (size_t c = 0; c < type.quant->scales.size(); ++c) {
@@ -42,7 +42,7 @@ ir::Type TypeAt(const ir::Type& bias, const ir::Type& weight, const ir::Type& da
   return type;
 }
 
-// The rounded bias at another type.
+// The stored integers of a rounded bias, re-expressed for another type.
 std::vector<double> RoundedAt(const Graph& graph, ValueId bias, const ir::Type& type) {
   const ir::Quant& old = *graph.type(bias).quant;
   const auto rounded = graph.value(bias).constant->tensor.values<int32_t>();
@@ -55,15 +55,15 @@ std::vector<double> RoundedAt(const Graph& graph, ValueId bias, const ir::Type& 
   return result;
 }
 
-// The coarsest scale at which a rounded bias may be re-expressed: the error is at most a
-// thirty-second of the result's step.
+// The coarsest scale at which a rounded bias may be re-expressed: a sixteenth of the result's step,
+// so that the error is at most a thirty-second of that step.
 float Coarsest(const Graph& graph, const Node& reader, BiasScale allowed) {
   const ir::Type& result = graph.type(reader.result());
   return allowed == BiasScale::kCoarser && result.quantized() ? result.quant->scale() / 16 : 0;
 }
 
-// The float values are gone: a rounded bias can be re-expressed at a finer scale, hardly at a
-// coarser.
+// The float values no longer exist: a rounded bias can be re-expressed at a finer scale, but at a
+// coarser one only up to `coarsest`.
 std::string WhyRoundedStays(const Graph& graph, ValueId bias, const ir::Type& type, int bits,
                             float coarsest) {
   const ir::Quant& old = *graph.type(bias).quant;
@@ -108,7 +108,7 @@ std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& ty
   return {};
 }
 
-// A bias that is not rounded yet only changes its parameters.
+// A pending bias is not rounded yet; only its parameters change.
 void ReexpressPending(Graph& graph, NodeId reader, const Terms& terms, ir::Type type) {
   if (graph.CountUses(terms.bias) == 1) {
     graph.SetType(terms.bias, std::move(type));

@@ -21,7 +21,7 @@ using AtOutput = ir::RescaleRule::AtOutput;
 
 FoldCheck Refuse(std::string why) { return {.why = std::move(why)}; }
 
-// Clip; Relu's bound is the zero point in every mode.
+// True for Clip, but not for Relu: its bound is the zero point in every mode.
 bool HasBounds(const Node& node) { return node.op->clamps && node.inputs.size() > 1; }
 
 // Whether the node reads the order of elements of any type, and has no elements of its own.
@@ -57,7 +57,8 @@ bool SelectsValuesOf(const Graph& graph, const Node& node, const Type& type,
     if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
     if (!graph.type(node.inputs[i]).SameQuantization(type)) return false;
   }
-  // Another mode may round a bound otherwise than the code that has its real.
+  // Other modes may round a bound to another stored integer than the one that represents it
+  // exactly.
   return !HasBounds(node) || (mode.qlinear && ClampIsRepresentable(graph, node, type, mode));
 }
 
@@ -113,7 +114,7 @@ FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, cons
     return Refuse(fmt::format("the target does not support {} activations", Name(from.dtype)));
   }
   if (target.WantsOneType(reader.op->name)) return Refuse(target.WhyTypeStays(reader.op->name));
-  // An op with weights sums products in 32 bits.
+  // An op with weights accumulates products in 32 bits.
   if (reader.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
     return Refuse(
         fmt::format("{} '{}' would accumulate products of {} in 32 bits, which can overflow",
@@ -158,7 +159,7 @@ FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, 
       IsOwn(*producer, "Rescale")) {
     return {};
   }
-  // What is proven of the Rescale's result may be so because its operand was clamped.
+  // The proven range of the Rescale's result may follow from the clamp of its operand.
   Type kept = to;
   kept.range.reset();
   FoldCheck check{.effect = EffectOfOmitting(kept, from, *target.numerics)};
@@ -184,7 +185,7 @@ FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, 
 FoldCheck CanMerge(const Type& from, const Type& middle, const Type& to, const numerics::Mode& mode,
                    std::string_view name) {
   if (SameResults({&from, &middle, &to}, {&from, &to}, mode)) return {.effect = Effect::kExact};
-  Type whole = to;  // what is proven of it may be so because of `middle`
+  Type whole = to;  // its proven range may follow from `middle`
   whole.range.reset();
   if (std::string why = WhyReluStays(middle, {&from, &whole}, mode, name); !why.empty()) {
     return Refuse(std::move(why));

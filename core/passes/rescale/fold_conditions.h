@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a Rescale can be folded into its producer or consumer, or merged with another Rescale:
-// the conditions of these rules except for the number of consumers.  absorb-rescales checks them
-// before it applies a rule, place-rescales to know where a Rescale costs nothing.
+// the conditions of these rules, except for the number of consumers.  absorb-rescales checks them
+// before it applies a rule; place-rescales uses them to find where a Rescale costs nothing.
 #pragma once
 
 #include <optional>
@@ -20,13 +20,13 @@ struct FoldCheck {
   bool depends_on_order = false;  // the consumer does, and reads elements of any type
 };
 
-// Whether the consumer of Rescale(x : from) : to can read x instead.  Does not check the bias: see
+// Whether the consumer of Rescale(x : from) : to can use x instead.  Does not check the bias: see
 // WhyBiasStays (bias_rescale.h).
 FoldCheck CanFoldIntoConsumer(const ir::Graph& graph, const target::Target& target,
                               const ir::Use& use, const ir::Type& from, const ir::Type& to);
 
 // Whether a consumer of type `to` accepts a value that is computed in `from` instead: the same
-// conditions, but no clamp of a Rescale is lost.
+// conditions, except that no clamp of a Rescale can be lost.
 FoldCheck ConsumerAccepts(const ir::Graph& graph, const target::Target& target, const ir::Use& use,
                           const ir::Type& from, const ir::Type& to);
 
@@ -34,7 +34,8 @@ FoldCheck ConsumerAccepts(const ir::Graph& graph, const target::Target& target, 
 FoldCheck CanFoldIntoProducer(const ir::Graph& graph, const target::Target& target,
                               ir::ValueId value, const ir::Type& from, const ir::Type& to);
 
-// Whether Rescale(Rescale(x : from) : middle) : to can be one Rescale; `name` is the value between.
+// Whether Rescale(Rescale(x : from) : middle) : to can become one Rescale; `name` is the middle
+// value.
 FoldCheck CanMerge(const ir::Type& from, const ir::Type& middle, const ir::Type& to,
                    const numerics::Mode& mode, std::string_view name = {});
 

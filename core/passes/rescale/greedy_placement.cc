@@ -14,7 +14,7 @@ using ir::Type;
 using ir::ValueId;
 using AtInput = ir::RescaleRule::AtInput;
 
-// The type below the Rescales on all data operands, or nothing where they differ.
+// The common operand type of the Rescales on all data operands; nullopt if the types differ.
 std::optional<Type> CommonSource(const Graph& graph, const Node& node, int64_t& elements) {
   std::optional<Type> common;
   elements = 0;
@@ -42,8 +42,7 @@ bool EveryReaderAbsorbs(const Graph& graph, ValueId value) {
   return true;
 }
 
-// The type that the node's result has once the Rescales above the node stand below it, where they
-// are to sink.
+// If the Rescales before the node are to sink: the type of the node's result after that.
 std::optional<Type> TypeOnceSunk(const Graph& graph, const Node& node, Context& context) {
   if (node.op->rescale.at_input != AtInput::kSink || node.results.size() != 1) return {};
   const ValueId y = node.result();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Greedy placement by single moves: a Rescale sinks where fewer elements are then converted or a
-// consumer can fold it, and Rescales are folded into their neighbours, up to a fixpoint.  The
-// baseline of place-rescales, and its result if that finds no better one.
+// Greedy placement by single moves: a Rescale sinks if fewer elements are then converted or a
+// consumer can fold it, and Rescales are folded into their neighbours, until no move applies.  This
+// is the baseline of place-rescales, and its result if place-rescales finds no better one.
 #pragma once
 
 #include "core/passes/pass.h"
@@ -16,7 +16,7 @@ inline constexpr Rule kSink = {
     .condition = "the Rescales of all operands are equal; the placement converts fewer elements",
 };
 
-// Whether a Rescale would sink, so that PlaceGreedily would change the graph at all.
+// Whether any Rescale would sink, that is, whether PlaceGreedily would change the graph.
 bool SinksGreedily(const ir::Graph& graph, const Settings& settings);
 
 Status PlaceGreedily(ir::Graph& graph, Context& context);

@@ -20,7 +20,7 @@ using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
 
-constexpr int kMostSteps = 32;  // that a Rescale may go to where it gains
+constexpr int kMostSteps = 32;  // ops that a Rescale may move past to reach a gain
 
 bool PerChannel(const Type& type) { return type.quantized() && !type.quant->per_tensor(); }
 
@@ -51,10 +51,10 @@ class ChannelMover {
     moved_ = false;
   }
 
-  // ------------------------------------------------------------ down
+  // ------------------------------------------------------------ sinking
 
-  // The Rescales that alone feed the data operands; none where one has other readers, or where
-  // every type is per-tensor.
+  // The Rescales that produce the data operands and have no other consumers.  Empty if an operand
+  // has another producer, a Rescale has other consumers, or every type is per-tensor.
   std::vector<NodeId> Feeding(const Node& move) const {
     std::vector<NodeId> rescales;
     bool per_channel = false;
@@ -73,13 +73,14 @@ class ChannelMover {
     for (size_t k = 0; k < values.size(); ++k) graph_.SetInput(move, operands[k], values[k]);
   }
 
-  // What each result of the move is where it reads `sources`; empty where no type says it.
+  // The types of the move's results if it consumes `sources`; empty if some result cannot have a
+  // type.
   std::vector<Type> TypesOf(NodeId id, const std::vector<ValueId>& sources) {
     std::vector<ValueId> operands;
     for (const size_t i : DataInputs(graph_.node(id))) {
       operands.push_back(graph_.node(id).inputs[i]);
     }
-    SetOperands(id, sources);  // an op of several operands asks the graph for all
+    SetOperands(id, sources);  // the axis rule looks up all operands in the graph
     std::vector<Type> types;
     for (size_t k = 0; k < graph_.node(id).results.size(); ++k) {
       if (const std::optional<Type> type = TypeOf(graph_.node(id), k)) types.push_back(*type);
@@ -89,7 +90,7 @@ class ChannelMover {
     return all ? types : std::vector<Type>();
   }
 
-  // What all operands, as they stand, say of one result.
+  // The type of one result by the current types of all operands; nullopt if they disagree.
   std::optional<Type> TypeOf(const Node& move, size_t result) const {
     std::optional<Type> common;
     for (const size_t i : DataInputs(move)) {
@@ -107,8 +108,8 @@ class ChannelMover {
     return move.op->rescale.why_not ? move.op->rescale.why_not(graph_, move, from, to) : "";
   }
 
-  // Whether Rescale(result : from) would be taken by all that reads it, or go on to where it is,
-  // or to where it converts fewer elements than `elements`.
+  // Whether Rescale(result : from) is a gain: if all its consumers can fold it, or if it can sink
+  // further to where one can, or to where it converts fewer elements than `elements`.
   bool Gains(ValueId result, const Type& from, int64_t elements, int steps) const {
     const Type& to = graph_.type(result);
     if (to.elements() < elements) return true;
@@ -205,10 +206,10 @@ class ChannelMover {
     context_.Checkpoint(graph_);
   }
 
-  // ------------------------------------------------------------ up
+  // ------------------------------------------------------------ hoisting
 
-  // Whether Rescale(x) : to would be taken by what computes x, or go on to where it is, or to
-  // where it converts fewer elements than `elements`.
+  // Whether Rescale(x) : to is a gain: if the producer of x can fold it, or if it can be hoisted
+  // further to where one can, or to where it converts fewer elements than `elements`.
   bool GainsAbove(ValueId x, const Type& to, int64_t elements, int steps) const {
     if (graph_.type(x).elements() < elements) return true;
     const Node* producer = graph_.Producer(x);
@@ -223,7 +224,7 @@ class ChannelMover {
     return before && GainsAbove(producer->inputs[0], *before, elements, steps - 1);
   }
 
-  // What a move would read where it is to give `to`.
+  // The operand type with which a move computes a result of type `to`.
   std::optional<Type> TypeAbove(const Node& move, const Type& to) const {
     if (!Moves(graph_, move)) return std::nullopt;
     const Type& x = graph_.type(move.inputs[0]);
@@ -274,7 +275,7 @@ class ChannelMover {
 
   Graph& graph_;
   Context& context_;
-  NodeId hoisted_ = {};  // the Rescale as it stands after Raise
+  NodeId hoisted_ = {};  // the Rescale that Hoist inserted last
   bool moved_ = false;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Moves Rescales from or to a per-channel type past data movement, one op at a time; each op's own
-// axis rule (core/ops/axis_rule.h) tracks the axis.  The joint placement of place-rescales does not
-// move them, since its labels are per-tensor.
+// axis rule (core/ops/shared/axis_rule.h) tracks the axis.  The joint placement of place-rescales
+// does not move them, because its labels are per-tensor.
 #pragma once
 
 #include "core/passes/pass.h"
@@ -29,7 +29,8 @@ inline constexpr Rule kHoistPerChannel = {
         "it",
 };
 
-// Moves them where fewer elements are converted or a neighbour can fold them, then folds them.
+// Moves such Rescales if fewer elements are then converted or a neighbour can fold them; then folds
+// them.
 Status MoveChannelRescales(ir::Graph& graph, Context& context);
 
 }  // namespace octavo::passes

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the positions of Rescales such that the fewest elements are converted.  sink and hoist
-// are not applied one by one up to a fixpoint, which may be a local optimum: placement/solve.h
-// finds the least total, and the graph is changed to that.  Then the rules of absorb_rules.h fold
-// what has become adjacent, and shared parameters remove some of the Rescales that are left
-// (align_parameters.h).
+// Places Rescales such that the fewest elements are converted.  Applying sink and hoist one by one
+// up to a fixpoint could end in a local optimum; instead, placement/solve.h finds the least total,
+// and this pass changes the graph accordingly.  Then the rules of absorb_rules.h fold Rescales that
+// have become adjacent to producers or consumers, and shared parameters remove some of the
+// remaining ones (align_parameters.h).
 #include <algorithm>
 #include <cstdlib>
 #include <iterator>
@@ -39,7 +39,7 @@ constexpr Rule kCse = {
     .effect = Effect::kExact,
 };
 
-// After merging, Rescales may be able to move further; each round but the last reduces the total.
+// Merging may leave Rescales that can move further; each round but the last reduces the total.
 constexpr int kMaxRounds = 4;
 
 constexpr Rule kRules[] = {kSink,
@@ -60,8 +60,8 @@ RescaleTotal TotalOf(const Graph& graph) {
   return total;
 }
 
-// Warns about a part that is too large to be solved exactly; it is named after its first op that
-// moves.
+// Warns of each part that is too large to be solved exactly; names the first op in it that can
+// move.
 void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
                        const placement::Solution& solution, Context& context) {
   for (const placement::Part& part : solution.parts) {
@@ -78,8 +78,8 @@ void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
   }
 }
 
-// One round; false if no move is better.  Before its first change the graph is copied to
-// `original`, unless that is null or has a value.
+// One round.  False if the current placement is already as good.  Copies the graph to `original`
+// before changing it, if `original` is given and still empty.
 Result<bool> Place(Graph& graph, Context& context, std::optional<Graph>* original) {
   const placement::GraphRegion region = placement::RegionOf(graph);
   const auto none = [](const auto& standing) { return standing.empty(); };
@@ -119,7 +119,8 @@ Status PlaceBest(Graph& graph, Context& context, std::optional<Graph>* original 
   return {};
 }
 
-// The total after greedy placement; a graph in which that does nothing is not copied.
+// The total that would remain after single moves.  Copies the graph only if there is a move to
+// make.
 Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const RescaleTotal& total,
                                      const Context& context) {
   if (!SinksGreedily(graph, context.settings())) return total;
@@ -130,7 +131,7 @@ Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const RescaleTotal& tot
   return TotalOf(copy);
 }
 
-// Alternates greedy and joint placement until neither reduces the total.
+// Alternates single moves and the joint placement until neither reduces the total.
 Status Settle(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds; ++round) {
     const RescaleTotal total = TotalOf(graph);
@@ -151,7 +152,7 @@ bool HasChannels(const Graph& graph) {
   return false;
 }
 
-// Moves per-channel Rescales, which the joint placement does not move, while that reduces the
+// Moves the per-channel Rescales, which the joint placement skips, as long as this reduces the
 // total.
 Status MoveChannels(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds && HasChannels(graph); ++round) {
@@ -160,7 +161,7 @@ Status MoveChannels(Graph& graph, Context& context) {
     Context aside_context(context.settings(), aside, "place-rescales");
     OCTAVO_CHECK(MoveChannelRescales(copy, aside_context));
     if (!(TotalOf(copy) < TotalOf(graph))) {
-      // The reasons why the remaining Rescales stay.
+      // Keeps the reasons for the Rescales that stay.
       std::ranges::move(aside.kept, std::back_inserter(context.findings().kept));
       break;
     }
@@ -184,7 +185,8 @@ Status Run(Graph& graph, Context& context) {
   OCTAVO_CHECK(PlaceBest(graph, context, &original));
   const bool placed = original.has_value();
   if (placed && figures.greedy < TotalOf(graph)) {
-    // Merges made by greedy placement can allow moves that the original paths did not.
+    // Single moves were better: their merges can open ways that the paths of the original graph
+    // lack.
     graph = *std::move(original);
     findings.ledger.resize(entries);
     findings.kept.resize(kept);

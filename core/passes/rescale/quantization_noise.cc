@@ -30,7 +30,7 @@ std::vector<Bin> BinsOf(const profile::Histogram& histogram) {
   return bins;
 }
 
-// The sum of f(real) over the histogram, a bin's values taken to lie in its middle.
+// The sum of f(real) over the histogram; each bin counts with its middle value.
 template <class F>
 double SumOf(const std::vector<Bin>& bins, const F& f) {
   double sum = 0;
@@ -58,12 +58,12 @@ double ErrorOf(const std::vector<Bin>& bins, double total, const ir::Range& limi
   return SumOf(bins, error) / total;
 }
 
-// Both contain zero.
+// Both ranges contain zero.
 ir::Range Intersection(const ir::Range& a, const ir::Range& b) {
   return {std::max(a.min, b.min), std::min(a.max, b.max)};
 }
 
-// A 16-bit type is sampled at this many values.
+// The number of sample values of a 16-bit type.
 constexpr int64_t kAssumedValues = 1024;
 
 float RealOf(const Type& type, int64_t code) {
@@ -86,7 +86,7 @@ double HoldingError(const profile::Histogram& histogram, const ir::Range& limits
 }
 
 std::string QuantizationNoise::WhyLimitStays(ValueId id, const Type& type) {
-  if (assumes_) return {};  // only data can tell a limit from a narrow type
+  if (assumes_) return {};  // only data can distinguish a limit from a narrow type
   const Node* producer = graph_.Producer(id);
   const ValueId values = IsOwn(producer, "Rescale") ? producer->inputs[0] : id;
   const Type& own = graph_.type(id);
@@ -120,7 +120,7 @@ const profile::Histogram* QuantizationNoise::Of(ValueId id) {
       return at->second.empty() ? nullptr : &at->second;
     }
   }
-  // A graph output's name is that of the dequantized value.
+  // A graph output has the name of the dequantized value.
   for (const ir::Use& use : graph_.value(id).uses) {
     const Node& reader = graph_.node(use.node);
     if (!IsOwn(reader, "Dequantize")) continue;
@@ -164,7 +164,7 @@ std::optional<QuantizationNoise::Power> QuantizationNoise::Result(
     const Node& node, ValueId id, const std::map<ValueId, Power>& held,
     const std::function<const Type&(int)>& type_of) {
   const Type& type = type_of(groups_.Of(id));
-  const ir::Range own = RangeHeldBy(graph_.type(id));  // as the graph stands
+  const ir::Range own = RangeHeldBy(graph_.type(id));  // in the current graph
   if (IsRescale(node)) {
     const ValueId x = node.inputs[0];
     const ir::Range limits =
@@ -177,7 +177,7 @@ std::optional<QuantizationNoise::Power> QuantizationNoise::Result(
     return Power{before->second.noise + again->noise, again->signal};
   }
   if (!groups_.IsSameScale(node)) return MadeAt(id, own, type);
-  // The mean over the operands, weighted by their numbers of elements.
+  // The mean of the operands, weighted by their element counts.
   Power sum;
   double elements = 0;
   for (const ValueId input : node.inputs) {
@@ -210,7 +210,7 @@ std::optional<std::vector<double>> QuantizationNoise::Ratios(
         if (!made) return std::nullopt;
         held[input] = *made;
       }
-      // A Rescale that leaves the groups represents its readers.
+      // A Rescale that leaves the groups represents its consumers.
       if (groups_.IsSameScale(node) || (IsRescale(node) && counts(node.result()))) continue;
       const Power& power = held.at(input);
       ratios.push_back(power.signal > 0 ? power.noise / power.signal : 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates the quantization noise at consumers for given types, from the histograms of a profile:
-// the noise that roundings and clamps add between the producer of a value and its consumer.
+// The quantization noise at consumers under given types, by the histograms of a profile: the noise
+// of roundings and clamps between a value's producer and its consumers.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ namespace octavo::passes {
 // The range that a per-tensor type can represent.
 ir::Range RangeHeldBy(const ir::Type& type);
 
-// The mean squared error of quantizing the histogram's values, clamped to `limits` before, to
+// The mean squared error of clamping the histogram's values to `limits` and then quantizing them to
 // `type`: a twelfth of the squared step within the range of the type, the squared distance outside
 // of it.
 double HoldingError(const profile::Histogram& histogram, const ir::Range& limits,
@@ -26,12 +26,12 @@ double HoldingError(const profile::Histogram& histogram, const ir::Range& limits
 
 class QuantizationNoise {
  public:
-  // A histogram bin: `count` values, taken to be `middle`.
+  // A histogram bin: `count` values, represented by `middle`.
   struct Bin {
     double middle = 0, count = 0;
   };
 
-  // Refers to all arguments; the graph must not change.
+  // All arguments must outlive this object; the graph must not change.
   QuantizationNoise(const ir::Graph& graph, const SameTypeGroups& groups, const Settings& settings,
                     const Findings& findings)
       : graph_(graph),
@@ -40,23 +40,23 @@ class QuantizationNoise {
         assumes_(settings.profile == nullptr),
         mode_(*settings.target.numerics) {}
 
-  // True without a profile: each value is then assumed uniform over the range of its type, or over
-  // its proven range.
+  // True without a profile: each value is then assumed to be uniform over the range of its type, or
+  // over its proven range.
   bool assumes() const { return assumes_; }
 
-  // The histogram of a value, dequantized; null where the profile has none.
+  // The histogram of a value, dequantized; null if the profile has none.
   const profile::Histogram* Of(ir::ValueId id);
 
-  // The noise-to-signal ratio of each consumer of values in the groups that count, if each group
-  // had the type `type_of`; `nodes` are all producers and consumers of the groups, in the graph's
-  // order. Nothing where a histogram is missing, which `missing` then names.
+  // The noise-to-signal ratio at each consumer of values in the groups that count, if each group
+  // had the type `type_of`; `nodes` are all producers and consumers of the groups, in graph order.
+  // nullopt if a histogram is missing; `missing` then names the value.
   std::optional<std::vector<double>> Ratios(const std::vector<ir::NodeId>& nodes,
                                             const std::function<bool(int)>& group_counts,
                                             const std::function<const ir::Type&(int)>& type_of);
   const std::string& missing() const { return missing_; }
 
-  // "" unless the value's own type clips it, by the profile, where `type` would not; else the
-  // reason. Such a type may be all that is left of a Clip.
+  // The reason if, by the profile, the value's own type clips values that `type` would not clip;
+  // else "". Such a type may be the only remaining trace of a Clip.
   std::string WhyLimitStays(ir::ValueId id, const ir::Type& type);
 
  private:
@@ -71,7 +71,7 @@ class QuantizationNoise {
   bool assumes_ = false;
   const numerics::Mode& mode_;
   std::map<ir::ValueId, profile::Histogram> made_ = {};  // of constants, and assumed ones
-  std::unordered_map<const profile::Histogram*, std::vector<Bin>> bins_ = {};  // not empty ones
+  std::unordered_map<const profile::Histogram*, std::vector<Bin>> bins_ = {};  // nonempty bins
   std::string missing_ = {};
 
   const profile::Histogram* Assumed(ir::ValueId id);

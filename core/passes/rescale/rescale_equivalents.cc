@@ -24,8 +24,8 @@ using ir::Type;
 using ir::ValueId;
 using numerics::Mode;
 
-// The integer definition of a mean of one element multiplies by s_x / s_y, where a Rescale
-// multiplies and divides: whether all results agree.
+// The integer definition of a mean of one element multiplies by s_x / s_y, but a Rescale multiplies
+// by s_x and divides by s_y.  Returns whether all results agree.
 bool MeanOfOneIsRescale(const Type& from, const Type& to) {
   if (!from.quant->per_tensor() || !to.quant->per_tensor() || ir::SizeOf(from.dtype) > 2) {
     return false;
@@ -39,7 +39,7 @@ bool MeanOfOneIsRescale(const Type& from, const Type& to) {
   return true;
 }
 
-// The operand whose real values the node returns unchanged.
+// The operand that the node returns with unchanged real values; invalid if there is none.
 ValueId RescaledOperand(const Graph& graph, const Node& node, const Settings& settings) {
   const Mode& mode = *settings.target.numerics;
   const bool pairs = mode.rescale_is_quantize_of_dequantize;

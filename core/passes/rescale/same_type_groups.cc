@@ -108,7 +108,7 @@ Status Retype(Graph& graph, const std::vector<ValueId>& members, const Type& typ
   for (const ValueId id : members) {
     Type own = type;
     own.shape = graph.type(id).shape;
-    own.range.reset();  // a proven range holds for the old type
+    own.range.reset();  // a proven range applies only to the old type
     const std::vector<ir::Use> uses = graph.value(id).uses;
     for (const ir::Use& use : uses) {
       if (graph.node(use.node).op->RoleOf(use.input) != ir::Role::kData) continue;

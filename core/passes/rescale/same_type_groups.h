@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of values that same-scale ops connect: operands and result of a Concat or a MaxPool, and
-// on a target that requires it the operands of an Add.  A type can only change for a whole group.
+// Groups of values that same-scale ops require to have one type: operands and result of a Concat or
+// a MaxPool and, on a target that requires it, the operands of an Add.  A type can only change for
+// a whole group.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace octavo::passes {
 
-// The groups of a graph; float values and values of per-channel types are in none.
+// The groups of a graph; float values and values of per-channel types belong to no group.
 class SameTypeGroups {
  public:
   SameTypeGroups(const ir::Graph& graph, const target::Target& target);
@@ -24,7 +25,7 @@ class SameTypeGroups {
   const ir::Type& TypeOf(int group) const { return graph_.type(members_[group].front()); }
   // Whether operands and results of the node must have identical quantization parameters.
   bool IsSameScale(const ir::Node& node) const;
-  // "" if the group can have the dtype and parameters of `type`, else the reason.
+  // "" if the group can have the dtype and parameters of `type`; else the reason.
   std::string WhyStays(int group, const ir::Type& type) const;
 
  private:
@@ -37,8 +38,8 @@ class SameTypeGroups {
   std::string WhyReaderStays(const ir::Use& use, ir::ValueId id, const ir::Type& type) const;
 };
 
-// Gives all members the dtype and parameters of `type`, which WhyStays must allow, and re-expresses
-// the biases of their consumers.
+// Sets the dtype and parameters of all members to those of `type`, which WhyStays must allow, and
+// re-expresses the biases of their consumers.
 Status Retype(ir::Graph& graph, const std::vector<ir::ValueId>& members, const ir::Type& type,
               int bias_bits);
 
