@@ -44,6 +44,11 @@ export async function openModel(path, {optimizations = 'all', doubleQdqRemover =
   });
 }
 
+// As a user opens a model who sets no option.
+export async function openWithDefaults(path) {
+  return ort.InferenceSession.create(path);
+}
+
 function toTensor({dtype, shape, data}) {
   return new ort.Tensor(dtype, data, shape);
 }
