@@ -43,7 +43,7 @@ bool PassesOn(const Node& node, int input) {
 // Whether they reach them in their order, without other elements and without another rounding.
 bool KeepsElements(const Node& node) { return IsOwn(node, "Dequantize") || MovesOne(node); }
 
-// What reads a value, itself or what moved its elements.
+// The consumers of a value, direct or through data movement.
 struct OrderUses {
   std::vector<Use> uses = {};
   // By value reached: whether its elements are those of the first.
@@ -125,7 +125,7 @@ bool SamePlaces(const Elements& before, const Elements& after, const Elements& o
     if (equality && was.empty() && is.empty()) continue;
     if (was.begin() != is.begin() || was.end() != is.end()) return false;
   }
-  // What selects elements on the way (MaxPool) selects the same only then.
+  // Only then do ops on the way that select elements (MaxPool) select the same ones.
   return std::ranges::is_sorted(before) && std::ranges::is_sorted(after);
 }
 

@@ -17,7 +17,7 @@ namespace octavo::passes {
 // elements (TopK, MaxPool) counts only if a result other than the moved elements is used.
 bool DependsOnOrder(const ir::Graph& graph, const ir::Node& node);
 
-// Whether the node asks only if two elements are equal.
+// Whether the node only compares elements for equality.
 bool TestsEquality(const ir::Node& node);
 
 // The value whose elements `value` has in another place or, past a Dequantize, as real values:

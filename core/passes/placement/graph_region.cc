@@ -58,7 +58,7 @@ class Extractor {
   void FindDepth(const Node& rescale) {
     const ValueId x = rescale.inputs[0], r = rescale.result();
     if (!IsPlain(graph_.type(x)) || !IsPlain(graph_.type(r))) return;
-    // It stands for a name that no other node can give.
+    // It gives a graph output its name, which no other node can.
     if (graph_.IsOutput(r) && graph_.type(x).SameQuantization(graph_.type(r))) return;
     if (depth_of_[x.index] < kMaxSteps) depth_of_[r.index] = depth_of_[x.index] + 1;
   }

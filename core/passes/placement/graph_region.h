@@ -27,7 +27,7 @@ struct GraphRegion {
   };
   std::vector<ir::ValueId> values = {};
   std::vector<std::vector<End>> ways = {};
-  // By item: the Rescales of the value, each after that which it reads, with its labels.
+  // By item: the Rescales of the value in the order of their chain, with their labels.
   struct Standing {
     ir::NodeId rescale = {};
     std::vector<int> labels = {};

@@ -58,7 +58,7 @@ class Writer {
     standing_.assign(value.stages.size(), NodeId{});
     values_[from] = own;
     if (positions_[value.producer.site] != 0 && graph_.IsOutput(own)) {
-      // Its Rescales sink below it, and the last of them gives the output.
+      // Its Rescales sink below it, and the last of them computes the output.
       values_[from] =
           graph_.Interpose(own, graph_.UniqueName(graph_.name(own) + ".kept"), TypeAt(item, from),
                            {.op = ops::FindOp("Rescale", "octavo")});
@@ -81,7 +81,7 @@ class Writer {
     }
   }
 
-  // Lets the Rescale give the value of that stage, unless another one does.
+  // Uses the Rescale for the value of that stage, unless another one is used already.
   void Keep(const GraphRegion::Standing& standing, int stage) {
     unread_.push_back(standing.rescale);
     if (stage < 0) return;
@@ -92,7 +92,7 @@ class Writer {
     }
     NodeId alike = standing.rescale;
     if (standing.is_output) {
-      if (graph_.IsOutput(graph_.node(place).result())) return;  // each gives its own
+      if (graph_.IsOutput(graph_.node(place).result())) return;  // each computes its own
       std::swap(place, alike);
     }
     alike_.emplace_back(graph_.node(alike).result(), graph_.node(place).result());
@@ -155,7 +155,7 @@ class Writer {
   const Built& built_;
   const Positions& positions_;
   std::vector<ValueId> values_;                       // by stage of the item at hand
-  std::vector<NodeId> standing_;                      // likewise: a Rescale that gives it already
+  std::vector<NodeId> standing_;                      // likewise: the Rescale used for it
   std::vector<std::pair<ValueId, ValueId>> alike_;    // results of like Rescales, and of the first
   std::vector<NodeId> unread_;                        // Rescales that may have lost their readers
   std::vector<std::pair<ValueId, ValueId>> outputs_;  // and the values that they are now

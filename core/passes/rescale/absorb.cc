@@ -81,7 +81,7 @@ class Absorber {
     return !graph_.IsOutput(r) || CanBecomeOutput(graph_, to);
   }
 
-  // Readers of the Rescale's result read `to`; the Rescale goes.  An output keeps its name.
+  // Makes readers of the Rescale's result read `to` and removes it.  An output keeps its name.
   void Replace(NodeId id, ValueId to) {
     const ValueId r = graph_.node(id).result();
     if (graph_.IsOutput(r)) return ComputeAsOutput(graph_, r, to);
@@ -212,7 +212,7 @@ class Absorber {
     return IsOwn(producer, "Quantize") && graph_.IsConstant(producer->inputs[0]);
   }
 
-  // A constant that is not rounded yet can be given parameters for these readers alone.
+  // A constant that is not rounded yet can have parameters of its own for these readers.
   bool RequantizeConstant(NodeId id, const FoldCheck& check) {
     if (!Allowed(why_[id].above, check, rules::kFoldIntoQuantize)) return false;
     const Node& node = graph_.node(id);

@@ -113,7 +113,7 @@ class Aligner {
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
       if (!IsRescale(node)) continue;
-      // It gives a value the name of an output, and would stay.
+      // The Rescale only gives a value the name of an output, so it would stay.
       if (graph_.type(node.inputs[0]).SameQuantization(graph_.type(node.result()))) continue;
       const Link link{id, groups_.Of(node.inputs[0]), groups_.Of(node.result()),
                       graph_.type(node.result()).elements()};

@@ -37,8 +37,8 @@ FoldCheck CanFoldIntoOrder(const Graph& graph, const ir::Use& use, const Type& f
   return {.effect = effect, .why = std::move(why), .depends_on_order = true};
 }
 
-// An index has no bound in LSBs: where `why` says that one may change, nothing less than
-// new-parameters allows it.
+// The change of an index has no bound in LSBs: if `why` is a reason that one may change, the effect
+// is new-parameters.
 FoldCheck WithOrder(FoldCheck check, std::string why) {
   if (why.empty()) return check;
   check.effect = Effect::kNewParameters;
