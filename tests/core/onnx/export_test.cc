@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/ir/qdq_notes.h"
 #include "core/onnx/wire/model_proto.h"
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"
@@ -35,8 +36,9 @@ std::string Printed(const ir::Graph& graph) { return text::Print(graph, {.old_na
 std::string ThereAndBack(const ir::Graph& graph, const ExportOptions& options = {}) {
   const auto exported = ExportModel(graph, options);
   if (!exported) return "export: " + exported.error().message;
-  const auto imported = test::ImportFolded(Blob(exported->model));
+  auto imported = test::ImportFolded(Blob(exported->model));
   if (!imported) return "import: " + imported.error().message;
+  imported->graph.metadata.erase(ir::kQdqFloatsKey);  // fold-qdq's note for move-quantize
   return Printed(imported->graph);
 }
 
