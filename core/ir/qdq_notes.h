@@ -17,8 +17,10 @@ inline constexpr std::string_view kQdqWriterOther = "other";
 // removes it once data movement has been settled; until then such ops may still become integer ops.
 inline const std::string kQdqFloatsKey = "octavo.qdq_floats";
 
-// The names of the float biases that Octavo's exporter left to be quantized at s_x * s_w, as a JSON
-// list.  A model carries it in its metadata_props.
+// Names of float biases of integer ops in a model that Octavo exported before its last pass, as
+// JSON lists in the model's metadata_props: those that only have to be rounded, at s_x * s_w, and
+// those that specialize-bias has not seen yet.
 inline const std::string kPendingBiasKey = "octavo.pending";
+inline const std::string kFloatBiasKey = "octavo.float_bias";
 
 }  // namespace octavo::ir

@@ -45,6 +45,10 @@ Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
            .progress = [&](int64_t done, int64_t total) { job.Report("integer-run", done, total); },
            .kept = quantized.kept.samples.empty() ? nullptr : &quantized.kept},
           *job.settings.pool, job.settings.stop));
+  // Lowering computes values that the model does not have.
+  std::erase_if(compared.figures->values, [&](const v1::ValueNumerics& value) {
+    return !quantized.model_names.contains(value.name());
+  });
   return compared;
 }
 

@@ -21,6 +21,15 @@ void AddSnapshot(const std::string& pass, const ir::Graph& graph, Rewriting& rew
                                  Blob(text::Print(graph, print))});
 }
 
+Names NamesOf(const ir::Graph& graph) {
+  Names names;
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (!value.erased) names.insert(value.name);
+  }
+  return names;
+}
+
 bool HasGate(const Options& options) {
   return options.require_sqnr > 0 || options.require_cosine > 0;
 }
@@ -62,6 +71,7 @@ Result<Imported> ImportModel(const JobContext& job) {
   Rewriting& rewriting = imported.rewriting;
   OCTAVO_TRY(loaded, ReadModel(load));
   rewriting.graph = std::move(loaded.model.graph);
+  imported.names = NamesOf(rewriting.graph);
   for (const onnx::ImportWarning& warning : loaded.model.warnings) {
     rewriting.findings.warnings.push_back({warning.code, warning.message, warning.node});
   }
@@ -90,6 +100,7 @@ Result<Prepared> Prepare(const JobContext& job, Imported imported) {
       .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
   prepared.samples = std::move(loaded.samples);
   prepared.digest = loaded.digest;
+  prepared.model_names = std::move(imported.names);
   prepared.quantized_model = HasQuantizedValues(rewriting.graph);
   prepared.rescales = CountRescales(rewriting.graph);
   if (job.request.profile) prepared.names.emplace(rewriting.graph);

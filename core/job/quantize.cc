@@ -13,6 +13,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   Quantized result{.rewriting = std::move(prepared.rewriting),
                    .samples = std::move(prepared.samples),
                    .digest = prepared.digest,
+                   .model_names = std::move(prepared.model_names),
                    .before = std::move(prepared.model),
                    .rescales_before = prepared.rescales,
                    .quantized_model = prepared.quantized_model,

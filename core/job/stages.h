@@ -66,8 +66,12 @@ struct Rewriting {
 Status RunPhases(const JobContext& job, std::string_view stage,
                  std::initializer_list<passes::Phase> phases, Rewriting& rewriting);
 
+// Names of a model's values.
+using Names = std::set<std::string, std::less<>>;
+
 struct Imported {
   Loaded loaded = {};  // its graph has moved to `rewriting`
+  Names names = {};    // of the model, before any pass
   Rewriting rewriting = {};
 };
 // kUsage if the options need samples or a profile and the request has none.
@@ -77,6 +81,7 @@ struct Prepared {
   Rewriting rewriting = {};
   data::Samples samples = {};
   std::shared_future<std::string> digest = {};
+  Names model_names = {};
   ModelFigures model = {};       // as imported
   RescaleFigures rescales = {};  // as imported
   bool quantized_model = false;  // it had quantized values at import
@@ -102,6 +107,7 @@ struct Quantized {
   ir::Graph float_graph = {};  // just before quantization
   data::Samples samples = {};
   std::shared_future<std::string> digest = {};
+  Names model_names = {};
   ModelFigures before = {}, after = {};
   RescaleFigures rescales_before = {}, rescales_after = {};
   bool quantized_model = false;

@@ -11,9 +11,15 @@ ExportNames::ExportNames(const ir::Graph& graph)
     : graph_(graph), dequantize_(ops::FindOp("Dequantize", "octavo")) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ir::Value& value = graph.value(ValueId{static_cast<int32_t>(i)});
-    if (!value.erased) taken_.insert(value.name);
+    if (!value.erased && !IsUnwritten(value)) taken_.insert(value.name);
   }
   for (const ir::NodeId id : graph.nodes()) taken_nodes_.insert(graph.node(id).name);
+}
+
+// Inner readers of a Dequantize read the DequantizeLinear that its operand has, under the operand's
+// name.
+bool ExportNames::IsUnwritten(const ir::Value& value) const {
+  return value.producer && graph_.node(value.producer).op == dequantize_ && value.output_uses == 0;
 }
 
 std::string ExportNames::Unique(const std::string& base) {

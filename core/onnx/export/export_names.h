@@ -36,6 +36,9 @@ class ExportNames {
   ir::NodeId DequantizeOf(ir::ValueId value) const;
 
  private:
+  // Whether no tensor of the model has the value's name.
+  bool IsUnwritten(const ir::Value& value) const;
+
   const ir::Graph& graph_;
   const ir::OpDef* dequantize_;
   std::unordered_set<std::string> taken_, taken_nodes_;

@@ -32,16 +32,16 @@ Result<std::optional<NeedsOpset>> GraphWriter::Run() {
     const ir::Value& value = graph_.value(output);
     if (value.constant) writer_.Initializer(value.name, value.constant->tensor, Named::kValue);
   }
-  std::string pending;
-  for (const std::string& name : pending_) {
-    pending += (pending.empty() ? "" : ",") + nlohmann::json(name).dump();
-  }
-  if (!pending_.empty()) {
-    onnx_wire::StringEntry& entry = *writer_.model().add_metadata_props();
-    entry.set_key(ir::kPendingBiasKey);
-    entry.set_value("[" + pending + "]");
-  }
+  NoteNames(ir::kPendingBiasKey, pending_);
+  NoteNames(ir::kFloatBiasKey, float_biases_);
   return needs_;
+}
+
+void GraphWriter::NoteNames(const std::string& key, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  onnx_wire::StringEntry& entry = *writer_.model().add_metadata_props();
+  entry.set_key(key);
+  entry.set_value(nlohmann::json(names).dump());
 }
 
 void GraphWriter::Need(int64_t opset, NodeId id) {
@@ -71,6 +71,12 @@ bool GraphWriter::IsPendingBias(ValueId value) const {
   const ir::Node* producer = graph_.Producer(value);
   return producer && producer->op == quantize_ && graph_.type(value).dtype == ir::DType::kI32 &&
          graph_.IsConstant(producer->input(0));
+}
+
+bool GraphWriter::IsFloatBias(const ir::Node& node, size_t input) const {
+  const ValueId value = node.inputs[input];
+  return value && node.op->RoleOf(input) == ir::Role::kBias && graph_.IsConstant(value) &&
+         !graph_.type(value).quantized() && graph_.type(node.input(0)).quantized();
 }
 
 std::string GraphWriter::Read(ValueId value) {
@@ -222,8 +228,10 @@ Status GraphWriter::WriteOperator(NodeId id) {
               .op = std::string(node.op->name),
               .domain = std::string(node.op->domain),
               .attributes = node.attributes};
-  for (const ValueId input : node.inputs) {
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId input = node.inputs[i];
     draft.inputs.push_back(input ? Operand::Of(input) : Operand{});
+    if (IsFloatBias(node, i)) float_biases_.push_back(graph_.name(input));
   }
   for (const ValueId result : node.results) {
     const bool quantized = graph_.type(result).quantized();

@@ -42,6 +42,10 @@ class GraphWriter {
   // Names of the initializers with a quantized value's parameters.
   std::vector<std::string> Parameters(ir::ValueId value);
   bool IsPendingBias(ir::ValueId value) const;
+  // Whether the input is a bias of an integer op that specialize-bias has not seen yet.
+  bool IsFloatBias(const ir::Node& node, size_t input) const;
+  // Writes a list of names as metadata, unless it is empty.
+  void NoteNames(const std::string& key, const std::vector<std::string>& names);
   ir::AttrMap AxisOf(const ir::Type& type) const;
   void Need(int64_t opset, ir::NodeId id);
   void NeedForQuant(const ir::Type& type, std::string_view name);
@@ -53,7 +57,7 @@ class GraphWriter {
   ExportNames names_;
   const ir::OpDef *quantize_, *dequantize_, *rescale_, *reinterpret_;
   std::unordered_set<ir::ValueId> has_dequantized_;
-  std::vector<std::string> pending_;
+  std::vector<std::string> pending_, float_biases_;
   std::optional<NeedsOpset> needs_;
 };
 

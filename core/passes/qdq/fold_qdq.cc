@@ -21,23 +21,30 @@ constexpr Rule kRules[] = {kSinkDequantize, kRecognizeOp,  kAddToBias,     kMaxT
                            kTypedConstant,  kDropPair,     kPairToRescale, kSameScaleOp,
                            kQuantizeBias,   kMatMulToGemm, kIntegerOp};
 
+// Removes a list of names from the graph's metadata and returns it; empty without one.
+Result<std::set<std::string>> TakeNames(ir::Graph& graph, const std::string& key) {
+  std::set<std::string> taken;
+  const auto entry = graph.metadata.find(key);
+  if (entry == graph.metadata.end()) return taken;
+  const auto names = nlohmann::json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
+  if (!names.is_array()) {
+    return Fail(Code::kInvalidArgument, "metadata '{}' is not a list of names", key).Field(key);
+  }
+  for (const auto& name : names) {
+    if (name.is_string()) taken.insert(name.get<std::string>());
+  }
+  graph.metadata.erase(entry);
+  return taken;
+}
+
 // Removes import's notes from the graph and returns them; nullopt if there are none.
 Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
   const auto writer = graph.metadata.find(ir::kQdqWriterKey);
   if (writer == graph.metadata.end()) return std::nullopt;
   QdqOrigin origin{.own = writer->second == ir::kQdqWriterOctavo};
   graph.metadata.erase(writer);
-  const auto pending = graph.metadata.find(ir::kPendingBiasKey);
-  if (pending == graph.metadata.end()) return origin;
-  const auto names = nlohmann::json::parse(pending->second, nullptr, /*allow_exceptions=*/false);
-  if (!names.is_array()) {
-    return Fail(Code::kInvalidArgument, "metadata '{}' is not a list of names", ir::kPendingBiasKey)
-        .Field(ir::kPendingBiasKey);
-  }
-  for (const auto& name : names) {
-    if (name.is_string()) origin.pending.insert(name.get<std::string>());
-  }
-  graph.metadata.erase(pending);
+  OCTAVO_TRY(origin.pending, TakeNames(graph, ir::kPendingBiasKey));
+  OCTAVO_TRY(origin.float_biases, TakeNames(graph, ir::kFloatBiasKey));
   return origin;
 }
 

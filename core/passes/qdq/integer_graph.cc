@@ -227,7 +227,7 @@ class Builder {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool real = node.inputs[i] && node.op->RoleOf(i) != Role::kParameter;
       const ValueId quantized = real ? qdq_.Quantized(node.inputs[i]) : ValueId{};
-      if (real && !quantized && qdq_.IsFloatBias(id, i)) {
+      if (real && !quantized && qdq_.IsFloatBias(id, i) && !qdq_.StaysFloat(node.inputs[i])) {
         OCTAVO_TRY(const ValueId bias, QuantizedBias(id, node.inputs[i], node.name));
         inputs.push_back(bias);
         continue;

@@ -138,7 +138,7 @@ bool QdqAnalysis::IsFloatBias(NodeId id, size_t input) const {
   if (node.op->RoleOf(input) != Role::kBias || !value.constant) return false;
   const auto quant = BiasQuant(id);
   if (!quant) return false;
-  if (origin_.pending.count(value.name)) return true;
+  if (origin_.pending.count(value.name) || StaysFloat(node.inputs[input])) return true;
   const ir::Shape& shape = graph_.type(node.result()).shape;
   return !origin_.own && shape.size() > 1 && value.type.shape.size() == 1 &&
          FitsAsBias(node.result(), shape[1], node.inputs[input], *quant);

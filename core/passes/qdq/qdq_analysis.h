@@ -16,7 +16,8 @@ namespace octavo::passes {
 // Import's notes about the model (core/ir/qdq_notes.h).
 struct QdqOrigin {
   bool own = false;  // Octavo wrote the model: "y.q" names the quantized tensor of a value y
-  std::set<std::string> pending = {};  // float biases to be quantized at s_x * s_w
+  std::set<std::string> pending = {};       // float biases to be quantized at s_x * s_w
+  std::set<std::string> float_biases = {};  // those that stay float until specialize-bias
 };
 
 class QdqAnalysis {
@@ -49,8 +50,12 @@ class QdqAnalysis {
   // s_x * s_w of the node, per channel if w is per-channel; nullopt if its operands are not
   // quantized.
   std::optional<ir::Quant> BiasQuant(ir::NodeId id) const;
-  // Whether the rule quantize-bias applies to this input.
+  // Whether the input is a float bias with which the op folds: by the rule quantize-bias, unless it
+  // stays float until specialize-bias.
   bool IsFloatBias(ir::NodeId id, size_t input) const;
+  bool StaysFloat(ir::ValueId bias) const {
+    return origin_.float_biases.count(graph_.name(bias)) > 0;
+  }
 
   // A match of matmul-to-gemm.  Both nodes count as nodes that fold.
   struct BatchedGemm {
