@@ -152,8 +152,8 @@ struct OpDef {
   bool sums = false;
   // The results depend only on the inputs' shapes (Shape): they are known as soon as the types are.
   bool shape_only = false;
-  // The results depend only on the order of the data operand's elements (ArgMax): any strictly
-  // increasing map of the operand leaves them unchanged.
+  // Comparing elements of the operands decides an index, a bool or a selection (ArgMax, Equal, the
+  // indices of TopK): an element that moves by one LSB can change the result by any amount.
   bool order_only = false;
   // The index of the data input that equals result 0 whenever their shapes and expressed dtypes
   // agree, or -1.  Null pointer: no such input.
