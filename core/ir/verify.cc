@@ -6,6 +6,7 @@
 
 #include "core/ir/infer.h"
 #include "core/ir/map_quant.h"
+#include "core/ir/output_channels.h"
 
 namespace octavo::ir {
 namespace {
@@ -146,41 +147,38 @@ Status CheckQuantized(const Graph& graph, const Node& node) {
   return {};
 }
 
-// (G9): scale c of the bias is float(s_x) * float(s_w[c]).
+// (G9): the bias has one element per channel of the result; its scale c is float(s_x) *
+// float(s_w) of output channel c.
 Status CheckBias(const Graph& graph, const Node& node) {
-  ValueId data, weight, bias;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    switch (node.op->RoleOf(i)) {
-      case Role::kData:
-        if (!data) data = node.inputs[i];
-        break;
-      case Role::kWeight:
-        weight = node.inputs[i];
-        break;
-      case Role::kBias:
-        bias = node.inputs[i];
-        break;
-      case Role::kParameter:
-        break;
-    }
-  }
+  const ProductOperands operands = ProductOperandsOf(node);
+  const auto& [data, weight, bias, weight_input, bias_input] = operands;
   if (!bias || !weight || !data || !graph.type(bias).quantized()) return {};
   const Type& x = graph.type(data);
-  const Type& w = graph.type(weight);
   const Type& b = graph.type(bias);
-  if (!x.quantized() || !w.quantized()) {
+  if (!x.quantized() || !graph.type(weight).quantized()) {
     return Broken("G9", node, "bias is quantized, but '{}' or '{}' is not", graph.name(data),
                   graph.name(weight));
   }
-  const Quant& quant = *b.quant;
-  for (size_t c = 0; c < quant.scales.size(); ++c) {
-    const float expected =
-        x.quant->scale() * w.quant->scale(static_cast<int64_t>(c % w.quant->scales.size()));
-    if (quant.scales[c] != expected || quant.zero_points[c] != 0) {
+  if (!x.quant->per_tensor() || !HasOutputChannels(graph, node, operands)) {
+    return Broken("G9", node,
+                  "bias '{}' is quantized, but '{}' has several scales or '{}' has them along an "
+                  "axis other than its output channels",
+                  graph.name(bias), graph.name(data), graph.name(weight));
+  }
+  const int64_t channels = graph.type(node.result()).shape[kOutputChannelAxis];
+  const size_t scales = b.quant->scales.size();
+  if (!HasPlainBias(graph, node) || (scales != 1 && static_cast<int64_t>(scales) != channels)) {
+    return Broken("G9", node, "bias '{}' is {}, but the result has {} channels", graph.name(bias),
+                  ToString(b), channels);
+  }
+  for (int64_t c = 0; c < channels; ++c) {
+    const size_t own = scales == 1 ? 0 : static_cast<size_t>(c);
+    const float expected = AccumulatorScale(*x.quant, *graph.type(weight).quant, c);
+    if (b.quant->scales[own] != expected || b.quant->zero_points[own] != 0) {
       return Broken("G9", node,
                     "bias '{}' has scale {} and zero point {} at channel {}, but must "
                     "have {} and 0",
-                    graph.name(bias), quant.scales[c], quant.zero_points[c], c, expected);
+                    graph.name(bias), b.quant->scales[own], b.quant->zero_points[own], c, expected);
     }
   }
   return {};

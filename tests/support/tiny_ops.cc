@@ -61,6 +61,9 @@ std::optional<ir::Quant> MapSameAxis(const ir::Graph&, const ir::Node&, int,
   return from;
 }
 
+// Affine's weight is [out, in].
+int RowAxis(const ir::Graph&, const ir::Node&, int) { return 0; }
+
 constexpr ir::AttrSpec kKnobs[] = {
     {"f", AttrKind::kFloat},  {"fs", AttrKind::kFloats}, {"i", AttrKind::kInt},
     {"is", AttrKind::kInts},  {"s", AttrKind::kString},  {"ss", AttrKind::kStrings},
@@ -88,6 +91,7 @@ constexpr ir::OpDef kAffine{.name = "Affine",
                             .inputs = {2, 3},
                             .roles = ir::Roles(Role::kData, Role::kWeight, Role::kBias),
                             .quant = kFree,
+                            .weight_axis = &RowAxis,
                             .infer = &InferAffine};
 constexpr ir::OpDef kSine{.name = "Sine", .since = ir::kNotInOnnx, .infer = &InferSame};
 constexpr ir::OpDef kHalves{.name = "Halves",

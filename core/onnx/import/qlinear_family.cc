@@ -168,10 +168,10 @@ Status Gemm(GraphBuilder& builder, const Draft& draft) {
     plain.inputs.push_back(Operand::Of(real));
   }
   if (draft.Has(6)) {
-    const ir::Graph& graph = builder.graph();
-    const ir::Quant quant = BiasQuant(*graph.type(a).quant, *graph.type(b).quant);
+    const ir::Shape& matrix = builder.graph().type(b).shape;
+    if (matrix.size() != 2) return Invalid(draft, "b has rank {}, but must have 2", matrix.size());
     OCTAVO_TRY(const ValueId quantized,
-               builder.AsQuantized(draft.inputs[6].value, quant, draft.name));
+               QuantizedBias(builder, draft, 6, a, b, matrix[static_cast<size_t>(channels)]));
     OCTAVO_TRY(const ValueId real, Dequantized(builder, quantized));
     plain.inputs.push_back(Operand::Of(real));
   }

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "core/ir/output_channels.h"
+
 namespace octavo::onnx {
 
 using ir::ValueId;
@@ -90,18 +92,26 @@ Result<ValueId> QuantizedOperand(GraphBuilder& builder, const Draft& draft, size
   return builder.AsQuantized(id, quant, draft.name);
 }
 
+Result<ValueId> QuantizedBias(GraphBuilder& builder, const Draft& draft, size_t bias, ValueId x,
+                              ValueId w, int64_t channels) {
+  const ir::Graph& graph = builder.graph();
+  const ValueId value = draft.inputs[bias].value;
+  if (!graph.type(x).quant->per_tensor()) {
+    return Unsupported(draft, "'{}' has several scales, so the bias '{}' has none", graph.name(x),
+                       graph.name(value));
+  }
+  const ir::Shape& shape = graph.type(value).shape;
+  const ir::Quant& weight = *graph.type(w).quant;
+  if (!weight.per_tensor() && (shape.empty() || shape.back() != channels)) {
+    return Unsupported(draft, "bias '{}' of shape [{}] is not one value for each of {} scales",
+                       graph.name(value), fmt::join(shape, ", "), channels);
+  }
+  return builder.AsQuantized(value, ir::BiasQuant(*graph.type(x).quant, weight, shape), draft.name);
+}
+
 Result<ir::Type> ResultType(GraphBuilder& builder, const Draft& draft, size_t parameters) {
   OCTAVO_TRY(ir::Quant quant, ReadQuant(builder, draft, parameters, 0, 0));
   return ir::Type{StorageOf(builder, draft, parameters + 1, ir::DType::kU8), {}, quant, {}};
-}
-
-ir::Quant BiasQuant(const ir::Quant& x, const ir::Quant& w) {
-  ir::Quant bias;
-  bias.scales.clear();
-  for (const float scale : w.scales) bias.scales.push_back(x.scale() * scale);
-  bias.zero_points.assign(bias.scales.size(), 0);
-  if (w.axis) bias.axis = 0;
-  return bias;
 }
 
 }  // namespace octavo::onnx

@@ -31,10 +31,13 @@ ir::DType StorageOf(const GraphBuilder& builder, const Draft& draft, size_t inpu
 Result<ir::ValueId> QuantizedOperand(GraphBuilder& builder, const Draft& draft, size_t value,
                                      size_t parameters, int64_t axis);
 
+// The int32 bias at input `bias` of a product of x and w with that many output channels, at the
+// scale of their sum.  kUnimplemented where x has several scales, or w has and the bias is not one
+// value per channel.
+Result<ir::ValueId> QuantizedBias(GraphBuilder& builder, const Draft& draft, size_t bias,
+                                  ir::ValueId x, ir::ValueId w, int64_t channels);
+
 // The per-tensor type of a result with the parameters at [parameters, parameters + 1]; no shape.
 Result<ir::Type> ResultType(GraphBuilder& builder, const Draft& draft, size_t parameters);
-
-// The parameters of the int32 bias of a product of x and w: s_x * s_w, zero point 0.
-ir::Quant BiasQuant(const ir::Quant& x, const ir::Quant& w);
 
 }  // namespace octavo::onnx

@@ -74,9 +74,9 @@ Status QLinearConv(GraphBuilder& builder, const Draft& draft) {
   OCTAVO_TRY(const ir::Type type, ResultType(builder, draft, 6));
   std::vector<ValueId> inputs = {x, w};
   if (draft.Has(8)) {
-    const ir::Quant quant =
-        BiasQuant(*builder.graph().type(x).quant, *builder.graph().type(w).quant);
-    OCTAVO_TRY(const ValueId bias, builder.AsQuantized(draft.inputs[8].value, quant, draft.name));
+    const ir::Shape& kernels = builder.graph().type(w).shape;
+    if (kernels.empty()) return Invalid(draft, "the weight is a scalar");
+    OCTAVO_TRY(const ValueId bias, QuantizedBias(builder, draft, 8, x, w, kernels[0]));
     inputs.push_back(bias);
   }
   OCTAVO_CHECK(builder.AddQuantized("Conv", draft, inputs, draft.attributes, type));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ir/output_channels.h"
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -41,32 +42,6 @@ constexpr Rule kRules[] = {kQuantizeBias, kIncreaseWeightScale};
 // With 32 bits, leaves one bit free for the sum of products that is added to the bias.
 double MostCode(int bits) { return bits == 32 ? 0x1p30 : std::ldexp(1.0, bits - 1) - 1; }
 
-struct Operands {
-  ValueId data, weight, bias;
-  size_t bias_input = 0;
-};
-
-Operands OperandsOf(const Node& node) {
-  Operands operands;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    switch (node.op->RoleOf(i)) {
-      case ir::Role::kData:
-        if (!operands.data) operands.data = node.inputs[i];
-        break;
-      case ir::Role::kWeight:
-        operands.weight = node.inputs[i];
-        break;
-      case ir::Role::kBias:
-        operands.bias = node.inputs[i];
-        operands.bias_input = i;
-        break;
-      case ir::Role::kParameter:
-        break;
-    }
-  }
-  return operands;
-}
-
 // The weight type with which every bias element fits, and the channels whose scales it increases.
 struct Room {
   Type weight = {};
@@ -74,18 +49,21 @@ struct Room {
   double most = 1;  // the largest factor of increase
 };
 
-Room RoomFor(const Graph& graph, const Operands& operands, const target::Target& target) {
+Room RoomFor(const Graph& graph, const ir::ProductOperands& operands,
+             const target::Target& target) {
   const double step = graph.type(operands.data).quant->scale();
+  const ir::Quant& given = *graph.type(operands.weight).quant;
   Room room{.weight = graph.type(operands.weight)};
   const double most_code = MostCode(target.bias_bits);
   const std::span<const float> bias = graph.value(operands.bias).constant->tensor.values<float>();
   for (size_t i = 0; i < bias.size(); ++i) {
-    float& scale = room.weight.quant->scales[room.weight.quant->per_tensor() ? 0 : i];
+    const size_t channel = ir::ChannelOf(given, static_cast<int64_t>(i));
+    float& scale = room.weight.quant->scales[channel];
     const double code = std::fabs(bias[i]) / (step * double{scale});
     if (code <= most_code) continue;
     auto raised = static_cast<float>(std::fabs(bias[i]) / most_code / step * 1.000001);
     if (target.pow2_scales) raised = profile::RoundUpToPowerOfTwo(raised);
-    room.most = std::max(room.most, double{raised} / double{scale});
+    room.most = std::max(room.most, double{raised} / double{given.scales[channel]});
     room.raised.push_back(fmt::format("{}", i));
     scale = raised;
   }
@@ -110,7 +88,7 @@ std::optional<ValueId> OwnPending(Graph& graph, NodeId id, ValueId weight) {
 }
 
 // Increases weight scales with which a bias element does not fit.
-Status MakeRoom(Graph& graph, NodeId id, Operands& operands, Context& context) {
+Status MakeRoom(Graph& graph, NodeId id, ir::ProductOperands& operands, Context& context) {
   const target::Target& target = context.settings().target;
   Room room = RoomFor(graph, operands, target);
   if (room.raised.empty()) return {};
@@ -136,34 +114,29 @@ Status MakeRoom(Graph& graph, NodeId id, Operands& operands, Context& context) {
   return {};
 }
 
-Type BiasType(const Type& x, const Type& w, const ir::Shape& shape) {
-  const int64_t channels = shape[0];
-  ir::Quant quant{.scales = std::vector<float>(channels),
-                  .zero_points = std::vector<int32_t>(channels, 0),
-                  .axis = 0};
-  for (int64_t c = 0; c < channels; ++c) {
-    quant.scales[c] = x.quant->scale() * w.quant->scale(c);
-  }
-  if (w.quant->per_tensor()) quant = ir::Quant::PerTensor(x.quant->scale() * w.quant->scale(), 0);
-  return {ir::DType::kI32, shape, std::move(quant), {}};
-}
-
 Status Specialize(Graph& graph, NodeId id, Context& context) {
-  Operands operands = OperandsOf(graph.node(id));
+  ir::ProductOperands operands = ir::ProductOperandsOf(graph.node(id));
   if (!operands.bias || !operands.weight || !operands.data) return {};
   if (graph.type(operands.bias).dtype != ir::DType::kF32 || !graph.IsConstant(operands.bias)) {
     return {};
   }
-  if (!graph.type(operands.data).quantized() || !graph.type(operands.weight).quantized()) return {};
-
+  const Type& data = graph.type(operands.data);
+  if (!data.quantized() || !data.quant->per_tensor() ||
+      !ir::HasOutputChannels(graph, graph.node(id), operands) ||
+      !ir::HasPlainBias(graph, graph.node(id))) {
+    return {};
+  }
   OCTAVO_CHECK(MakeRoom(graph, id, operands, context));
   const ValueId bias = operands.bias;
   const ir::Value constant = graph.value(bias);
-  const Type type =
-      BiasType(graph.type(operands.data), graph.type(operands.weight), constant.type.shape);
+  const Type type{ir::DType::kI32,
+                  constant.type.shape,
+                  ir::BiasQuant(*graph.type(operands.data).quant,
+                                *graph.type(operands.weight).quant, constant.type.shape),
+                  {}};
   const ir::OpDef* quantize = ops::FindOp("Quantize", "octavo");
   context.Applied(kQuantizeBias, graph.node(id).name, {constant.name});
-  if (constant.uses.size() == 1) {
+  if (graph.CountUses(bias) == 1) {
     const ValueId payload = graph.AddConstant(graph.UniqueName(constant.name + ".float"),
                                               constant.constant, constant.type);
     graph.DefineAsNode(bias, {.op = quantize, .inputs = {payload}});

@@ -4,6 +4,7 @@
 #include "core/passes/analysis/identity.h"
 #include "core/passes/common_subexpressions.h"
 #include "core/passes/float/pad_into_pool.h"
+#include "core/passes/float/plain_bias.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
@@ -68,9 +69,9 @@ constexpr Rule kMinMaxToClip = {
         "consumer",
 };
 constexpr Rule kCse = CseRule("canonicalize/cse");
-constexpr Rule kRules[] = {kSubToAdd,       kConstantToRhs,      kSumToAdd,
-                           kRemoveIdentity, kMergeTransposes,    kMergeReshapes,
-                           kMinMaxToClip,   kFoldPadIntoMaxPool, kCse};
+constexpr Rule kRules[] = {
+    kSubToAdd,      kConstantToRhs, kSumToAdd,           kRemoveIdentity, kMergeTransposes,
+    kMergeReshapes, kMinMaxToClip,  kFoldPadIntoMaxPool, kPlainBias,      kCse};
 
 bool SubOfConstant(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
@@ -201,6 +202,7 @@ Status Run(Graph& graph, Context& context) {
     Reshapes(graph, id, context);
     Clip(graph, id, context);
     PadIntoPool(graph, id, context);
+    PlainBias(graph, id, context);
     Noop(graph, id, context, resort);
   }
   graph.EraseDead();

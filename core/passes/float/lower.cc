@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replaces ops that the target does not run by ops that it runs.  decompose-gemm also handles a
-// bias that is not constant, which no integer Gemm supports.  A target's `keep` and --keep-float
-// (which names ops of the model) disable a rule for the op that it matches.  No profile contains
-// the values that lowering creates: their ranges are derived from adjacent values.
+// bias that is not constant or differs by row, which no integer Gemm supports.  A target's `keep`
+// and --keep-float (which names ops of the model) disable a rule for the op that it matches.  No
+// profile contains the values that lowering creates: their ranges are derived from adjacent values.
 #include <algorithm>
 
 #include "core/ir/infer.h"
+#include "core/ir/output_channels.h"
 #include "core/passes/float/channel_affine.h"
 #include "core/passes/float/decompose.h"
 #include "core/passes/float/lower_conv.h"
@@ -69,7 +70,8 @@ constexpr Rule kDecomposeGemm = {
     .replacement = "Add(MatMul(a, w), b)",
     .effect = Effect::kRealExact,
     .condition =
-        "the target lowers Gemm and w is constant, or b is not constant; alpha and beta are 1",
+        "the target lowers Gemm and w is constant, or b is not one constant value per column; "
+        "alpha and beta are 1",
 };
 constexpr Rule kRules[] = {kDecomposeBatchnorm,
                            kDecomposeSum,
@@ -266,8 +268,8 @@ Tensor Turned(const Tensor& matrix) {
 // Whether the Gemm must be decomposed: the target has no Gemm, or no integer Gemm with such a bias.
 bool MustGo(const Graph& graph, const Node& node, const Settings& settings) {
   if (settings.target.Lowers("Gemm")) return true;
-  return node.input(2) && !graph.IsConstant(node.input(2)) && !settings.options.no_quantize &&
-         settings.profile != nullptr;
+  if (!node.input(2) || settings.options.no_quantize || settings.profile == nullptr) return false;
+  return !graph.IsConstant(node.input(2)) || !ir::HasPlainBias(graph, node);
 }
 
 bool Gemm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/ir/output_channels.h"
 #include "core/ops/op_table.h"
 #include "core/passes/qdq/qdq_rules.h"
 
@@ -12,8 +13,7 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-constexpr size_t kBiasInput = 2;    // of every op with a bias
-constexpr size_t kChannelAxis = 1;  // of the result of every such op
+constexpr size_t kBiasInput = 2;  // of every op that takes one
 
 // The op that computes `product` and has a bias input; null if there is no such op.
 const ir::OpDef* WithBias(const ir::Graph& graph, const ir::Node& product) {
@@ -40,8 +40,8 @@ bool HasQuantizedOperands(const ir::Graph& graph, const ir::Node& product) {
 bool IsVectorOfChannels(const ir::Graph& graph, ValueId constant, const ir::Shape& result) {
   if (!graph.IsConstant(constant) || graph.type(constant).dtype != ir::DType::kF32) return false;
   const ir::Shape& shape = graph.type(constant).shape;
-  const size_t after = result.size() - kChannelAxis;  // axes from the channels on
-  const int64_t channels = result[kChannelAxis];
+  const size_t after = result.size() - ir::kOutputChannelAxis;  // axes from the channels on
+  const int64_t channels = result[ir::kOutputChannelAxis];
   return shape.size() >= after && shape.size() <= result.size() &&
          shape[shape.size() - after] == channels && ir::NumElements(shape) == channels;
 }
@@ -65,7 +65,8 @@ bool Rewrite(ir::Graph& graph, NodeId id, size_t operand, Context& context) {
   const ValueId y = graph.node(id).input(operand), b = graph.node(id).input(1 - operand);
   const NodeId producer = graph.value(y).producer;
   const ir::Shape shape = graph.type(y).shape;
-  if (!producer || shape.size() <= kChannelAxis || shape != graph.type(sum).shape) return false;
+  if (!producer || shape.size() <= ir::kOutputChannelAxis || shape != graph.type(sum).shape)
+    return false;
   const ir::Node& product = graph.node(producer);
   const ir::OpDef* op = WithBias(graph, product);
   if (op == nullptr || graph.CountUses(y) != 1 || !HasQuantizedOperands(graph, product))

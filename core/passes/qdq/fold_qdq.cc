@@ -6,6 +6,7 @@
 
 #include "core/ir/qdq_notes.h"
 #include "core/ops/op_table.h"
+#include "core/passes/float/plain_bias.h"
 #include "core/passes/passes.h"
 #include "core/passes/qdq/add_to_bias.h"
 #include "core/passes/qdq/integer_graph.h"
@@ -20,6 +21,8 @@ namespace {
 constexpr Rule kRules[] = {kSinkDequantize, kRecognizeOp,  kAddToBias,     kMaxToClip,
                            kTypedConstant,  kDropPair,     kPairToRescale, kSameScaleOp,
                            kQuantizeBias,   kMatMulToGemm, kIntegerOp};
+
+constexpr Rule kOthersRules[] = {kPlainBias};
 
 // Removes a list of names from the graph's metadata and returns it; empty without one.
 Result<std::set<std::string>> TakeNames(ir::Graph& graph, const std::string& key) {
@@ -78,6 +81,7 @@ Status Run(ir::Graph& graph, Context& context) {
   SinkDequantize(graph, context);
   RecognizeOps(graph, context);
   AddToBias(graph, context);
+  for (const ir::NodeId id : graph.nodes()) PlainBias(graph, id, context);
   MaxToClip(graph, context);
   OCTAVO_TRY(graph, BuildIntegerGraph(graph, *origin, context));
   WarnOfSubnormalScales(graph, context);
@@ -94,6 +98,7 @@ const Pass kFoldQdqPass = {
     .phase = Phase::kImport,
     .postcondition = "ops of an imported model in QDQ form compute in integers where they can",
     .rules = kRules,
+    .also_applies = kOthersRules,
     .run = &Run,
 };
 

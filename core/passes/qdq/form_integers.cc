@@ -91,7 +91,7 @@ class Finder {
       if (!real || form.operands.back() || integer_[input.index]) continue;
       if (!qdq_.IsFloatBias(id, i)) return std::nullopt;
       form.bias_input = i;
-      form.bias = *qdq_.BiasQuant(id);
+      form.bias = *qdq_.BiasQuant(id, graph_.type(input).shape);
     }
     for (const ValueId result : node.results) {
       const Type* to = qdq_.QuantizedTo(result);

@@ -210,8 +210,10 @@ class Builder {
   // The bias of the product `id`, quantized at s_x * s_w; `node` is the name for the ledger.
   Result<ValueId> QuantizedBias(NodeId id, ValueId bias, const std::string& node) {
     const ir::Value& value = from_.value(bias);
-    const ir::Type type{ir::DType::kI32, {value.type.elements()}, qdq_.BiasQuant(id), {}};
-    const std::string name = Claim(value.name);
+    const ir::Shape shape = {value.type.elements()};
+    const ir::Type type{ir::DType::kI32, shape, qdq_.BiasQuant(id, shape), {}};
+    // Float consumers keep reading the constant under its own name.
+    const std::string name = qdq_.HasFloatConsumers(bias) ? Fresh(value.name) : Claim(value.name);
     const ValueId real =
         to_.AddConstant(Fresh(value.name + ".float"), value.constant->tensor.Reshaped(type.shape));
     context_.Applied(kQuantizeBias, node, {value.name});

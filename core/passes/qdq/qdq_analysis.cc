@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/ir/map_quant.h"
+#include "core/ir/output_channels.h"
 #include "core/ops/op_table.h"
 
 namespace octavo::passes {
@@ -95,22 +96,12 @@ ValueId QdqAnalysis::OnlyReinterpret(ValueId input) const {
 
 // ---------------------------------------------------------------- which ops fold
 
-std::optional<ir::Quant> QdqAnalysis::BiasQuant(NodeId id) const {
-  const ir::Node& node = graph_.node(id);
-  const ir::Type *x = nullptr, *w = nullptr;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const ValueId quantized = node.inputs[i] ? Quantized(node.inputs[i]) : ValueId{};
-    if (!quantized) continue;
-    if (node.op->RoleOf(i) == Role::kData && x == nullptr) x = &graph_.type(quantized);
-    if (node.op->RoleOf(i) == Role::kWeight) w = &graph_.type(quantized);
-  }
-  if (x == nullptr || w == nullptr || !x->quant->per_tensor()) return std::nullopt;
-  ir::Quant bias;
-  bias.scales.clear();
-  for (const float scale : w->quant->scales) bias.scales.push_back(x->quant->scale() * scale);
-  bias.zero_points.assign(bias.scales.size(), 0);
-  if (w->quant->axis) bias.axis = 0;
-  return bias;
+std::optional<ir::Quant> QdqAnalysis::BiasQuant(NodeId id, const ir::Shape& bias) const {
+  const ir::ProductOperands operands = ir::ProductOperandsOf(graph_.node(id));
+  const ValueId x = operands.data ? Quantized(operands.data) : ValueId{};
+  const ValueId w = operands.weight ? Quantized(operands.weight) : ValueId{};
+  if (!x || !w || !graph_.type(x).quant->per_tensor()) return std::nullopt;
+  return ir::BiasQuant(*graph_.type(x).quant, *graph_.type(w).quant, bias);
 }
 
 // Rounding a bias to scale s_b changes a result by at most s_b / 2.
@@ -124,7 +115,7 @@ bool QdqAnalysis::FitsAsBias(ValueId result, int64_t channels, ValueId bias,
   }
   const std::span<const float> elements = graph_.value(bias).constant->tensor.values<float>();
   for (size_t c = 0; c < elements.size(); ++c) {
-    const double step = quant.scale(quant.per_tensor() ? 0 : static_cast<int64_t>(c));
+    const double step = quant.scale(static_cast<int64_t>(c));
     if (step > double{to->quant->scale()}) return false;
     // The comparison is negated so that a NaN fails too.
     if (!(std::fabs(double{elements[c]}) <= step * kLargestBias)) return false;
@@ -136,12 +127,21 @@ bool QdqAnalysis::IsFloatBias(NodeId id, size_t input) const {
   const ir::Node& node = graph_.node(id);
   const ir::Value& value = graph_.value(node.inputs[input]);
   if (node.op->RoleOf(input) != Role::kBias || !value.constant) return false;
-  const auto quant = BiasQuant(id);
+  const auto quant = BiasQuant(id, {value.type.elements()});
   if (!quant) return false;
   if (origin_.pending.count(value.name) || StaysFloat(node.inputs[input])) return true;
-  const ir::Shape& shape = graph_.type(node.result()).shape;
-  return !origin_.own && shape.size() > 1 && value.type.shape.size() == 1 &&
-         FitsAsBias(node.result(), shape[1], node.inputs[input], *quant);
+  const int64_t channels = graph_.type(node.result()).shape[ir::kOutputChannelAxis];
+  return !origin_.own && ir::HasPlainBias(graph_, node) &&
+         FitsAsBias(node.result(), channels, node.inputs[input], *quant);
+}
+
+bool QdqAnalysis::HasFloatConsumers(ValueId bias) const {
+  const ir::Value& value = graph_.value(bias);
+  return value.output_uses > 0 || std::ranges::any_of(value.uses, [&](const ir::Use& use) {
+           const BatchedGemm* gemm = GemmOf(use.node);
+           if (gemm != nullptr) return gemm->bias != bias;
+           return !Folds(use.node) || !IsFloatBias(use.node, static_cast<size_t>(use.input));
+         });
 }
 
 std::optional<QdqAnalysis::BatchedGemm> QdqAnalysis::MatchGemm(NodeId id) const {
@@ -156,7 +156,7 @@ std::optional<QdqAnalysis::BatchedGemm> QdqAnalysis::MatchGemm(NodeId id) const 
       continue;
     }
     const ir::Shape& shape = graph_.type(y).shape;
-    const auto quant = BiasQuant(product);
+    const auto quant = BiasQuant(product, {shape.empty() ? 1 : shape.back()});
     if (shape.size() > 2 && shape == graph_.type(sum.result()).shape && quant &&
         graph_.type(node.inputs[1]).shape.size() == 2 &&
         FitsAsBias(sum.result(), shape.back(), bias, *quant)) {
@@ -197,9 +197,11 @@ bool QdqAnalysis::InputFolds(NodeId id, size_t input) const {
              (node.op->weight_axis &&
               node.op->weight_axis(graph_, node, static_cast<int>(input)) == *type.quant->axis);
     case Role::kBias: {
-      // A bias at another scale than its accumulator must be added in float.
-      const auto expected = BiasQuant(id);
-      return type.dtype == ir::DType::kI32 && expected && expected->scales == type.quant->scales &&
+      // A bias at another scale than its accumulator has to be added in float, and so has one that
+      // is not one value per channel.
+      if (type.dtype != ir::DType::kI32 || !ir::HasPlainBias(graph_, node)) return false;
+      const auto expected = BiasQuant(id, type.shape);
+      return expected && expected->scales == type.quant->scales &&
              expected->zero_points == type.quant->zero_points;
     }
     case Role::kParameter:

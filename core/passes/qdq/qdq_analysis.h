@@ -47,9 +47,11 @@ class QdqAnalysis {
   // The Reinterpret that is the only consumer of an unquantized integer input; else invalid.
   ir::ValueId OnlyReinterpret(ir::ValueId input) const;
 
-  // s_x * s_w of the node, per channel if w is per-channel; nullopt if its operands are not
-  // quantized.
-  std::optional<ir::Quant> BiasQuant(ir::NodeId id) const;
+  // The parameters of a bias of that shape of the node (core/ir/output_channels.h); nullopt if its
+  // operands are not quantized.
+  std::optional<ir::Quant> BiasQuant(ir::NodeId id, const ir::Shape& bias) const;
+  // Whether a float is read as such although the rule quantize-bias applies to some consumer.
+  bool HasFloatConsumers(ir::ValueId bias) const;
   // Whether the input is a float bias with which the op folds: by the rule quantize-bias, unless it
   // stays float until specialize-bias.
   bool IsFloatBias(ir::NodeId id, size_t input) const;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/ir/output_channels.h"
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/quantize/cancellation.h"
 #include "core/passes/quantize/squeeze_excite.h"
@@ -130,7 +131,7 @@ class Planner {
       }
       if (role == Role::kBias) {
         if (!graph_.IsConstant(input)) return "its bias is not constant";
-        if (graph_.type(input).shape.size() != 1) return "its bias is not one value per channel";
+        if (!ir::HasPlainBias(graph_, node)) return "its bias is not one value per channel";
       } else if (role != Role::kParameter && !HasRange(input)) {
         missing_.insert(graph_.name(input));
         return fmt::format("the profile has no range for '{}'", graph_.name(input));
@@ -318,8 +319,7 @@ class Planner {
       const bool fixed = value.producer && plan_.IsInteger(value.producer) &&
                          RuleOf(graph_.node(value.producer)).kind == Kind::kFixed;
       if (entry == nullptr && !fixed) continue;
-      const ir::Range range = RangeFor(id, entry);
-      widen(groups_.Of(id), range);
+      widen(groups_.Of(id), RangeFor(id, entry));
     }
     for (const auto& [id, range] : payload_ranges_) widen(groups_.Of(id), range);
     NarrowToUse(ranges);

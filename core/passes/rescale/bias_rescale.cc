@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ir/output_channels.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -16,28 +17,12 @@ using ir::ValueId;
 
 double MostCode(int bits) { return std::ldexp(1.0, bits - 1) - 1; }
 
-// The weight and the bias of a node, and the index of the bias input.
-struct Terms {
-  ValueId weight, bias;
-  size_t bias_input = 0;
-};
-
-Terms TermsOf(const Node& node) {
-  Terms terms;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (node.op->RoleOf(i) == ir::Role::kWeight) terms.weight = node.inputs[i];
-    if (node.op->RoleOf(i) != ir::Role::kBias) continue;
-    terms.bias = node.inputs[i];
-    terms.bias_input = i;
-  }
-  return terms;
-}
-
-// The bias's type at the new s_x * s_w.
+// The bias's type for data of type `data`.
 ir::Type TypeAt(const ir::Type& bias, const ir::Type& weight, const ir::Type& data) {
   ir::Type type = bias;
   for (size_t c = 0; c < type.quant->scales.size(); ++c) {
-    type.quant->scales[c] = data.quant->scale() * weight.quant->scale(static_cast<int64_t>(c));
+    type.quant->scales[c] =
+        ir::AccumulatorScale(*data.quant, *weight.quant, static_cast<int64_t>(c));
   }
   return type;
 }
@@ -81,7 +66,8 @@ std::string WhyRoundedStays(const Graph& graph, ValueId bias, const ir::Type& ty
   return {};
 }
 
-void ReexpressRounded(Graph& graph, NodeId reader, const Terms& terms, ir::Type type) {
+void ReexpressRounded(Graph& graph, NodeId reader, const ir::ProductOperands& terms,
+                      ir::Type type) {
   std::vector<int32_t> rounded;
   for (const double code : RoundedAt(graph, terms.bias, type)) {
     rounded.push_back(static_cast<int32_t>(code));
@@ -109,7 +95,8 @@ std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& ty
 }
 
 // A pending bias is not rounded yet; only its parameters change.
-void ReexpressPending(Graph& graph, NodeId reader, const Terms& terms, ir::Type type) {
+void ReexpressPending(Graph& graph, NodeId reader, const ir::ProductOperands& terms,
+                      ir::Type type) {
   if (graph.CountUses(terms.bias) == 1) {
     graph.SetType(terms.bias, std::move(type));
     return;
@@ -130,7 +117,7 @@ bool IsPending(const Graph& graph, ValueId bias) {
 
 std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data, int bits,
                          BiasScale allowed) {
-  const Terms terms = TermsOf(graph.node(reader));
+  const ir::ProductOperands terms = ir::ProductOperandsOf(graph.node(reader));
   if (!terms.bias || !graph.type(terms.bias).quantized()) return {};
   const ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
   if (graph.IsConstant(terms.bias)) {
@@ -144,7 +131,7 @@ std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data
 std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data, int bits,
                           BiasScale allowed) {
   std::string why = WhyBiasStays(graph, reader, data, bits, allowed);
-  const Terms terms = TermsOf(graph.node(reader));
+  const ir::ProductOperands terms = ir::ProductOperandsOf(graph.node(reader));
   if (!why.empty() || !terms.bias || !graph.type(terms.bias).quantized()) return why;
   ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
   if (graph.IsConstant(terms.bias)) {

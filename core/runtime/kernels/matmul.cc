@@ -254,11 +254,11 @@ Prepared Define(const NodeView& view, const Sizes& sizes) {
       .a = *view.in(0).quant,
       .b = *view.in(1).quant,
       .reach = ReachOf(view.in(1)),
-      .finish = {.multipliers = Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant,
-                                            std::max<int64_t>(1, sizes.n)),
+      .finish = {.multipliers =
+                     Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, sizes.n),
                  .zero_point = view.out().quant->zero_point(),
                  .dtype = view.out().dtype,
-                 .mode = ModeFinish(view, std::max<int64_t>(1, sizes.n))}});
+                 .mode = ModeFinish(view, sizes.n)}});
   return {.run = [definition](const StepContext& context) { return definition->Run(context); },
           .operations = sizes.operations()};
 }

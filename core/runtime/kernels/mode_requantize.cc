@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/ir/output_channels.h"
+
 namespace octavo::runtime {
 namespace {
 
@@ -39,10 +41,9 @@ std::shared_ptr<const ModeRequantizer> ModeRequantizer::Of(const NodeView& view,
   const ir::Type &x = view.in(0), &w = view.in(1), &y = view.out();
   if (!(IsByte(x) && IsByte(w) && IsByte(y)) && !IsInt16Product(view)) return nullptr;
   std::vector<RequantizeFormula> formulas;
-  const auto scales = static_cast<int64_t>(w.quant->scales.size());
-  for (int64_t c = 0; c < std::max(channels, scales); ++c) {
-    formulas.push_back(FormulaOf(
-        view, {x.quant->scale(), w.quant->scale(c), y.quant->scale(), y.quant->zero_point()}));
+  for (int64_t c = 0; c < channels; ++c) {
+    formulas.push_back(FormulaOf(view, {x.quant->scale(), ir::WeightScale(*w.quant, c),
+                                        y.quant->scale(), y.quant->zero_point()}));
     if (!formulas.back()) return nullptr;
   }
   return std::shared_ptr<const ModeRequantizer>(

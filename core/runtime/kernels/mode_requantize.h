@@ -10,12 +10,12 @@
 
 namespace octavo::runtime {
 
-// Requantizes sums of products of centered values to stored results, per channel of the weights.
+// Requantizes sums of products of centered values to stored results, per output channel.
 class ModeRequantizer {
  public:
   // Null if the mode does not define the node's product of inputs 0 and 1.  Modes define it for
   // 8-bit values, and for signed 16-bit values with zero point 0 times 8-bit weights; for a MatMul
-  // also times 16-bit values.
+  // also times 16-bit values.  `channels` counts output channels.
   static std::shared_ptr<const ModeRequantizer> Of(const NodeView& view, int64_t channels);
 
   int32_t Value(int64_t sum, int64_t channel) const {

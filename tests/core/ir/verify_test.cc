@@ -196,6 +196,23 @@ TEST(Verify, G9ABiasHasTheAccumulatorsScale) {
   EXPECT_THAT(Complaint(WithBias(1, 3)), StartsWith("(G9)"));
 }
 
+TEST(Verify, G9EveryChannelOfTheResultIsAsked) {
+  Graph graph = WithBias(1, 0);
+  graph.SetType(graph.Find("b"), QuantizedType({2}, 0.125f, DType::kI32));
+  EXPECT_EQ(Complaint(graph),
+            "(G9) Affine 'y': bias 'b' has scale 0.125 and zero point 0 at channel 1, but must "
+            "have 1 and 0");
+  graph.SetType(graph.Find("b"), QuantizedType({1}, 0.125f, DType::kI32));
+  EXPECT_EQ(Complaint(graph),
+            "(G9) Affine 'y': bias 'b' is 1xi32, scale=0.125, zp=0, but the result has 2 channels");
+}
+
+TEST(Verify, G9ScalesAlongAnotherAxisAreNotThoseOfOutputChannels) {
+  Graph graph = WithBias(1, 0);
+  graph.SetType(graph.Find("w"), {DType::kI8, {2, 2}, Quant::PerAxis(1, {0.25f, 2}, {0, 0}), {}});
+  EXPECT_THAT(Complaint(graph), HasSubstr("along an axis other than its output channels"));
+}
+
 TEST(Verify, G9AQuantizedBiasNeedsQuantizedOperands) {
   Graph graph = WithBias(1, 0);
   graph.SetType(graph.Find("x"), {DType::kF32, {1, 2}, {}, {}});

@@ -67,6 +67,7 @@ Settings DrawSettings(uint64_t seed) {
   settings.options.sink_quantize = dice.Chance(10);
   settings.options.integer_io = dice.Chance(10);
   settings.options.leave_integers = dice.Chance(10);
+  settings.options.own_parameters = dice.Chance(10);
   return settings;
 }
 

@@ -271,7 +271,7 @@ class QuantizedMaker : public Maker {
       } else if (role == Role::kWeight) {
         weight = QuantizedConstant(constant, WeightType(id, i), id);
         graph_.SetInput(id, i, weight);
-      } else if (role == Role::kBias && dice_.Chance(70)) {
+      } else if (role == Role::kBias && IsPlain(id, constant) && dice_.Chance(70)) {
         const Type type =
             BiasType(graph_.type(data), graph_.type(weight), graph_.type(constant).shape);
         graph_.SetInput(id, i, QuantizedConstant(constant, type, id));
@@ -290,6 +290,13 @@ class QuantizedMaker : public Maker {
     graph_.SetInput(id, input, Rescaled(x, type, id));
   }
 
+  // One value per output channel: what a quantized bias must be.
+  bool IsPlain(NodeId id, ValueId bias) const {
+    const Shape& shape = graph_.type(bias).shape;
+    const int64_t channels = graph_.type(graph_.node(id).result()).shape[1];
+    return shape == Shape{channels} || shape == Shape{1, channels};
+  }
+
   Type WeightType(NodeId id, size_t input) {
     const ir::Node& node = graph_.node(id);
     Type type{
@@ -298,16 +305,25 @@ class QuantizedMaker : public Maker {
     if (axis < 0 || dice_.Chance(40)) return type;
     std::vector<float> scales(type.shape[axis]);
     for (float& scale : scales) scale = static_cast<float>(dice_.Real(0.003, 0.006));
-    type.quant = Quant::PerAxis(axis, scales, std::vector<int32_t>(scales.size(), 0));
+    std::vector<int32_t> zero_points(scales.size(), 0);
+    if (dice_.Chance(20)) {
+      for (int32_t& zp : zero_points) zp = static_cast<int32_t>(dice_.Between(-9, 9));
+    }
+    type.quant = Quant::PerAxis(axis, std::move(scales), std::move(zero_points));
     return type;
   }
 
+  // The scales of a group of ConvTranspose are those of every group.
   static Type BiasType(const Type& x, const Type& w, const Shape& shape) {
-    std::vector<float> scales;
-    for (const float scale : w.quant->scales) scales.push_back(x.quant->scale() * scale);
-    Quant quant = Quant::PerTensor(scales[0], 0);
+    const std::vector<float>& weight = w.quant->scales;
+    Quant quant = Quant::PerTensor(x.quant->scale() * weight[0], 0);
     if (!w.quant->per_tensor()) {
-      quant = Quant::PerAxis(0, scales, std::vector<int32_t>(scales.size(), 0));
+      std::vector<float> scales;
+      for (int64_t c = 0; c < shape.back(); ++c) {
+        scales.push_back(x.quant->scale() * weight[static_cast<size_t>(c) % weight.size()]);
+      }
+      const std::vector<int32_t> zero_points(scales.size(), 0);
+      quant = Quant::PerAxis(static_cast<int>(shape.size()) - 1, scales, zero_points);
     }
     return {DType::kI32, shape, std::move(quant), {}};
   }

@@ -53,22 +53,50 @@ MaybeStep DrawBinary(Sketch& sketch, ValueId x) {
   return Of(sketch.dice.Pick(kOps), {x, other});
 }
 
+// A divisor of the channels: 1, all of them, or one between.
+int64_t DrawGroups(Sketch& sketch, int64_t channels) {
+  if (sketch.dice.Chance(50)) return 1;
+  if (sketch.dice.Chance(50)) return channels;
+  return channels % 2 == 0 ? 2 : 1;
+}
+
 MaybeStep DrawConv(Sketch& sketch, ValueId x) {
   const Shape shape = sketch.ShapeOf(x);
   if (shape.size() != 4) return std::nullopt;
   const int64_t kernel = sketch.dice.Chance(50) ? 1 : 3;
-  const bool depthwise = sketch.dice.Chance(25);
-  const int64_t channels = depthwise ? shape[1] : sketch.dice.Between(1, 4);
+  const int64_t groups = DrawGroups(sketch, shape[1]);
+  const int64_t channels = groups * sketch.dice.Between(1, groups > 2 ? 1 : 4 / groups);
   const int64_t pad =
       sketch.dice.Chance(70) || shape[2] < kernel || shape[3] < kernel ? (kernel - 1) / 2 : 0;
   if (shape[2] + 2 * pad < kernel || shape[3] + 2 * pad < kernel) return std::nullopt;
   AttrMap attributes = {{"pads", Ints{pad, pad, pad, pad}}};
-  if (depthwise) attributes.Set("group", shape[1]);
+  if (groups > 1) attributes.Set("group", groups);
   if (sketch.dice.Chance(20)) attributes.Set("strides", Ints{2, 2});
   std::vector<ValueId> inputs = {
-      x, sketch.RealConstant({channels, depthwise ? 1 : shape[1], kernel, kernel}, 0.7)};
+      x, sketch.RealConstant({channels, shape[1] / groups, kernel, kernel}, 0.7)};
   if (sketch.dice.Chance(60)) inputs.push_back(sketch.RealConstant({channels}, 1));
   return Of("Conv", std::move(inputs), std::move(attributes));
+}
+
+MaybeStep DrawConvTranspose(Sketch& sketch, ValueId x) {
+  const Shape shape = sketch.ShapeOf(x);
+  if (shape.size() != 4) return std::nullopt;
+  const int64_t kernel = sketch.dice.Between(1, 2);
+  const int64_t groups = DrawGroups(sketch, shape[1]);
+  const int64_t part = sketch.dice.Between(1, 2);  // output channels of a group
+  AttrMap attributes;
+  if (groups > 1) attributes.Set("group", groups);
+  if (sketch.dice.Chance(30)) attributes.Set("strides", Ints{2, 2});
+  std::vector<ValueId> inputs = {x, sketch.RealConstant({shape[1], part, kernel, kernel}, 0.7)};
+  if (sketch.dice.Chance(70)) inputs.push_back(sketch.RealConstant({groups * part}, 1));
+  return Of("ConvTranspose", std::move(inputs), std::move(attributes));
+}
+
+// Every shape that broadcasts to the result of a Gemm.
+Shape DrawBiasShape(Sketch& sketch, int64_t rows, int64_t columns) {
+  const std::vector<Shape> shapes = {{columns}, {columns}, {1, columns}, {},
+                                     {1},       {1, 1},    {rows, 1},    {rows, columns}};
+  return sketch.dice.Pick(shapes);
 }
 
 MaybeStep DrawGemm(Sketch& sketch, ValueId x) {
@@ -79,7 +107,9 @@ MaybeStep DrawGemm(Sketch& sketch, ValueId x) {
   std::vector<ValueId> inputs = {
       x,
       sketch.RealConstant(transposed ? Shape{results, shape[1]} : Shape{shape[1], results}, 0.7)};
-  if (sketch.dice.Chance(60)) inputs.push_back(sketch.RealConstant({results}, 1));
+  if (sketch.dice.Chance(70)) {
+    inputs.push_back(sketch.RealConstant(DrawBiasShape(sketch, shape[0], results), 1));
+  }
   return Of("Gemm", std::move(inputs), {{"transB", int64_t{transposed}}});
 }
 
@@ -231,11 +261,11 @@ struct Row {
   int weight = 1;
 };
 constexpr Row kRows[] = {
-    {&DrawUnary, 5},   {&DrawClip, 2},    {&DrawBinary, 6},       {&DrawConv, 7},
-    {&DrawGemm, 5},    {&DrawMatMul, 2},  {&DrawPool, 4},         {&DrawReduce, 1},
-    {&DrawReshape, 3}, {&DrawFlatten, 1}, {&DrawTranspose, 3},    {&DrawSqueeze, 1},
-    {&DrawSlice, 2},   {&DrawPad, 2},     {&DrawConcat, 4},       {&DrawSplit, 2},
-    {&DrawGather, 1},  {&DrawRepeat, 1},  {&DrawDepthToSpace, 1},
+    {&DrawUnary, 5},         {&DrawClip, 2},    {&DrawBinary, 6},  {&DrawConv, 7},
+    {&DrawGemm, 5},          {&DrawMatMul, 2},  {&DrawPool, 4},    {&DrawReduce, 1},
+    {&DrawConvTranspose, 3}, {&DrawReshape, 3}, {&DrawFlatten, 1}, {&DrawTranspose, 3},
+    {&DrawSqueeze, 1},       {&DrawSlice, 2},   {&DrawPad, 2},     {&DrawConcat, 4},
+    {&DrawSplit, 2},         {&DrawGather, 1},  {&DrawRepeat, 1},  {&DrawDepthToSpace, 1},
 };
 
 }  // namespace

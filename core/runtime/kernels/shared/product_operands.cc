@@ -16,7 +16,8 @@ bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias) {
   if (!x.quant->per_tensor() || !y.quant->per_tensor() || w.quant->block != 0) return false;
   if (ir::SizeOf(x.dtype) > 2 || ir::SizeOf(w.dtype) > 2) return false;
   if (w.quant->axis && *w.quant->axis != weight_axis) return false;
-  if (!view.numerics->qlinear && ModeRequantizer::Of(view, 1) == nullptr) return false;
+  const auto scales = static_cast<int64_t>(w.quant->scales.size());
+  if (!view.numerics->qlinear && ModeRequantizer::Of(view, scales) == nullptr) return false;
   if (!view.Has(bias)) return true;
   const ir::Type& b = view.in(bias);
   return b.quantized() && b.dtype == ir::DType::kI32;

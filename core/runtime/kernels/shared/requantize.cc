@@ -3,14 +3,15 @@
 
 #include <algorithm>
 
+#include "core/ir/output_channels.h"
+
 namespace octavo::runtime {
 
 std::vector<float> Multipliers(const ir::Quant& x, const ir::Quant& w, const ir::Quant& y,
                                int64_t channels) {
   std::vector<float> multipliers(channels);
   for (int64_t c = 0; c < channels; ++c) {
-    const float product = x.scale() * w.scale(c);
-    multipliers[c] = product / y.scale();
+    multipliers[c] = ir::AccumulatorScale(x, w, c) / y.scale();
   }
   return multipliers;
 }

@@ -9,7 +9,7 @@
 
 namespace octavo::runtime {
 
-// (s_x * s_w[c]) / s_y for `channels` channels, from left to right in float32.
+// (s_x * s_w[c]) / s_y for `channels` output channels, from left to right in float32.
 std::vector<float> Multipliers(const ir::Quant& x, const ir::Quant& w, const ir::Quant& y,
                                int64_t channels);
 // s_x / (s_y * count), likewise, for the mean of `count` values.

@@ -230,16 +230,17 @@ FieldPlan FieldOf(const Plans& plans, const std::vector<ConvAxis>& axes) {
           .phases = phases};
 }
 
-Prepared Define(const NodeView& view, Definition definition, int64_t scales, double operations) {
+Prepared Define(const NodeView& view, Definition definition, double operations) {
   definition.field = FieldOf(definition.plans, definition.sizes.axes);
   definition.x = *view.in(0).quant;
   definition.w = *view.in(1).quant;
   definition.reach = ReachOf(view.in(0));
-  definition.finish = {.multipliers = Multipliers(definition.x, definition.w, *view.out().quant,
-                                                  std::max<int64_t>(1, scales)),
-                       .zero_point = view.out().quant->zero_point(),
-                       .dtype = view.out().dtype,
-                       .mode = ModeFinish(view, std::max<int64_t>(1, scales))};
+  const int64_t channels = definition.sizes.out_channels;
+  definition.finish = {
+      .multipliers = Multipliers(definition.x, definition.w, *view.out().quant, channels),
+      .zero_point = view.out().quant->zero_point(),
+      .dtype = view.out().dtype,
+      .mode = ModeFinish(view, channels)};
   const auto shared = std::make_shared<const Definition>(std::move(definition));
   return {.run = [shared](const StepContext& context) { return shared->Run(context); },
           .operations = operations};
@@ -248,14 +249,13 @@ Prepared Define(const NodeView& view, Definition definition, int64_t scales, dou
 }  // namespace
 
 Prepared DefineConv(const NodeView& view, const ConvAxes& sizes, double operations) {
-  return Define(view, Begin(view, sizes, &ForwardAxis), sizes.out_channels, operations);
+  return Define(view, Begin(view, sizes, &ForwardAxis), operations);
 }
 
 Prepared DefineConvTranspose(const NodeView& view, const ConvAxes& sizes, double operations) {
   Definition definition = Begin(view, sizes, &TransposedAxis);
   definition.transposed = true;
-  // All groups share the scales of w.
-  return Define(view, std::move(definition), sizes.out_channels / sizes.groups, operations);
+  return Define(view, std::move(definition), operations);
 }
 
 }  // namespace octavo::runtime

@@ -42,13 +42,12 @@ std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t 
 void WideFinish::Store(std::span<const int64_t> sums, std::span<const int64_t> bias,
                        int64_t channel, std::byte* out, int64_t at, int64_t step) const {
   const ir::IntegerRange range = ir::IntegerRangeOf(dtype);
-  const auto channels = static_cast<int64_t>(multipliers.size());
-  const int64_t next = bias.size() == 1 ? 0 : 1;  // channel of the next sum
+  const int64_t next = bias.size() == 1 ? 0 : 1;  // channel
   ops::VisitDType(dtype, [&]<class T>(T) {
     T* to = reinterpret_cast<T*>(out) + at;
     for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i) {
       const int64_t sum = sums[i] + bias[i * next];
-      const int64_t own = (channel + i * next) % channels;
+      const int64_t own = channel + i * next;
       if (mode != nullptr) {
         to[i * step] = static_cast<T>(mode->Value(sum, own));
         continue;

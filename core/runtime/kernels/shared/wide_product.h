@@ -33,7 +33,7 @@ std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t 
 
 // Requantizes sums and stores them to a tensor.
 struct WideFinish {
-  std::vector<float> multipliers = {};  // by channel; repeated
+  std::vector<float> multipliers = {};  // by output channel
   int32_t zero_point = 0;
   ir::DType dtype = ir::DType::kI8;
   std::shared_ptr<const ModeRequantizer> mode = {};  // null: requantize in float32
