@@ -198,6 +198,8 @@ Status Run(Graph& graph, Context& context) {
   if (aligned) {
     OCTAVO_CHECK(PlaceBest(graph, context));
     OCTAVO_CHECK(Settle(graph, context));
+    // What was folded may have left a per-channel Rescale with one consumer.
+    OCTAVO_CHECK(MoveChannels(graph, context));
   }
   figures.after = TotalOf(graph);
   return {};

@@ -75,6 +75,13 @@ std::string SameTypeGroups::WhyProducerStays(ValueId id, const Type& type) const
     return WhyReluStays(own, {&from, &type}, *target_.numerics, name);
   }
   if (IsSameScale(*producer)) {
+    // The only channel of a per-channel operand: a Reshape gives it on as a per-tensor type.
+    for (size_t i = 0; i < producer->inputs.size(); ++i) {
+      const ValueId x = producer->inputs[i];
+      if (producer->op->RoleOf(i) != ir::Role::kData || !x || HasOnePair(graph_, x)) continue;
+      return fmt::format("'{}' has the parameters of '{}', which are per channel", name,
+                         graph_.name(x));
+    }
     if (producer->op->rescale.why_not == nullptr) return {};
     return producer->op->rescale.why_not(graph_, *producer, graph_.type(id), type);
   }
