@@ -138,7 +138,7 @@ void AddDiff(CLI::App& program, Invocation& invocation) {
   auto arguments = std::make_shared<Arguments>();
   command.add_option("REF", arguments->baseline, "the float model to compare with (the baseline)")
       ->required();
-  AddModelFlags(command, arguments->input, Data::kRequired);
+  AddModelFlags(command, arguments->input, Data::kForInputs);
   command
       .add_option("--report", arguments->report,
                   "write the report as JSON to FILE instead of stdout")

@@ -31,11 +31,9 @@ void AddLimitFlags(CLI::App& command, job::ModelLimits& limits) {
 
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data) {
   command.add_option("MODEL", arguments.model, "the model: .onnx, .octavo or .graph")->required();
-  CLI::Option* option =
-      command.add_option("--data", arguments.data,
-                         "samples: .npz, .npy, a folder of numbered samples, or random:SEED[:N]");
-  option->type_name("DATA");
-  if (data == Data::kRequired) option->required();
+  std::string help = "samples: .npz, .npy, a folder of numbered samples, or random:SEED[:N]";
+  if (data == Data::kForInputs) help += "; needed if the model has inputs";
+  command.add_option("--data", arguments.data, help)->type_name("DATA");
   for (const char* option : {"shape", "batch", "threads"}) arguments.options.Add(command, option);
   AddLimitFlags(command, arguments.limits);
 }

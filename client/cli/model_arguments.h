@@ -19,7 +19,8 @@ struct ModelArguments {
 // Adds --max-nodes and --max-value-bytes.
 void AddLimitFlags(CLI::App& command, job::ModelLimits& limits);
 
-enum class Data { kOptional, kRequired };
+// Whether the command needs samples for a model that has inputs.
+enum class Data { kOptional, kForInputs };
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data);
 // Reads the files that the arguments name.
 Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArguments& arguments);

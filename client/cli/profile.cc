@@ -51,7 +51,7 @@ void AddProfile(CLI::App& program, Invocation& invocation) {
       "profile", "run a float model on samples and write a calibration profile");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
-  AddModelFlags(command, arguments->input, Data::kRequired);
+  AddModelFlags(command, arguments->input, Data::kForInputs);
   command
       .add_option("-o,--output", arguments->out,
                   "the profile to write, .json or .yaml (Glow's form)")

@@ -43,7 +43,7 @@ void AddRun(CLI::App& program, Invocation& invocation) {
       "shape must have the same value in all samples");
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
-  AddModelFlags(command, arguments->input, Data::kRequired);
+  AddModelFlags(command, arguments->input, Data::kForInputs);
   command
       .add_option("-o,--output", arguments->out,
                   "folder to write: one .npy per output, and index.json")

@@ -103,6 +103,8 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
     return profiled;
   }
   profiled.figures = MatchProfile(graph, *profiled.profile);
+  // Where all values are constants, none has a range.
+  if (!job.request.profile) return profiled;
   auto& entries = profiled.figures.unmatched_entries;
   entries.insert(entries.end(), unmatched.begin(), unmatched.end());
   OCTAVO_CHECK(CheckMatches(job, profiled.figures));

@@ -58,15 +58,11 @@ std::vector<std::vector<ir::Tensor>> QuantizedFor(const ir::Graph& graph,
 Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& input,
                                std::optional<const numerics::Mode*> against, const StopToken& stop,
                                const Observer& observer) {
-  if (input.samples.empty()) return Fail(Code::kUsage, "diff needs --data").Field("data");
-  const auto load = [&](const ModelInput& model, LoadRequest::Use use) {
-    LoadRequest request = RequestOf(model, input);
-    request.use = use;
-    return Load(request);
-  };
   // The samples fit the float model; report::Diff quantizes them for quantized inputs.
-  OCTAVO_TRY(Loaded real, load(baseline, LoadRequest::Use::kRun));
-  OCTAVO_TRY(Loaded quantized, load(input, LoadRequest::Use::kShapes));
+  OCTAVO_TRY(Loaded real, LoadToRun(RequestOf(baseline, input), "diff"));
+  LoadRequest other = RequestOf(input, input);
+  other.use = LoadRequest::Use::kShapes;
+  OCTAVO_TRY(Loaded quantized, Load(other));
   OCTAVO_CHECK(CheckInputs(real.model.graph, quantized.model.graph));
   ThreadPool pool(input.threads);
   OCTAVO_CHECK(PrepareFloat(real.model.graph, pool, stop));

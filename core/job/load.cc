@@ -156,7 +156,14 @@ Result<Loaded> ReadModel(const LoadRequest& request) {
 
 Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& loaded) {
   OCTAVO_CHECK(CheckValueBytes(graph, request.limits));
-  if (!loaded.source || request.use != LoadRequest::Use::kRun) return {};
+  if (request.use != LoadRequest::Use::kRun) return {};
+  if (graph.inputs().empty()) {
+    // All samples of a model without inputs are the same one, and need no data.
+    loaded.source.reset();
+    loaded.samples = {.batches = {{}}, .count = 1};
+    return {};
+  }
+  if (!loaded.source) return {};
   std::vector<data::SampleInput> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const ir::ValueId id = graph.inputs()[i];
@@ -167,6 +174,14 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
   OCTAVO_TRY(loaded.samples, data::CutSamples(*loaded.source, inputs));
   loaded.source.reset();
   return {};
+}
+
+Result<Loaded> LoadToRun(const LoadRequest& request, std::string_view command) {
+  OCTAVO_TRY(Loaded loaded, Load(request));
+  if (loaded.samples.batches.empty()) {
+    return Fail(Code::kUsage, "{} needs --data", command).Field("data");
+  }
+  return loaded;
 }
 
 Result<Loaded> Load(const LoadRequest& request) {

@@ -50,6 +50,10 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input);
 // steps one by one, because its report lists the pass.
 Result<Loaded> Load(const LoadRequest& request);
 
+// The same for a command that runs the model: kUsage if there are no samples and the model has
+// inputs.
+Result<Loaded> LoadToRun(const LoadRequest& request, std::string_view command);
+
 // Reads the model as its file defines it, without samples.
 Result<Loaded> ReadModel(const LoadRequest& request);
 // Splits the samples of `loaded` into the inputs of `graph`, which is the model's graph after

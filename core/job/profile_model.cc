@@ -29,8 +29,7 @@ Result<std::optional<ir::Graph>> OtherPreparation(const ir::Graph& imported, pas
 
 Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
                                 const Observer& observer) {
-  if (input.samples.empty()) return Fail(Code::kUsage, "profile needs --data").Field("data");
-  OCTAVO_TRY(Loaded loaded, Load(RequestOf(input, input)));
+  OCTAVO_TRY(Loaded loaded, LoadToRun(RequestOf(input, input), "profile"));
   ThreadPool pool(input.threads);
   const passes::Effect effect = EffectOf(limit);
   OCTAVO_TRY(const std::optional<ir::Graph> other,

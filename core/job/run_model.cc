@@ -173,10 +173,9 @@ class Runner {
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer,
                                         std::vector<NanInput>* nans) {
-  if (input.samples.empty()) return Fail(Code::kUsage, "run needs --data").Field("data");
   LoadRequest request = RequestOf(input, input);
   request.deciders = LoadRequest::Deciders::kFromSamples;
-  OCTAVO_TRY(const Loaded loaded, Load(request));
+  OCTAVO_TRY(const Loaded loaded, LoadToRun(request, "run"));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
   OCTAVO_CHECK(runner.Run(input.numerics, all_values, pool, stop, observer));

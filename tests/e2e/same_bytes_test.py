@@ -101,6 +101,29 @@ class SameBytes(Case):
         data = models.samples(self.folder / "x.npz", shape=[1, 2, 6, 5])
         self.assert_all_same(path, "--data", data, "--shape", "x=1,2,6,5")
 
+    def test_of_groups_and_of_biases_of_every_shape(self):
+        """The service survives what once ended it: ConvTranspose with groups and a bias."""
+        node, draw = onnx.helper.make_node, np.random.default_rng(3).normal
+        nodes = [node("ConvTranspose", ["x", "w", "b"], ["t"], group=2),
+                 node("Flatten", ["t"], ["g0"])]
+        constants = [models.tensor("w", draw(size=(2, 2, 2, 2))), models.tensor("b", draw(size=4))]
+        width = 100
+        for i, shape in enumerate(([1, 5], [], [1], [1, 1], [5])):
+            constants += [models.tensor(f"w{i}", draw(size=(width, 5))),
+                          models.tensor(f"b{i}", draw(size=shape))]
+            nodes.append(node("Gemm", [f"g{i}", f"w{i}", f"b{i}"], [f"g{i + 1}"]))
+            width = 5
+        nodes.append(node("Identity", ["g5"], ["y"]))
+        path = self.folder / "m.onnx"
+        onnx.save(models.model(nodes, constants), str(path))
+        self.assert_all_same(path, "--data", models.samples(self.folder / "x.npz"))
+
+    def test_of_a_model_without_inputs(self):
+        path = self.folder / "m.onnx"
+        onnx.save(models.model([onnx.helper.make_node("Relu", ["c"], ["y"])],
+                               [models.tensor("c", [1.0, -2.0])], inputs=()), str(path))
+        self.assert_all_same(path)
+
     def test_of_a_native_graph_that_stopped_on_the_way(self):
         data = ["--data", DIGITS / "calibration.npz"]
         whole = self.files_of("whole", DIGITS / "model.onnx", *data)["out.onnx"]
