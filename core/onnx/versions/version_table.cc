@@ -45,7 +45,12 @@ Status UpgradeToNewest(const ir::Graph& graph, int64_t opset, Conversion& conver
 int64_t DowngradeTo(const ir::Graph& graph, int64_t opset, Conversion& conversion) {
   Draft& draft = conversion.node;
   for (const DecompositionRow& row : Decompositions()) {
-    if (row.op == draft.op && row.decompose(graph, opset, conversion)) return 0;
+    if (row.op != draft.op || !row.decompose(graph, opset, conversion)) continue;
+    int64_t least = FirstVersion(draft.op);
+    for (const Draft& before : conversion.before) {
+      least = std::max(least, FirstVersion(before.op));
+    }
+    return opset < least ? least : 0;
   }
   const std::vector<VersionRow>& rows = AllConversions();
   for (size_t i = rows.size(); i-- > 0;) {
