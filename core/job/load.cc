@@ -2,6 +2,7 @@
 #include "core/job/load.h"
 
 #include "core/base/mapped_pages.h"
+#include "core/ir/qdq_notes.h"
 #include "core/job/model_form.h"
 #include "core/native/native.h"
 #include "core/onnx/import/list_inputs.h"
@@ -191,6 +192,8 @@ Result<Loaded> Load(const LoadRequest& request) {
   passes::Findings findings;
   OCTAVO_CHECK(passes::RunPipeline(passes::PassesOf({passes::Phase::kImport}), {}, settings,
                                    loaded.model.graph, findings));
+  // No pass follows that reads it.
+  loaded.model.graph.metadata.erase(ir::kQdqFloatsKey);
   OCTAVO_CHECK(TakeSamples(request, loaded.model.graph, loaded));
   return loaded;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads an ONNX model as jobs do: imports it and runs the pass fold-qdq.
+// Loads an ONNX model as job::Load does: imports it and runs the pass fold-qdq.
 #pragma once
 
+#include "core/ir/qdq_notes.h"
 #include "core/onnx/import/import.h"
 #include "core/passes/passes.h"
 
@@ -19,6 +20,7 @@ inline Result<Folded> ImportFolded(const Blob& model, const onnx::ImportOptions&
   const passes::Pass* const pipeline[] = {&passes::kFoldQdqPass};
   OCTAVO_TRY(const auto records,
              passes::RunPipeline(pipeline, {}, settings, folded.graph, folded.findings));
+  folded.graph.metadata.erase(ir::kQdqFloatsKey);
   return folded;
 }
 
