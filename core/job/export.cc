@@ -7,6 +7,7 @@
 #include "core/job/stages.h"
 #include "core/native/native.h"
 #include "core/options/option_table.h"
+#include "core/target/quirk.h"
 #include "core/text/print.h"
 
 namespace octavo::job {
@@ -29,13 +30,39 @@ void ExportText(const ir::Graph& graph, Exported& exported) {
   exported.model = {"model.graph", Blob(text::Print(graph, print))};
 }
 
-Status ExportOnnx(const ir::Graph& graph, onnx::Format format, Exported& exported) {
+Result<target::TargetQuirks> QuirksOf(const Request& request) {
+  if (request.target) return target::ParseQuirks(request.target->bytes.text());
+  return target::BuiltInQuirks(request.options.target);
+}
+
+// The export avoids the quirks of the target's own runtime; the default target names a runtime
+// that its users may mean.
+Status WarnOfQuirks(const ir::Graph& graph, const std::string& warn_for, int64_t opset,
+                    Exported& exported) {
+  if (warn_for.empty()) return {};
+  OCTAVO_TRY(const target::TargetQuirks runtime, target::BuiltInQuirks(warn_for));
+  for (const onnx::MetQuirk& met : onnx::FindQuirks(graph, runtime.avoided, opset)) {
+    if (!met.quirk->warns) continue;
+    exported.warnings.push_back(
+        {.code = met.quirk->code,
+         .message = fmt::format("{} '{}': {} {}; an export for target {} avoids it", met.op,
+                                met.node, warn_for, met.quirk->does, warn_for),
+         .node = met.node});
+  }
+  return {};
+}
+
+Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format format,
+                  Exported& exported) {
+  OCTAVO_TRY(const target::TargetQuirks quirks, QuirksOf(request));
   const std::string external_name = exported.options.output_name + ".data";
   OCTAVO_TRY(onnx::Exported written,
              onnx::ExportModel(graph, {.format = format,
                                        .opset = exported.options.opset,
                                        .external_name = external_name,
-                                       .external_limit = exported.options.external_over}));
+                                       .external_limit = exported.options.external_over,
+                                       .quirks = quirks.avoided}));
+  OCTAVO_CHECK(WarnOfQuirks(graph, quirks.warn_for, written.opset, exported));
   exported.model = {"model.onnx", OutOfMemory(std::move(written.model))};
   if (!written.external.empty()) {
     exported.external.push_back({external_name, OutOfMemory(std::move(written.external))});
@@ -43,7 +70,7 @@ Status ExportOnnx(const ir::Graph& graph, onnx::Format format, Exported& exporte
   return {};
 }
 
-Status Write(const ir::Graph& graph, Exported& exported) {
+Status Write(const ir::Graph& graph, const Request& request, Exported& exported) {
   switch (exported.options.emit) {
     case EmitForm::kText:
       ExportText(graph, exported);
@@ -52,9 +79,9 @@ Status Write(const ir::Graph& graph, Exported& exported) {
       exported.model = {"model.octavo", OutOfMemory(native::Write(graph))};
       return {};
     case EmitForm::kQdq:
-      return ExportOnnx(graph, onnx::Format::kQdq, exported);
+      return ExportOnnx(graph, request, onnx::Format::kQdq, exported);
     case EmitForm::kQlinear:
-      return ExportOnnx(graph, onnx::Format::kQLinear, exported);
+      return ExportOnnx(graph, request, onnx::Format::kQLinear, exported);
   }
   return {};
 }
@@ -84,7 +111,7 @@ std::string ActionDigest(const Request& request, const std::string& model_digest
 Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   job.Report("export", 0, 1);
   Exported exported{.options = job.options()};
-  OCTAVO_CHECK(Write(quantized.rewriting.graph, exported));
+  OCTAVO_CHECK(Write(quantized.rewriting.graph, job.request, exported));
   exported.bytes = static_cast<int64_t>(exported.model.bytes.size());
   for (const NamedBlob& blob : exported.external) {
     exported.bytes += static_cast<int64_t>(blob.bytes.size());

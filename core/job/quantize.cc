@@ -46,7 +46,6 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
         .Reason("PROFILE_MISMATCH");
   }
   result.rescales_after = CountRescales(rewriting.graph);
-  WarnOfDoubleQdq(rewriting.graph, rewriting.findings.warnings);
   WarnOfQuantizedEqual(rewriting.graph, rewriting.findings.warnings);
   result.after.nodes = rewriting.graph.node_count();
   for (const ir::NodeId id : rewriting.graph.nodes()) {

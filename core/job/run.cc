@@ -27,6 +27,7 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
   findings.kept_rescales = KeptRescales(rewriting.graph, findings.rewrites);
   findings.float_nodes = FloatNodes(rewriting.graph, findings.rewrites);
   auto& warnings = findings.rewrites.warnings;
+  warnings.insert(warnings.end(), exported.warnings.begin(), exported.warnings.end());
   warnings.insert(warnings.end(), compared.warnings.begin(), compared.warnings.end());
   return findings;
 }

@@ -123,6 +123,7 @@ struct Exported {
   int64_t bytes = 0;     // of all of them
   Options options = {};  // the options that the bytes depend on
   std::string action_digest = {};
+  std::vector<passes::Warning> warnings = {};
 };
 Result<Exported> Export(const JobContext& job, const Quantized& quantized);
 

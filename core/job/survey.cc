@@ -75,21 +75,6 @@ std::vector<passes::Kept> KeptRescales(const Graph& graph, const passes::Finding
   return list;
 }
 
-void WarnOfDoubleQdq(const Graph& graph, std::vector<passes::Warning>& warnings) {
-  for (const NodeId id : graph.nodes()) {
-    const Node& node = graph.node(id);
-    if (!passes::IsRescale(node)) continue;
-    const ir::ValueId x = node.inputs[0];
-    if (graph.type(x).dtype != graph.type(node.result()).dtype || graph.CountUses(x) != 1) continue;
-    warnings.push_back(
-        {.code = "ort_double_qdq",
-         .message = fmt::format("ONNX Runtime merges the Rescale '{}' into its neighbour, which "
-                                "changes numbers, unless session.disable_double_qdq_remover is 1",
-                                node.name),
-         .node = node.name});
-  }
-}
-
 void WarnOfQuantizedEqual(const Graph& graph, std::vector<passes::Warning>& warnings) {
   const auto computed = [&](ir::ValueId operand) {
     const ir::ValueId source = passes::SourceOf(graph, operand);

@@ -14,8 +14,6 @@ std::vector<passes::FloatNode> FloatNodes(const ir::Graph& graph, const passes::
 const ir::Node* WithoutMeaning(const ir::Graph& graph);
 // Each remaining Rescale, with the last reason that a pass recorded.
 std::vector<passes::Kept> KeptRescales(const ir::Graph& graph, const passes::Findings& findings);
-// Warns about Rescales that ONNX Runtime rewrites by default.
-void WarnOfDoubleQdq(const ir::Graph& graph, std::vector<passes::Warning>& warnings);
 // Warns of tests for equality between two computed values of 8 bits: quantizing makes values equal
 // that are not, and unequal that are.
 void WarnOfQuantizedEqual(const ir::Graph& graph, std::vector<passes::Warning>& warnings);

@@ -3,22 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <set>
 
 #include "core/numerics/mode_table.h"
 #include "core/target/builtin.h"
+#include "core/target/json_reader.h"
+#include "core/target/quirk.h"
+#include "core/target/quirk_reader.h"
 
 namespace octavo::target {
 namespace {
-
-using nlohmann::json;
-
-template <class Enum>
-struct Word {
-  Enum value;
-  std::string_view name;
-};
 
 constexpr Word<SchemeKind> kSchemeKinds[] = {
     {SchemeKind::kAsymmetric, "asymmetric"},
@@ -27,62 +20,9 @@ constexpr Word<SchemeKind> kSchemeKinds[] = {
     {SchemeKind::kPow2, "pow2"},
 };
 
-template <class Table, class Enum>
-std::string_view NameIn(const Table& table, Enum value) {
-  return std::ranges::find_if(table, [&](const auto& word) { return word.value == value; })->name;
-}
-
-template <class Enum, class Table>
-std::optional<Enum> FindIn(const Table& table, std::string_view name) {
-  const auto at = std::ranges::find_if(table, [&](const auto& word) { return word.name == name; });
-  if (at == std::end(table)) return std::nullopt;
-  return at->value;
-}
-
 bool Lists(const std::vector<std::string>& list, std::string_view op) {
   return std::ranges::find(list, op) != list.end();
 }
-
-Failure Wrong(std::string_view key, std::string_view must) {
-  return Fail(Code::kUsage, "target file: '{}' must be {}", key, must).Field(key);
-}
-
-// Reads the keys of one JSON object and reports the keys that no call has read.
-class Reader {
- public:
-  Reader(const json& object, std::string prefix) : object_(object), prefix_(std::move(prefix)) {}
-
-  template <class T>
-  Status Read(std::string_view key, T& value, std::string_view must) {
-    known_.insert(std::string(key));
-    const auto at = object_.find(key);
-    if (at == object_.end()) return {};
-    try {
-      value = at->get<T>();
-    } catch (const json::exception&) {
-      return Wrong(prefix_ + std::string(key), must);
-    }
-    return {};
-  }
-  const json* Child(std::string_view key) {
-    known_.insert(std::string(key));
-    const auto at = object_.find(key);
-    return at == object_.end() ? nullptr : &*at;
-  }
-  Status RefuseUnknown() const {
-    for (const auto& [key, value] : object_.items()) {
-      if (!known_.count(key)) {
-        return Fail(Code::kUsage, "target file: unknown key '{}{}'", prefix_, key).Field(key);
-      }
-    }
-    return {};
-  }
-
- private:
-  const json& object_;
-  std::string prefix_;
-  std::set<std::string> known_;
-};
 
 Status ReadDTypes(const json& list, std::vector<ir::DType>& dtypes) {
   constexpr std::string_view must = "a list of u8, i8, i16";
@@ -289,6 +229,9 @@ Status ReadInto(const json& object, Target& target) {
   }
   OCTAVO_CHECK(reader.Read("keep", target.keep, "a list of op names"));
   OCTAVO_CHECK(reader.Read("lower", target.lower, "a list of op names"));
+  // Only the export reads these (quirk.h).
+  reader.Child("quirks");
+  reader.Child("warn_for");
   if (const json* ops = reader.Child("ops")) {
     if (!ops->is_array()) return Wrong("ops", "a list of objects");
     for (const json& item : *ops) OCTAVO_CHECK(ReadOp(item, target.ops.emplace_back()));
@@ -371,6 +314,7 @@ Result<Target> Parse(std::string_view json_text) {
   if (!object.is_object()) return Fail(Code::kUsage, "target file: not a JSON object");
   Target target;
   OCTAVO_CHECK(ReadInto(object, target));
+  OCTAVO_CHECK(ReadQuirks(object));
   return target;
 }
 

@@ -24,7 +24,7 @@ LAYERS = {
     "core/float_exec": ["core/ops"],
     "core/profile": ["core/float_exec", "core/target"],
     "core/patterns": ["core/ops"],
-    "core/onnx": ["core/patterns"],
+    "core/onnx": ["core/patterns", "core/target"],
     "core/options": ["core/target", "core/profile"],
     "core/passes": ["core/patterns", "core/options", "core/text"],
     "core/runtime": ["core/ops", "core/float_exec"],

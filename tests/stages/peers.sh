@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Real models through Octavo and ONNX Runtime, compared step by step, then small ones operator by
-# operator; then operators that ONNX's own test data lack, with ONNX Runtime's answers.
+# operator; the runtime's quirks, and random models with its default session options; then operators
+# that ONNX's own test data lack, with ONNX Runtime's answers.
 . tests/stages/common.sh
 [ -x build/release/client/octavo ] || skip "build/release/client/octavo is not built"
 install_npm tests/peers
@@ -11,6 +12,8 @@ node agreement.mjs --small --samples 4
 node ocr.mjs
 node foreign.mjs
 node external_data.mjs "$OCTAVO_RESULTS/external"
+node quirks.mjs
+node random.mjs --seed 12 --count 40
 cases=$OCTAVO_RESULTS/cases
 /usr/bin/python3 -B newer_cases.py "$cases"
 node answer_cases.mjs "$cases"

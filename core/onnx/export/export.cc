@@ -2,6 +2,7 @@
 #include "core/onnx/export/export.h"
 
 #include "core/onnx/export/graph_writer.h"
+#include "core/onnx/export/quirks.h"
 #include "core/onnx/versions/version_table.h"
 
 namespace octavo::onnx {
@@ -61,7 +62,7 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
     ModelWriter writer;
     WriteHead(graph, opset, writer);
     OCTAVO_TRY(const std::optional<NeedsOpset> needs,
-               GraphWriter(graph, options.format, opset, writer).Run());
+               GraphWriter(graph, options, opset, writer).Run());
     if (!needs) {
       OCTAVO_TRY(Exported exported, writer.Finish(options));
       exported.opset = opset;
@@ -75,6 +76,19 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
     }
     opset = needs->opset;
   }
+}
+
+std::vector<MetQuirk> FindQuirks(const ir::Graph& graph, std::span<const target::Quirk> quirks,
+                                 int64_t opset) {
+  const QuirkFinder finder(graph, quirks, opset);
+  std::vector<MetQuirk> met;
+  for (const ir::NodeId id : graph.nodes()) {
+    const ir::Node& node = graph.node(id);
+    for (const target::Quirk* quirk : finder.At(id)) {
+      met.push_back({.quirk = quirk, .node = node.name, .op = std::string(node.op->name)});
+    }
+  }
+  return met;
 }
 
 }  // namespace octavo::onnx

@@ -3,10 +3,13 @@
 // float operators (QDQ), or as QLinear operators.  Equal graphs give equal bytes.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/blob.h"
 #include "core/ir/graph.h"
+#include "core/target/quirk.h"
 
 namespace octavo::onnx {
 
@@ -24,6 +27,8 @@ struct ExportOptions {
   // model (protobuf limits a message to 2 GiB).
   std::string external_name = "model.onnx.data";
   int64_t external_limit = 1'800'000'000;
+  // Of the runtime that will read the model: each node that meets one is written with its remedy.
+  std::span<const target::Quirk> quirks = {};
 };
 
 struct Exported {
@@ -34,5 +39,14 @@ struct Exported {
 };
 
 Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& options = {});
+
+// A node that meets a quirk, as the graph is written at the opset.
+struct MetQuirk {
+  const target::Quirk* quirk = nullptr;  // one of `quirks`
+  std::string node = {};
+  std::string op = {};
+};
+std::vector<MetQuirk> FindQuirks(const ir::Graph& graph, std::span<const target::Quirk> quirks,
+                                 int64_t opset);
 
 }  // namespace octavo::onnx

@@ -13,18 +13,21 @@ namespace octavo::onnx {
 
 using ir::NodeId;
 using ir::ValueId;
+using target::QuirkRemedy;
 using Named = ModelWriter::Named;
 
-GraphWriter::GraphWriter(const ir::Graph& graph, Format form, int64_t opset, ModelWriter& writer)
+GraphWriter::GraphWriter(const ir::Graph& graph, const ExportOptions& options, int64_t opset,
+                         ModelWriter& writer)
     : graph_(graph),
-      format_(form),
+      format_(options.format),
       opset_(opset),
       writer_(writer),
       names_(graph),
       quantize_(ops::FindOp("Quantize", "octavo")),
       dequantize_(ops::FindOp("Dequantize", "octavo")),
       rescale_(ops::FindOp("Rescale", "octavo")),
-      reinterpret_(ops::FindOp("Reinterpret", "octavo")) {}
+      reinterpret_(ops::FindOp("Reinterpret", "octavo")),
+      quirks_(graph, options.quirks, opset) {}
 
 Result<std::optional<NeedsOpset>> GraphWriter::Run() {
   for (const NodeId id : graph_.nodes()) OCTAVO_CHECK(WriteNode(id));
@@ -153,6 +156,9 @@ std::string GraphWriter::Dequantized(ValueId value) {
 
 Status GraphWriter::WriteNode(NodeId id) {
   const ir::Node& node = graph_.node(id);
+  for (const target::Quirk* quirk : quirks_.At(id)) {
+    if (quirk->instead == QuirkRemedy::kRaiseOpset) Need(static_cast<int64_t>(quirk->limit), id);
+  }
   if (node.op == reinterpret_) return {};  // its consumer's DequantizeLinear has the parameters
   if (node.op == dequantize_) {
     WriteDequantize(id);
@@ -172,7 +178,7 @@ Status GraphWriter::WriteQuantize(NodeId id, const std::string& source) {
                 node.name)
         .Node(node.name);
   }
-  std::vector<std::string> inputs = {source};
+  std::vector<std::string> inputs = {Guarded(id, source)};
   for (std::string& parameter : Parameters(node.result())) inputs.push_back(std::move(parameter));
   writer_.Node(node.name, "QuantizeLinear", "", inputs, {names_.Of(node.result()).integers},
                AxisOf(type));
@@ -195,11 +201,10 @@ void GraphWriter::WriteDequantize(NodeId id) {
                AxisOf(graph_.type(quantized)));
 }
 
-void GraphWriter::WriteConversion(NodeId id, Conversion conversion) {
+void GraphWriter::WriteConversion(NodeId id, Conversion conversion, Locals locals) {
   if (conversion.node.domain.empty()) {
     if (const int64_t least = DowngradeTo(graph_, opset_, conversion)) Need(least, id);
   }
-  std::unordered_map<std::string, std::string> locals;
   const auto write = [&](const Draft& draft) {
     std::vector<std::string> inputs;
     for (const Operand& operand : draft.inputs) {
@@ -237,7 +242,12 @@ Status GraphWriter::WriteOperator(NodeId id) {
     const bool quantized = graph_.type(result).quantized();
     draft.outputs.push_back(quantized ? names_.Of(result).before : graph_.name(result));
   }
-  WriteConversion(id, {.node = std::move(draft)});
+  Locals locals;
+  if (const std::string bias = BiasForRuntime(id); !bias.empty()) {
+    draft.Set(2, Operand::Local(bias));
+    locals.emplace(bias, bias);
+  }
+  WriteConversion(id, {.node = std::move(draft)}, std::move(locals));
   for (const ValueId result : node.results) {
     if (!graph_.type(result).quantized()) continue;
     if (graph_.type(result).dtype == ir::DType::kI32) {
@@ -246,7 +256,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
           .Node(node.name);
     }
     const QuantizedNames& names = names_.Of(result);
-    std::vector<std::string> quantize = {names.before};
+    std::vector<std::string> quantize = {Guarded(id, names.before)};
     for (std::string& parameter : Parameters(result)) quantize.push_back(std::move(parameter));
     writer_.Node(names_.UniqueNode(names.integers), "QuantizeLinear", "", quantize,
                  {names.integers}, AxisOf(graph_.type(result)));

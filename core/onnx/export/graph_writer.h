@@ -4,6 +4,7 @@
 
 #include "core/onnx/export/export_names.h"
 #include "core/onnx/export/model_writer.h"
+#include "core/onnx/export/quirks.h"
 #include "core/onnx/versions/draft.h"
 
 namespace octavo::onnx {
@@ -17,7 +18,9 @@ struct NeedsOpset {
 
 class GraphWriter {
  public:
-  GraphWriter(const ir::Graph& graph, Format form, int64_t opset, ModelWriter& writer);
+  // `options` must outlive the writer; `opset` stands for theirs.
+  GraphWriter(const ir::Graph& graph, const ExportOptions& options, int64_t opset,
+              ModelWriter& writer);
 
   // Writes all nodes, or returns the requirement that the opset does not meet.
   Result<std::optional<NeedsOpset>> Run();
@@ -25,8 +28,15 @@ class GraphWriter {
  private:
   Status WriteNode(ir::NodeId id);
   Status WriteOperator(ir::NodeId id);
-  // Writes the draft with the operator versions of this opset.
-  void WriteConversion(ir::NodeId id, Conversion conversion);
+  using Locals = std::unordered_map<std::string, std::string>;
+  // Writes the draft with the operator versions of this opset.  `locals`: tensors that operands of
+  // the draft name.
+  void WriteConversion(ir::NodeId id, Conversion conversion, Locals locals);
+  // Writes what a quirk of the runtime asks for between `source` and the node's QuantizeLinear;
+  // returns what that reads.
+  std::string Guarded(ir::NodeId id, const std::string& source);
+  // Writes the bias of the node as the quirks of the runtime need it; empty: as it is.
+  std::string BiasForRuntime(ir::NodeId id);
   Status WriteQuantize(ir::NodeId id, const std::string& source);
   void WriteDequantize(ir::NodeId id);
   bool WriteQLinear(ir::NodeId id);
@@ -59,6 +69,8 @@ class GraphWriter {
   std::unordered_set<ir::ValueId> has_dequantized_;
   std::vector<std::string> pending_, float_biases_;
   std::optional<NeedsOpset> needs_;
+  QuirkFinder quirks_;
+  std::string zero_;  // the name of an initializer; empty until one is needed
 };
 
 }  // namespace octavo::onnx

@@ -48,7 +48,8 @@ class Importer {
         source_{proto.views, options.external},
         options_(options),
         fixed_(fixed),
-        builder_(graph_, options.find_op, proto.model.producer_name() == kProducer) {}
+        own_(proto.model.producer_name() == kProducer),
+        builder_(graph_, options.find_op, own_) {}
 
   Result<Imported> Run() {
     OCTAVO_CHECK(CheckVersions());
@@ -201,8 +202,33 @@ class Importer {
     return graph_.IsConstant(source) && graph_.type(source).dtype == ir::DType::kF32;
   }
 
+  // Skips what an export writes in front of QuantizeLinear for a runtime that would fuse the
+  // operator, or quantizes NaN in another way (core/onnx/export/quirks.h): a Max of one operand, or
+  // Where(IsNaN(x), 0, x).  QuantizeLinear then reads the operand, from which it gives the same.
+  bool SkipGuard(const onnx_wire::Node& node) {
+    if (!own_ || node.output_size() != 1 || node.input_size() == 0) return false;
+    const std::string &name = node.output(0), &operand = node.input(node.input_size() - 1);
+    const bool is_nan = node.op_type() == "IsNaN" && name.ends_with(kIsNanSuffix);
+    const bool is_guard = name.ends_with(kGuardSuffix);
+    const bool is_max = is_guard && node.op_type() == "Max" && node.input_size() == 1;
+    const bool is_where = is_guard && node.op_type() == "Where" && node.input_size() == 3 &&
+                          ValueNamed(node.input(0)) == ValueNamed(operand);
+    const ValueId value = ValueNamed(operand);
+    if (!value || !(is_nan || is_max || is_where)) return false;
+    guards_[name] = value;
+    graph_.AddAlias(name, value);
+    return true;
+  }
+
+  // The value of a name, or the one that a guard of that name stands for.
+  ValueId ValueNamed(const std::string& name) const {
+    const auto guard = guards_.find(name);
+    return guard == guards_.end() ? graph_.Find(name) : guard->second;
+  }
+
   Status AddNode(int i) {
     const onnx_wire::Node& node = model_.graph().node(i);
+    if (SkipGuard(node)) return {};
     Conversion conversion;
     Draft& draft = conversion.node;
     draft.name = node_names_[static_cast<size_t>(i)];
@@ -211,7 +237,7 @@ class Importer {
     OCTAVO_TRY(draft.attributes, ReadAttributes(node, draft.name, source_));
     if (result_.opset < 6) draft.attributes.Erase("consumed_inputs");  // a hint for reusing memory
     for (const std::string& input : node.input()) {
-      draft.inputs.push_back(input.empty() ? Operand{} : Operand::Of(graph_.Find(input)));
+      draft.inputs.push_back(input.empty() ? Operand{} : Operand::Of(ValueNamed(input)));
     }
     draft.outputs.assign(node.output().begin(), node.output().end());
     DropUnreadResults(draft);
@@ -246,8 +272,7 @@ class Importer {
   // Tells the pass fold-qdq which program wrote the model.  An existing note came from a graph that
   // was exported before the pass ran, and stays.
   void NoteWriter() {
-    const bool own = model_.producer_name() == kProducer;
-    graph_.metadata.emplace(ir::kQdqWriterKey, own ? ir::kQdqWriterOctavo : ir::kQdqWriterOther);
+    graph_.metadata.emplace(ir::kQdqWriterKey, own_ ? ir::kQdqWriterOctavo : ir::kQdqWriterOther);
   }
 
   Status AddOutputs() {
@@ -315,11 +340,13 @@ class Importer {
   TensorSource source_;
   const ImportOptions& options_;
   const FixedInputs& fixed_;
+  const bool own_;  // Octavo wrote the model
   ir::Graph graph_;
   GraphBuilder builder_;
   Imported result_;
   std::unordered_set<std::string> known_, read_;
   std::vector<std::string> node_names_;
+  std::unordered_map<std::string, ValueId> guards_;
 };
 
 // Terminates: each round fixes at least one more input.

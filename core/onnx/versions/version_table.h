@@ -21,6 +21,11 @@ inline constexpr std::string_view kProducer = "octavo";
 // ONNX requires a graph name; export writes this one for a graph without a name.
 inline constexpr std::string_view kNoName = "unnamed";
 
+// Names of tensors that export adds in front of QuantizeLinear for a runtime with quirks, and
+// import drops again: NAME.guard is NAME, with zeros for NaN where NAME.is_nan says so.
+inline constexpr std::string_view kGuardSuffix = ".guard";
+inline constexpr std::string_view kIsNanSuffix = ".is_nan";
+
 // The opset that introduced an operator; 1 for an unknown operator name.
 int64_t FirstVersion(std::string_view op);
 

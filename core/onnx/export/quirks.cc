@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/onnx/export/quirks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/ops/op_table.h"
+
+namespace octavo::onnx {
+namespace {
+
+using ir::Graph;
+using ir::Node;
+using ir::NodeId;
+using ir::Type;
+using ir::ValueId;
+using target::Quirk;
+using target::QuirkCondition;
+using target::QuirkRemedy;
+
+bool IsOwn(const Node* node, std::string_view op) {
+  return node != nullptr && node->op->domain == "octavo" && node->op->name == op;
+}
+
+// The quantized value that an operand is or is dequantized from; none for any other operand.
+ValueId QuantizedSource(const Graph& graph, const Node& node, size_t input) {
+  const ValueId value = node.input(input);
+  if (!value || graph.type(value).quantized()) return value;
+  const Node* producer = graph.Producer(value);
+  return IsOwn(producer, "Dequantize") ? producer->input(0) : ValueId{};
+}
+
+// Its type; null if there is none.
+const Type* QuantizedOperand(const Graph& graph, const Node& node, size_t input) {
+  const ValueId source = QuantizedSource(graph, node, input);
+  return source ? &graph.type(source) : nullptr;
+}
+
+// The quantized type that the first result has or is quantized to; null for any other result.
+const Type* QuantizedResult(const Graph& graph, const Node& node) {
+  const Type& type = graph.type(node.results[0]);
+  if (type.quantized()) return &type;
+  for (const NodeId consumer : graph.Readers(node.results[0])) {
+    const Node& quantize = graph.node(consumer);
+    if (IsOwn(&quantize, "Quantize")) return &graph.type(quantize.result());
+  }
+  return nullptr;
+}
+
+bool HasChannels(const Type* type) { return type != nullptr && type->quant->scales.size() > 1; }
+
+bool IsFloatConstant(const Graph& graph, ValueId value) {
+  return value && graph.IsConstant(value) && graph.type(value).dtype == ir::DType::kF32 &&
+         !graph.type(value).quantized();
+}
+
+// Quotients beyond this become infinite in the runtime's table, whose entries are the largest
+// float divided by the extent and by the exponential of what it keeps in reserve.
+bool HasFineScale(const Graph& graph, const Node& node, double limit) {
+  const Type* result = QuantizedResult(graph, node);
+  if (result == nullptr || HasChannels(result)) return false;
+  const ir::Shape& shape = graph.type(node.results[0]).shape;
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t axis = node.attributes.Int("axis", -1);
+  const int64_t at = axis < 0 ? axis + rank : axis;
+  if (at < 0 || at >= rank) return false;
+  return result->quant->scale() * limit * static_cast<double>(shape[at]) < 1;
+}
+
+bool IsDilated(const Node& node) {
+  const std::vector<int64_t> dilations = node.attributes.Ints("dilations");
+  return std::ranges::any_of(dilations, [](int64_t each) { return each != 1; });
+}
+
+bool HasBiasOfAnotherScale(const Graph& graph, const Node& node) {
+  const ValueId bias = QuantizedSource(graph, node, 2);
+  if (!bias || !graph.IsConstant(bias) || graph.type(bias).dtype != ir::DType::kI32) return false;
+  const Type *data = QuantizedOperand(graph, node, 0), *weight = QuantizedOperand(graph, node, 1);
+  if (data == nullptr || HasChannels(data) || !HasChannels(weight)) return false;
+  const size_t channels = weight->quant->scales.size();
+  const Type& type = graph.type(bias);
+  return type.quant->scales.size() != channels || type.elements() != static_cast<int64_t>(channels);
+}
+
+bool HasFloatParameters(const Graph& graph, const Node& node) {
+  if (graph.type(node.results[0]).quantized() || QuantizedResult(graph, node) == nullptr) {
+    return false;
+  }
+  return QuantizedOperand(graph, node, 0) != nullptr &&
+         (IsFloatConstant(graph, node.input(1)) || IsFloatConstant(graph, node.input(2)));
+}
+
+bool HasPerChannelActivation(const Graph& graph, const Node& node) {
+  if (HasChannels(QuantizedResult(graph, node))) return true;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    if (!node.inputs[i] || graph.IsConstant(node.inputs[i])) continue;
+    if (HasChannels(QuantizedOperand(graph, node, i))) return true;
+  }
+  return false;
+}
+
+bool MayBeNegative(const Type& type) {
+  const ir::IntegerRange limits = ir::IntegerRangeOf(type.dtype);
+  return std::ranges::any_of(type.quant->zero_points,
+                             [&](int32_t zero) { return zero > limits.min; });
+}
+
+// Of a quantized operand; a constant is read.
+bool MayBeZero(const Graph& graph, ValueId value) {
+  const ir::PayloadPtr& constant = graph.value(value).constant;
+  const Type& type = graph.type(value);
+  if (!constant || !type.quant->per_tensor()) return true;
+  const ir::Tensor& tensor = constant->tensor;
+  const auto holds = [&](auto values) {
+    return std::ranges::any_of(values, [&](auto each) { return each == type.quant->zero_point(); });
+  };
+  switch (type.dtype) {
+    case ir::DType::kU8:
+      return holds(tensor.values<uint8_t>());
+    case ir::DType::kI8:
+      return holds(tensor.values<int8_t>());
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+bool QuirkFinder::Meets(const Quirk& quirk, NodeId id) const {
+  const Node& node = graph_.node(id);
+  if (!node.op->domain.empty() && node.op->domain != "octavo") return false;
+  if (std::ranges::find(quirk.ops, node.op->name) == quirk.ops.end()) return false;
+  const Type* operand = QuantizedOperand(graph_, node, 0);
+  const bool quantized = graph_.type(node.results[0]).quantized();
+  switch (quirk.when) {
+    case QuirkCondition::kAlways:
+      return quantized;
+    case QuirkCondition::kOpsetBelow:
+      return static_cast<double>(opset_) < quirk.limit && operand != nullptr &&
+             ir::SizeOf(operand->dtype) == 1;
+    case QuirkCondition::kFineResultScale:
+      return operand != nullptr && HasFineScale(graph_, node, quirk.limit);
+    case QuirkCondition::kDilated:
+      return operand != nullptr && IsDilated(node) && QuantizedResult(graph_, node) != nullptr;
+    case QuirkCondition::kCeilCountsPadding:
+      return operand != nullptr && QuantizedResult(graph_, node) != nullptr &&
+             node.attributes.Int("ceil_mode", 0) != 0 &&
+             node.attributes.Int("count_include_pad", 0) != 0;
+    case QuirkCondition::kBiasOfAnotherScale:
+      return HasBiasOfAnotherScale(graph_, node);
+    case QuirkCondition::kFloatParameters:
+      return HasFloatParameters(graph_, node);
+    case QuirkCondition::kEqualDTypes:
+      return operand != nullptr && operand->dtype == graph_.type(node.results[0]).dtype;
+    case QuirkCondition::kPerChannelActivation:
+      return HasPerChannelActivation(graph_, node);
+    case QuirkCondition::kComputedOperand:
+      return !graph_.IsConstant(node.input(0));
+    case QuirkCondition::kNegativeOperand:
+      return quantized && operand != nullptr && MayBeNegative(*operand);
+    case QuirkCondition::kZeroDivisor:
+      return quantized && graph_.type(node.input(1)).quantized() &&
+             MayBeZero(graph_, node.input(1));
+  }
+  return false;
+}
+
+std::vector<const Quirk*> QuirkFinder::At(NodeId id) const {
+  std::vector<const Quirk*> met;
+  for (const Quirk& quirk : quirks_) {
+    if (Meets(quirk, id)) met.push_back(&quirk);
+  }
+  return met;
+}
+
+bool QuirkFinder::NeedsBeforeQuantize(NodeId id, QuirkRemedy remedy) const {
+  const auto needs = [&](NodeId each) {
+    return std::ranges::any_of(At(each), [&](const Quirk* quirk) {
+      // A bias that does not fit leaves only to keep the operator from being fused.
+      const bool no_bias = quirk->instead == QuirkRemedy::kBiasPerChannel &&
+                           !BiasPerChannel(graph_, graph_.node(each));
+      return (no_bias ? QuirkRemedy::kUnfuse : quirk->instead) == remedy;
+    });
+  };
+  if (needs(id)) return true;
+  const Node& node = graph_.node(id);
+  if (!IsOwn(&node, "Quantize")) return false;
+  const NodeId producer = graph_.value(node.input(0)).producer;
+  return producer && needs(producer);
+}
+
+std::optional<ChannelBias> BiasPerChannel(const Graph& graph, const Node& node) {
+  const ValueId bias = QuantizedSource(graph, node, 2);
+  const Type& type = graph.type(bias);
+  const ir::Quant& x = *QuantizedOperand(graph, node, 0)->quant;
+  const ir::Quant& w = *QuantizedOperand(graph, node, 1)->quant;
+  const auto channels = static_cast<int64_t>(w.scales.size());
+  const auto stored = graph.value(bias).constant->tensor.values<int32_t>();
+  if (type.elements() != 1 && type.elements() != channels) return std::nullopt;
+  ChannelBias result{.integers = ir::Tensor(ir::DType::kI32, {channels}),
+                     .scales = ir::Tensor(ir::DType::kF32, {channels})};
+  for (int64_t c = 0; c < channels; ++c) {
+    const size_t at = type.elements() == 1 ? 0 : static_cast<size_t>(c);
+    const float old_scale = type.quant->scale(type.quant->scales.size() == 1 ? 0 : c);
+    const float scale = x.scale() * w.scale(c);
+    const double integer = std::nearbyint(static_cast<double>(stored[at]) * old_scale / scale);
+    if (std::abs(integer) > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    result.integers.mutable_values<int32_t>()[static_cast<size_t>(c)] =
+        static_cast<int32_t>(integer);
+    result.scales.mutable_values<float>()[static_cast<size_t>(c)] = scale;
+  }
+  return result;
+}
+
+}  // namespace octavo::onnx

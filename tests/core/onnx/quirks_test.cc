@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an export writes for a runtime with quirks, and that it comes back as the graph it was.
+// tests/peers/quirks.mjs asks the runtime itself.
+#include <gmock/gmock.h>
+
+#include "core/onnx/export/export.h"
+#include "core/onnx/wire/model_proto.h"
+#include "core/ops/op_table.h"
+#include "core/text/parse.h"
+#include "core/text/print.h"
+#include "tests/support/import_folded.h"
+
+namespace octavo::onnx {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+ir::Graph Parsed(std::string_view text) {
+  const auto graph = text::Parse(text, {.find_op = ops::FindOp});
+  EXPECT_TRUE(graph) << graph.error().message << "\n" << text;
+  return graph ? *graph : ir::Graph();
+}
+
+std::vector<target::Quirk> Quirks() { return target::BuiltInQuirks("onnxruntime-1.30")->avoided; }
+
+// The nodes of the model that is written for the runtime, as "Op(inputs) -> output".
+std::vector<std::string> Written(const ir::Graph& graph) {
+  const std::vector<target::Quirk> quirks = Quirks();
+  const auto exported = ExportModel(graph, {.quirks = quirks});
+  EXPECT_TRUE(exported) << exported.error().message;
+  const auto parsed = ParseModel(Blob(exported->model));
+  std::vector<std::string> lines;
+  for (const auto& node : parsed->model.graph().node()) {
+    lines.push_back(
+        fmt::format("{}({}) -> {}", node.op_type(), fmt::join(node.input(), ", "), node.output(0)));
+  }
+  return lines;
+}
+
+// The ids of the quirks that the graph meets at the opset.
+std::vector<std::string> Met(const ir::Graph& graph, int64_t opset) {
+  const std::vector<target::Quirk> quirks = Quirks();
+  std::vector<std::string> ids;
+  for (const MetQuirk& met : FindQuirks(graph, quirks, opset)) {
+    if (met.quirk->warns) ids.push_back(met.quirk->id + " " + met.node);
+  }
+  return ids;
+}
+
+void ExpectSameThereAndBack(const ir::Graph& graph) {
+  const std::vector<target::Quirk> quirks = Quirks();
+  const auto exported = ExportModel(graph, {.quirks = quirks});
+  ASSERT_TRUE(exported) << exported.error().message;
+  const auto imported = test::ImportFolded(Blob(exported->model));
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(text::Print(imported->graph, {.old_names = false}),
+            text::Print(graph, {.old_names = false}));
+  const auto again = ExportModel(imported->graph, {.quirks = quirks});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->model, exported->model);
+}
+
+std::string SoftmaxOf(std::string_view shape, std::string_view scale) {
+  return fmt::format(R"(
+graph(%x: tensor<{0}xf32>) -> (%y) opset("": 13) {{
+  %x.q = Quantize(%x) : tensor<{0}xu8, scale=0.0001, zp=3>
+  %y.q = Softmax(%x.q) {{axis = 1}} : tensor<{0}xu8, scale={1}, zp=0>
+  %y = Dequantize(%y.q) : tensor<{0}xf32>
+}}
+)",
+                     shape, scale);
+}
+
+TEST(Quirks, SoftmaxWithAFineResultIsKeptFromBeingFused) {
+  const ir::Graph graph = Parsed(SoftmaxOf("3x4", "0.001"));
+  EXPECT_THAT(Met(graph, 13), ElementsAre("softmax-overflow y.q"));
+  EXPECT_THAT(Written(graph), Contains("Max(y.float) -> y.float.guard"));
+  ExpectSameThereAndBack(graph);
+}
+
+TEST(Quirks, SoftmaxAlongAnAxisOfOneIsKeptFromBeingFused) {
+  EXPECT_THAT(Met(Parsed(SoftmaxOf("3x1", "0.00390625")), 13), ElementsAre("softmax-overflow y.q"));
+}
+
+TEST(Quirks, OtherSoftmaxMeetsNone) {
+  const ir::Graph graph = Parsed(SoftmaxOf("3x4", "0.00390625"));
+  EXPECT_THAT(Met(graph, 13), IsEmpty());
+  EXPECT_THAT(Written(graph), Not(Contains(HasSubstr("Max("))));
+}
+
+constexpr std::string_view kGemm = R"(
+graph(%x: tensor<3x2xf32>) -> (%y) opset("": 13) {
+  const %w = [1, 2, 3, 4] : tensor<2x2xi8, axis=0, scale=[0.5, 0.25], zp=0>
+  const %b = [8] : tensor<1xi32, scale=0.25, zp=0>
+  %x.q = Quantize(%x) : tensor<3x2xu8, scale=0.5, zp=3>
+  %y.q = Gemm(%x.q, %w, %b) {transB = 1} : tensor<3x2xu8, scale=1.0, zp=7>
+  %y = Dequantize(%y.q) : tensor<3x2xf32>
+}
+)";
+
+TEST(Quirks, BiasOfOneElementIsWrittenForEachChannel) {
+  const auto graph = text::Parse(kGemm, {.find_op = ops::FindOp});
+  if (!graph) GTEST_SKIP() << "no graph has such a bias any more: " << graph.error().message;
+  const std::vector<target::Quirk> quirks = Quirks();
+  const auto exported = ExportModel(*graph, {.quirks = quirks});
+  ASSERT_TRUE(exported) << exported.error().message;
+  const auto parsed = ParseModel(Blob(exported->model));
+  std::vector<int32_t> integers;
+  for (const auto& tensor : parsed->model.graph().initializer()) {
+    if (tensor.name() != "b.channels.q") continue;
+    integers.assign(reinterpret_cast<const int32_t*>(tensor.raw_data().data()),
+                    reinterpret_cast<const int32_t*>(tensor.raw_data().data()) + 2);
+  }
+  EXPECT_THAT(integers, ElementsAre(8, 16));  // 2.0 at 0.5 * 0.5 and at 0.5 * 0.25
+}
+
+constexpr std::string_view kRescale = R"(
+graph(%x: tensor<3x4xf32>) -> (%y) opset("": 13) {
+  %x.q = Quantize(%x) : tensor<3x4xu8, scale=0.5, zp=3>
+  %y.q = Rescale(%x.q) : tensor<3x4xu8, scale=0.25, zp=3>
+  %y = Dequantize(%y.q) : tensor<3x4xf32>
+}
+)";
+
+TEST(Quirks, RescaleBetweenEqualDTypesIsKeptFromBeingMerged) {
+  const ir::Graph graph = Parsed(kRescale);
+  EXPECT_THAT(Met(graph, 13), ElementsAre(HasSubstr("double-qdq")));
+  EXPECT_THAT(Written(graph), Contains(HasSubstr("Max(x.dq)")));
+  ExpectSameThereAndBack(graph);
+}
+
+constexpr std::string_view kReduceMax = R"(
+graph(%x: tensor<3x4xf32>) -> (%y) opset("": 11) {
+  %x.q = Quantize(%x) : tensor<3x4xu8, scale=0.5, zp=3>
+  const %axes = [1] : tensor<1xi64>
+  %y.q = ReduceMax(%x.q, %axes) : tensor<3x1xu8, scale=0.5, zp=3>
+  %y = Dequantize(%y.q) : tensor<3x1xf32>
+}
+)";
+
+TEST(Quirks, OpsetIsRaisedToTheFirstWithAKernel) {
+  const auto graph = text::Parse(kReduceMax, {.find_op = ops::FindOp});
+  ASSERT_TRUE(graph) << graph.error().message;
+  const std::vector<target::Quirk> quirks = Quirks();
+  EXPECT_THAT(Met(*graph, 11), ElementsAre(HasSubstr("reduce-opset")));
+  EXPECT_EQ(ExportModel(*graph)->opset, 11);
+  EXPECT_EQ(ExportModel(*graph, {.quirks = quirks})->opset, 12);
+  const auto asked = ExportModel(*graph, {.opset = 11, .quirks = quirks});
+  ASSERT_FALSE(asked);
+  EXPECT_THAT(asked.error().message, HasSubstr("cannot be written at opset 11; it needs 12"));
+}
+
+constexpr std::string_view kSqrt = R"(
+graph(%x: tensor<3x4xf32>) -> (%y) opset("": 13) {
+  %x.q = Quantize(%x) : tensor<3x4xu8, scale=0.5, zp=3>
+  %y.q = Sqrt(%x.q) : tensor<3x4xu8, scale=0.25, zp=3>
+  %y = Dequantize(%y.q) : tensor<3x4xf32>
+}
+)";
+
+TEST(Quirks, NanIsReplacedBeforeQuantizeLinear) {
+  const ir::Graph graph = Parsed(kSqrt);
+  EXPECT_THAT(Met(graph, 13), IsEmpty()) << "NaN is no reason to warn of every model";
+  const std::vector<std::string> nodes = Written(graph);
+  EXPECT_THAT(nodes, Contains("Where(x.is_nan, zero, x) -> x.guard"));
+  EXPECT_THAT(nodes, Contains("Where(y.float.is_nan, zero, y.float) -> y.float.guard"));
+  ExpectSameThereAndBack(graph);
+}
+
+}  // namespace
+}  // namespace octavo::onnx

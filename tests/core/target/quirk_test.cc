@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The key `quirks` of target descriptions.
+#include "core/target/quirk.h"
+
+#include <gmock/gmock.h>
+
+#include "core/target/target.h"
+
+namespace octavo::target {
+namespace {
+
+using testing::HasSubstr;
+
+Result<TargetQuirks> WithQuirk(std::string_view row) {
+  const std::string text = fmt::format(R"({{"name": "mine", "quirks": [{}]}})", row);
+  const auto target = Parse(text);  // gives the same errors
+  if (!target) return Forward(target.error());
+  return ParseQuirks(text);
+}
+
+TEST(Quirk, RowIsRead) {
+  const auto target = WithQuirk(
+      R"({"id": "old", "ops": ["ReduceMax", "ReduceMin"], "when": "opset-below", "limit": 12,
+          "instead": "raise-opset", "does": "refuses it", "source": "a file", "warns": false})");
+  ASSERT_TRUE(target) << target.error().message;
+  ASSERT_EQ(target->avoided.size(), 1u);
+  const Quirk& quirk = target->avoided[0];
+  EXPECT_EQ(quirk.id, "old");
+  EXPECT_EQ(quirk.ops, (std::vector<std::string>{"ReduceMax", "ReduceMin"}));
+  EXPECT_EQ(quirk.when, QuirkCondition::kOpsetBelow);
+  EXPECT_EQ(quirk.limit, 12);
+  EXPECT_EQ(quirk.instead, QuirkRemedy::kRaiseOpset);
+  EXPECT_EQ(quirk.does, "refuses it");
+  EXPECT_FALSE(quirk.warns);
+}
+
+TEST(Quirk, WrongRowsAreErrorsThatNameRowAndKey) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {R"({"ops": ["Softmax"], "does": "x"})", "quirks.id"},
+      {R"({"id": "a", "does": "x"})", "quirks.a.ops"},
+      {R"({"id": "a", "ops": ["Softmax"]})", "quirks.a.does"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x", "when": "full-moon"})", "quirks.a.when"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x", "instead": "pray"})", "quirks.a.instead"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x", "when": "opset-below"})", "quirks.a.limit"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x", "limit": 3})", "quirks.a.limit"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x", "colour": 3})", "quirks.a.colour"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x"}, {"id": "a", "ops": ["Add"], "does": "x"})",
+       "quirks.a"},
+  };
+  for (const auto& [row, key] : rows) {
+    const auto target = WithQuirk(row);
+    ASSERT_FALSE(target) << row;
+    EXPECT_EQ(target.error().code, Code::kUsage) << row;
+    EXPECT_THAT(target.error().message, HasSubstr(key)) << row;
+  }
+}
+
+TEST(Quirk, NewestVersionHasAnAliasAndTheDefaultTargetWarnsForIt) {
+  const TargetQuirks newest = *BuiltInQuirks("onnxruntime");
+  const TargetQuirks pinned = *BuiltInQuirks("onnxruntime-1.30");
+  ASSERT_EQ(newest.avoided.size(), pinned.avoided.size());
+  ASSERT_FALSE(pinned.avoided.empty());
+  for (size_t i = 0; i < pinned.avoided.size(); ++i) {
+    EXPECT_EQ(newest.avoided[i].id, pinned.avoided[i].id);
+  }
+  EXPECT_EQ(BuiltInQuirks("cpu-int8")->warn_for, "onnxruntime");
+  EXPECT_TRUE(BuiltInQuirks("cpu-int8")->avoided.empty());
+  EXPECT_EQ(newest.warn_for, "");
+}
+
+TEST(Quirk, EveryRowOfABuiltInNamesItsSource) {
+  for (const std::string& name : BuiltInNames()) {
+    for (const Quirk& quirk : BuiltInQuirks(name)->avoided) EXPECT_NE(quirk.source, "") << quirk.id;
+  }
+}
+
+TEST(Quirk, WarningsAreForABuiltInTarget) {
+  const auto target = Parse(R"({"name": "mine", "warn_for": "abacus"})");
+  ASSERT_FALSE(target);
+  EXPECT_THAT(target.error().message, HasSubstr("warn_for"));
+}
+
+}  // namespace
+}  // namespace octavo::target
