@@ -117,7 +117,8 @@ TEST_P(RoundTrip, AnExportRunsInTheTargetsModeWithTheSameBits) {
 INSTANTIATE_TEST_SUITE_P(Targets, RoundTrip, testing::ValuesIn(target::BuiltInNames()),
                          [](const auto& info) {
                            std::string name(info.param);
-                           std::replace(name.begin(), name.end(), '-', '_');
+                           std::ranges::replace_if(
+                               name, [](char c) { return c == '-' || c == '.'; }, '_');
                            return name;
                          });
 
