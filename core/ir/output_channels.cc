@@ -34,7 +34,7 @@ bool HasOutputChannels(const Graph& graph, const Node& node, const ProductOperan
 }
 
 Quant BiasQuant(const Quant& data, const Quant& weight, const Shape& bias) {
-  if (weight.per_tensor()) return Quant::PerTensor(AccumulatorScale(data, weight, 0), 0);
+  if (weight.scales.size() == 1) return Quant::PerTensor(AccumulatorScale(data, weight, 0), 0);
   const int64_t channels = bias.back();
   std::vector<float> scales(static_cast<size_t>(channels));
   for (int64_t c = 0; c < channels; ++c) scales[c] = AccumulatorScale(data, weight, c);

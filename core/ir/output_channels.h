@@ -40,7 +40,7 @@ inline float AccumulatorScale(const Quant& data, const Quant& weight, int64_t c)
 }
 
 // The parameters of a bias whose last axis is that of output channels: the accumulator's scales and
-// zero point 0; per tensor for a per-tensor weight.
+// zero point 0; per tensor for a weight with one scale, as which an export has it too.
 Quant BiasQuant(const Quant& data, const Quant& weight, const Shape& bias);
 
 // Whether the node's bias has one element per channel of the result, all along its last axis.

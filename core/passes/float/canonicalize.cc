@@ -69,9 +69,9 @@ constexpr Rule kMinMaxToClip = {
         "consumer",
 };
 constexpr Rule kCse = CseRule("canonicalize/cse");
-constexpr Rule kRules[] = {
-    kSubToAdd,      kConstantToRhs, kSumToAdd,           kRemoveIdentity, kMergeTransposes,
-    kMergeReshapes, kMinMaxToClip,  kFoldPadIntoMaxPool, kPlainBias,      kCse};
+constexpr Rule kRules[] = {kSubToAdd,        kConstantToRhs, kSumToAdd,     kRemoveIdentity,
+                           kMergeTransposes, kMergeReshapes, kMinMaxToClip, kFoldPadIntoMaxPool,
+                           kPlainBias,       kSplitBias,     kCse};
 
 bool SubOfConstant(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
@@ -203,6 +203,7 @@ Status Run(Graph& graph, Context& context) {
     Clip(graph, id, context);
     PadIntoPool(graph, id, context);
     PlainBias(graph, id, context);
+    SplitBias(graph, id, context);
     Noop(graph, id, context, resort);
   }
   graph.EraseDead();

@@ -14,7 +14,16 @@ inline constexpr Rule kPlainBias = {
     .condition = "b is a float constant of one element, or one row with more than one axis",
 };
 
-// Applies the rule at `id` where it holds.
+inline constexpr Rule kSplitBias = {
+    .id = "canonicalize/split-bias",
+    .pattern = "Gemm(a, w, b)",
+    .replacement = "Add(Gemm(a, w), b)",
+    .effect = Effect::kExact,
+    .condition = "b is a float constant that differs by row; beta is 1",
+};
+
+// Each applies its rule at `id` where it holds.
+void SplitBias(ir::Graph& graph, ir::NodeId id, Context& context);
 void PlainBias(ir::Graph& graph, ir::NodeId id, Context& context);
 
 }  // namespace octavo::passes

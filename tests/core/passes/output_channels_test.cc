@@ -190,7 +190,7 @@ TEST(OutputChannelsOfGroups, ShareTheScaleThatABiasIncreases) {
   const ir::Quant& weight = *graph->type(graph->Find("w")).quant;
   EXPECT_GT(weight.scales[0], 0.07f);
   const ir::Quant& bias = *graph->type(graph->Find("b")).quant;
-  EXPECT_EQ(bias.scales, std::vector<float>(2, 0.5f * weight.scales[0]));
+  EXPECT_EQ(bias, ir::Quant::PerTensor(0.5f * weight.scales[0], 0));
 }
 
 }  // namespace
