@@ -120,10 +120,11 @@ bool SameRanks(const Elements& before, const Elements& after) {
 bool SamePlaces(const Elements& before, const Elements& after, const Elements& others,
                 bool equality) {
   for (size_t i = 0; i < before.size(); ++i) {
-    const auto was = std::ranges::equal_range(others, before[i]);
-    const auto is = std::ranges::equal_range(others, after[i]);
-    if (equality && was.empty() && is.empty()) continue;
-    if (was.begin() != is.begin() || was.end() != is.end()) return false;
+    // Iterator pairs: clang 14 cannot read std::ranges::equal_range of GCC 12's library.
+    const auto was = std::equal_range(others.begin(), others.end(), before[i]);
+    const auto is = std::equal_range(others.begin(), others.end(), after[i]);
+    if (equality && was.first == was.second && is.first == is.second) continue;
+    if (was != is) return false;
   }
   // Only then do ops on the way that select elements (MaxPool) select the same ones.
   return std::ranges::is_sorted(before) && std::ranges::is_sorted(after);
