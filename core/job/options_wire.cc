@@ -11,7 +11,6 @@ namespace octavo::job {
 namespace {
 
 using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 // The table and the message use the same names; tests/core/job/options_wire_test.cc checks that.

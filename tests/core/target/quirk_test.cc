@@ -70,7 +70,9 @@ TEST(Quirk, NewestVersionHasAnAliasAndTheDefaultTargetWarnsForIt) {
 
 TEST(Quirk, EveryRowOfABuiltInNamesItsSource) {
   for (const std::string& name : BuiltInNames()) {
-    for (const Quirk& quirk : BuiltInQuirks(name)->avoided) EXPECT_NE(quirk.source, "") << quirk.id;
+    const auto quirks = BuiltInQuirks(name);
+    ASSERT_TRUE(quirks) << name;
+    for (const Quirk& quirk : quirks->avoided) EXPECT_NE(quirk.source, "") << quirk.id;
   }
 }
 
