@@ -228,6 +228,10 @@ void CheckElementwise() {
     const ir::Type wide = QuantType(DType::kI16, {2, 5, 3, 7}, 0.0007f, 0);
     ExpectAsDefinition({Op("", name), {{wide}, {b}}, {}, {wide}});
   }
+  // An operand of lower rank whose axes change places where the result is channels-last.
+  const ir::Type row = QuantType(DType::kU8, {2, 5, 7}, 0.031f, 100);
+  ExpectAsDefinition(
+      {Op("", "Add"), {{row}, {QuantType(DType::kI8, {5, 7}, 0.017f, -3)}}, {}, {row}});
   for (const std::string_view name : {"Max", "Min"}) {
     ExpectAsDefinition({Op("", name), {{a}, {a}}, {}, {a}});
   }

@@ -45,10 +45,13 @@ size_t JoinInner(const ir::Shape& extents, const ir::Shape& a, const ir::Shape& 
   return axis;
 }
 
-// Operands of lower rank must be equal in both layouts.
+// Operands of lower rank are stored as they are, so with the result's rank (leading ones) they must
+// be equal in both layouts: (5, 7) for a result (2, 5, 7) is not.
 bool Fits(const ir::Type& operand, const ir::Type& result) {
-  return operand.shape.size() == result.shape.size() ||
-         CanonicalLayout(Layout::kChannelsLast, operand.shape) == Layout::kPlain;
+  if (operand.shape.size() == result.shape.size()) return true;
+  ir::Shape shape(result.shape.size() - operand.shape.size(), 1);
+  shape.insert(shape.end(), operand.shape.begin(), operand.shape.end());
+  return CanonicalLayout(Layout::kChannelsLast, shape) == Layout::kPlain;
 }
 
 }  // namespace

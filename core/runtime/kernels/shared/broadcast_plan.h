@@ -22,8 +22,8 @@ struct RowPlan {
 
 // Requires FitsRows(view).
 RowPlan PlanRows(const NodeView& view);
-// Whether each operand has the result's rank or is equal in both layouts, and the result is not
-// empty.
+// Whether each operand has the result's rank or is equal in both layouts at that rank, and the
+// result is not empty.
 bool FitsRows(const NodeView& view);
 
 }  // namespace octavo::runtime
