@@ -12,7 +12,7 @@ std::string GraphWriter::Guarded(ir::NodeId id, const std::string& source) {
   const bool may_be_nan = quirks_.NeedsBeforeQuantize(id, QuirkRemedy::kReplaceNan);
   const bool unfused = quirks_.NeedsBeforeQuantize(id, QuirkRemedy::kUnfuse);
   if (!may_be_nan && !unfused) return source;
-  const std::string guarded = names_.Unique(source + std::string(kGuardSuffix));
+  std::string guarded = names_.Unique(source + std::string(kGuardSuffix));
   const std::string node = names_.UniqueNode(guarded);
   if (!may_be_nan) {
     writer_.Node(node, "Max", "", {source}, {guarded}, {});
@@ -35,7 +35,7 @@ std::string GraphWriter::BiasForRuntime(ir::NodeId id) {
     if (quirk->instead != QuirkRemedy::kBiasPerChannel) continue;
     const std::optional<ChannelBias> bias = BiasPerChannel(graph_, node);
     if (!bias) return {};
-    const std::string name = names_.Unique(graph_.name(node.input(2)) + ".channels");
+    std::string name = names_.Unique(graph_.name(node.input(2)) + ".channels");
     const std::string integers = names_.Unique(name + ".q"),
                       scales = names_.Unique(name + ".scale");
     writer_.Initializer(integers, bias->integers, Named::kInternal);
