@@ -45,9 +45,10 @@ constexpr Rule kFuseIntoProducer = {
 };
 constexpr Rule kRules[] = {kRemoveIdentity, kFoldIntoQuantize, kFuseIntoProducer};
 
-Status Fuse(Graph& graph, NodeId id, Context& context) {
+// Returns the producer that now gives the clamped result, which may be a clamp itself; invalid if
+// the clamp stays, or others read its operand.
+NodeId FuseClamp(Graph& graph, NodeId id, Context& context) {
   const Node node = graph.node(id);
-  if (!node.op->clamps || node.results.size() != 1) return {};
   const ValueId x = node.inputs[0];
   const ValueId y = node.result();
   const Type in = graph.type(x);
@@ -97,12 +98,17 @@ Status Fuse(Graph& graph, NodeId id, Context& context) {
   if (producer && sole_reader) {
     // Keeps the name of the clamped value, because the producer now computes its elements.
     graph.Absorb(x, y);
-    // The producer may itself be a clamp, and its result may now have its operand's type.
-    return Fuse(graph, producer, context);
+    return producer;
   }
   graph.Forward(y, x);
   graph.Erase(id);
   return {};
+}
+
+void Fuse(Graph& graph, NodeId id, Context& context) {
+  while (id && graph.node(id).op->clamps && graph.node(id).results.size() == 1) {
+    id = FuseClamp(graph, id, context);
+  }
 }
 
 // Whether quantizing to the type clamps at least as tightly as the clamp itself.
@@ -144,7 +150,7 @@ void DropBeforeQuantize(Graph& graph, NodeId id, Context& context) {
 Status Run(Graph& graph, Context& context) {
   for (const NodeId id : graph.nodes()) {
     DropBeforeQuantize(graph, id, context);
-    OCTAVO_CHECK(Fuse(graph, id, context));
+    Fuse(graph, id, context);
     context.Checkpoint(graph);
   }
   return {};

@@ -21,6 +21,8 @@ using ir::Role;
 using ir::Type;
 using ir::ValueId;
 
+size_t Index(NodeId id) { return static_cast<size_t>(id.index); }
+
 // An op as it will be: the quantized operands, by input (none: as it is), and the results' types.
 struct IntegerForm {
   NodeId node = {};
@@ -43,13 +45,19 @@ class Finder {
         settings_(settings),
         origin_{.own = own},
         qdq_(graph, origin_),
-        integer_(graph.value_bound(), false) {}
+        integer_(graph.value_bound(), false),
+        clamps_fold_(graph.node_bound(), false) {
+    std::vector<NodeId> order;
+    for (const NodeId id : graph.nodes()) order.push_back(id);
+    std::reverse(order.begin(), order.end());
+    for (const NodeId id : order) clamps_fold_[Index(id)] = ClampsFold(id);
+  }
 
   // All ops that fold, in order.
   std::vector<IntegerForm> Run() {
     std::vector<IntegerForm> forms;
     for (const NodeId id : graph_.nodes()) {
-      if (!Folds(id) || !ClampsFold(id)) continue;
+      if (!Folds(id) || !clamps_fold_[Index(id)]) continue;
       std::optional<IntegerForm> form = FormOf(id);
       if (!form) continue;
       const std::vector<ValueId>& results = graph_.node(id).results;
@@ -68,12 +76,14 @@ class Finder {
            !StaysFloat(graph_, settings_, graph_.node(id));
   }
 
-  // Whether the clamps between the op and the Quantize that it folds with do so as well.
+  // Whether the clamps between the op and the Quantize that it folds with do so as well; those
+  // after the op are known.
   bool ClampsFold(NodeId id) const {
     for (const ValueId result : graph_.node(id).results) {
       for (const ir::Use& use : graph_.value(result).uses) {
         if (graph_.type(result).dtype != ir::DType::kF32) continue;
-        if (!qdq_.IsQuantize(use.node) && !(Folds(use.node) && ClampsFold(use.node))) return false;
+        if (qdq_.IsQuantize(use.node)) continue;
+        if (!Folds(use.node) || !clamps_fold_[Index(use.node)]) return false;
       }
     }
     return true;
@@ -105,7 +115,8 @@ class Finder {
   const Settings& settings_;
   const QdqOrigin origin_;
   const QdqAnalysis qdq_;
-  std::vector<bool> integer_;  // by value: a form before gives it
+  std::vector<bool> integer_;      // by value: a form before gives it
+  std::vector<bool> clamps_fold_;  // by node
 };
 
 class Former {

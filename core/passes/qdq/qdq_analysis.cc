@@ -17,6 +17,8 @@ using ir::ValueId;
 // The same limit as in specialize-bias: the sum of products needs the rest of an int32.
 constexpr double kLargestBias = 0x1p30;
 
+static size_t Index(ValueId id) { return static_cast<size_t>(id.index); }
+
 QdqAnalysis::QdqAnalysis(const ir::Graph& graph, const QdqOrigin& origin)
     : graph_(graph),
       origin_(origin),
@@ -25,6 +27,7 @@ QdqAnalysis::QdqAnalysis(const ir::Graph& graph, const QdqOrigin& origin)
       reinterpret_(ops::FindOp("Reinterpret", "octavo")),
       rescale_(ops::FindOp("Rescale", "octavo")),
       folds_(graph.node_bound(), false) {
+  FollowClamps();
   for (const NodeId id : graph.nodes()) {
     folds_[static_cast<size_t>(id.index)] = CanFold(id);
     const auto gemm = Folds(id) ? std::nullopt : MatchGemm(id);
@@ -33,6 +36,21 @@ QdqAnalysis::QdqAnalysis(const ir::Graph& graph, const QdqOrigin& origin)
     folds_[static_cast<size_t>(gemm->product.index)] = true;
     parts_.insert(gemm->product);
     gemms_.emplace(id, *gemm);
+  }
+}
+
+void QdqAnalysis::FollowClamps() {
+  for (size_t i = 0; i < graph_.value_bound(); ++i) {
+    clamped_.push_back(ValueId{static_cast<int32_t>(i)});
+  }
+  std::vector<NodeId> order;
+  for (const NodeId id : graph_.nodes()) order.push_back(id);
+  std::reverse(order.begin(), order.end());
+  for (const NodeId id : order) {
+    for (const ValueId result : graph_.node(id).results) {
+      const NodeId clamp = result ? ClampOf(result) : NodeId{};
+      if (clamp) clamped_[Index(result)] = clamped_[Index(graph_.node(clamp).result())];
+    }
   }
 }
 
@@ -49,11 +67,8 @@ ValueId QdqAnalysis::Plain(ValueId v) const {
 }
 
 const ir::Type* QdqAnalysis::QuantizedTo(ValueId v) const {
-  if (const NodeId clamp = ClampOf(v)) {
-    const ir::Type* after = QuantizedTo(graph_.node(clamp).result());
-    return after != nullptr && after->quant->per_tensor() ? after : nullptr;
-  }
-  const ir::Value& value = graph_.value(v);
+  const ValueId last = clamped_[Index(v)];
+  const ir::Value& value = graph_.value(last);
   if (value.output_uses > 0 || value.uses.empty()) return nullptr;
   const ir::Type* type = nullptr;
   for (const ir::Use& use : value.uses) {
@@ -62,7 +77,7 @@ const ir::Type* QdqAnalysis::QuantizedTo(ValueId v) const {
     if (type != nullptr && *type != to) return nullptr;
     type = &to;
   }
-  return type;
+  return last == v || type->quant->per_tensor() ? type : nullptr;
 }
 
 NodeId QdqAnalysis::ClampOf(ValueId v) const {

@@ -78,6 +78,8 @@ class QdqAnalysis {
   bool SameScaleFolds(ir::NodeId id) const;
   // The clamp that is the value's only consumer; else invalid.
   ir::NodeId ClampOf(ir::ValueId v) const;
+  // Fills clamped_, each chain once: a hostile model may have one of many thousands.
+  void FollowClamps();
   // Whether `bias` has one element for each of `channels`, and rounding it to `quant` changes
   // `result` by at most half of the result's scale.
   bool FitsAsBias(ir::ValueId result, int64_t channels, ir::ValueId bias,
@@ -88,6 +90,7 @@ class QdqAnalysis {
   const QdqOrigin& origin_;
   const ir::OpDef *quantize_, *dequantize_, *reinterpret_, *rescale_;
   std::vector<bool> folds_;
+  std::vector<ir::ValueId> clamped_;  // by value: the result of the last clamp of those behind it
   std::map<ir::NodeId, BatchedGemm> gemms_;
   std::set<ir::NodeId> parts_;
 };

@@ -179,6 +179,23 @@ TEST(ForeignQdq, MaxAndMinWithANumberAreIntegerClips) {
   EXPECT_THAT(text, HasSubstr("%c = Clip(%low, _, %six.bound)"));
 }
 
+// A recursion for each Relu would need more stack than a thread has, and quadratic time.
+TEST(ForeignQdq, AChainOfManyClampsFolds) {
+  constexpr int kClamps = 100'000;
+  Quantized model;
+  model.Wrap("x").Node("Relu", {"x_dequantized"}, {"r0"});
+  for (int i = 1; i < kClamps; ++i) {
+    model.Node("Relu", {fmt::format("r{}", i - 1)}, {fmt::format("r{}", i)});
+  }
+  const std::string last = fmt::format("r{}", kClamps - 1);
+  model.Wrap(last).Output(last + "_dequantized");
+  const auto imported = test::ImportFolded(model.Build());
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_EQ(Values(*imported, "fold-qdq/integer-op").size() +
+                Values(*imported, "fold-qdq/same-scale-op").size(),
+            size_t{kClamps});
+}
+
 TEST(ForeignQdq, ABiasAtAnotherScaleKeepsTheConvolutionFloat) {
   Quantized model;
   model.Wrap("x").Weight("w", {2, 2, 1, 1});
