@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/target/quirk.h"
 
+#include <cmath>
+
 #include "core/target/builtin.h"
 #include "core/target/quirk_reader.h"
 
@@ -47,10 +49,17 @@ Status ReadWord(Reader& reader, const std::string& prefix, std::string_view key,
   return {};
 }
 
+// Far above any that exists, so that a typing error is one.
+constexpr int kLargestOpset = 1000;
+// A graph is examined once for each row and op name.
+constexpr size_t kMostRows = 256, kMostOps = 256;
+
+bool LimitsOpset(const Quirk& quirk) {
+  return quirk.when == QuirkCondition::kOpsetBelow || quirk.instead == QuirkRemedy::kRaiseOpset;
+}
+
 bool NeedsLimit(const Quirk& quirk) {
-  return quirk.when == QuirkCondition::kOpsetBelow ||
-         quirk.when == QuirkCondition::kFineResultScale ||
-         quirk.instead == QuirkRemedy::kRaiseOpset;
+  return LimitsOpset(quirk) || quirk.when == QuirkCondition::kFineResultScale;
 }
 
 Status ReadQuirk(const json& object, Quirk& quirk) {
@@ -72,16 +81,30 @@ Status ReadQuirk(const json& object, Quirk& quirk) {
   OCTAVO_CHECK(reader.Read("code", quirk.code, "a string"));
   OCTAVO_CHECK(reader.Read("warns", quirk.warns, "true or false"));
   OCTAVO_CHECK(reader.RefuseUnknown());
-  if (quirk.ops.empty()) return Wrong(prefix + "ops", "a list of op names");
+  if (quirk.ops.empty() || quirk.ops.size() > kMostOps) {
+    return Wrong(prefix + "ops", fmt::format("a list of 1 to {} op names", kMostOps));
+  }
   if (quirk.does.empty()) return Wrong(prefix + "does", "given");
   if (NeedsLimit(quirk) != (quirk.limit > 0)) {
     return Wrong(prefix + "limit", NeedsLimit(quirk) ? "a positive number" : "left out");
+  }
+  if (LimitsOpset(quirk) &&
+      (quirk.limit > kLargestOpset || quirk.limit != std::floor(quirk.limit))) {
+    return Wrong(prefix + "limit", fmt::format("an opset, 1 to {}", kLargestOpset));
+  }
+  if (quirk.instead == QuirkRemedy::kBiasPerChannel &&
+      quirk.when != QuirkCondition::kBiasOfAnotherScale) {
+    return Wrong(prefix + "when",
+                 fmt::format("{} where 'instead' is {}", Name(QuirkCondition::kBiasOfAnotherScale),
+                             Name(QuirkRemedy::kBiasPerChannel)));
   }
   return {};
 }
 
 Status ReadRows(const json& list, std::vector<Quirk>& quirks) {
-  if (!list.is_array()) return Wrong("quirks", "a list of objects");
+  if (!list.is_array() || list.size() > kMostRows) {
+    return Wrong("quirks", fmt::format("a list of at most {} objects", kMostRows));
+  }
   quirks.clear();
   std::set<std::string> ids;
   for (const json& item : list) {

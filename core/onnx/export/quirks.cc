@@ -37,8 +37,14 @@ const Type* QuantizedOperand(const Graph& graph, const Node& node, size_t input)
   return source ? &graph.type(source) : nullptr;
 }
 
+// Whether the node has a first result, and that is quantized.
+bool ComputesIntegers(const Graph& graph, const Node& node) {
+  return node.results[0] && graph.type(node.results[0]).quantized();
+}
+
 // The quantized type that the first result has or is quantized to; null for any other result.
 const Type* QuantizedResult(const Graph& graph, const Node& node) {
+  if (!node.results[0]) return nullptr;
   const Type& type = graph.type(node.results[0]);
   if (type.quantized()) return &type;
   for (const NodeId consumer : graph.Readers(node.results[0])) {
@@ -84,9 +90,7 @@ bool HasBiasOfAnotherScale(const Graph& graph, const Node& node) {
 }
 
 bool HasFloatParameters(const Graph& graph, const Node& node) {
-  if (graph.type(node.results[0]).quantized() || QuantizedResult(graph, node) == nullptr) {
-    return false;
-  }
+  if (ComputesIntegers(graph, node) || QuantizedResult(graph, node) == nullptr) return false;
   return QuantizedOperand(graph, node, 0) != nullptr &&
          (IsFloatConstant(graph, node.input(1)) || IsFloatConstant(graph, node.input(2)));
 }
@@ -106,8 +110,9 @@ bool MayBeNegative(const Type& type) {
                              [&](int32_t zero) { return zero > limits.min; });
 }
 
-// Of a quantized operand; a constant is read.
+// Of a quantized operand, others are not looked at; a constant is read.
 bool MayBeZero(const Graph& graph, ValueId value) {
+  if (!value || !graph.type(value).quantized()) return false;
   const ir::PayloadPtr& constant = graph.value(value).constant;
   const Type& type = graph.type(value);
   if (!constant || !type.quant->per_tensor()) return true;
@@ -132,7 +137,7 @@ bool QuirkFinder::Meets(const Quirk& quirk, NodeId id) const {
   if (!node.op->domain.empty() && node.op->domain != "octavo") return false;
   if (std::ranges::find(quirk.ops, node.op->name) == quirk.ops.end()) return false;
   const Type* operand = QuantizedOperand(graph_, node, 0);
-  const bool quantized = graph_.type(node.results[0]).quantized();
+  const bool quantized = ComputesIntegers(graph_, node);
   switch (quirk.when) {
     case QuirkCondition::kAlways:
       return quantized;
@@ -152,16 +157,16 @@ bool QuirkFinder::Meets(const Quirk& quirk, NodeId id) const {
     case QuirkCondition::kFloatParameters:
       return HasFloatParameters(graph_, node);
     case QuirkCondition::kEqualDTypes:
-      return operand != nullptr && operand->dtype == graph_.type(node.results[0]).dtype;
+      return operand != nullptr && node.results[0] &&
+             operand->dtype == graph_.type(node.results[0]).dtype;
     case QuirkCondition::kPerChannelActivation:
       return HasPerChannelActivation(graph_, node);
     case QuirkCondition::kComputedOperand:
-      return !graph_.IsConstant(node.input(0));
+      return node.input(0) && !graph_.IsConstant(node.input(0));
     case QuirkCondition::kNegativeOperand:
       return quantized && operand != nullptr && MayBeNegative(*operand);
     case QuirkCondition::kZeroDivisor:
-      return quantized && graph_.type(node.input(1)).quantized() &&
-             MayBeZero(graph_, node.input(1));
+      return quantized && MayBeZero(graph_, node.input(1));
   }
   return false;
 }
@@ -191,6 +196,7 @@ bool QuirkFinder::NeedsBeforeQuantize(NodeId id, QuirkRemedy remedy) const {
 }
 
 std::optional<ChannelBias> BiasPerChannel(const Graph& graph, const Node& node) {
+  if (!HasBiasOfAnotherScale(graph, node)) return std::nullopt;
   const ValueId bias = QuantizedSource(graph, node, 2);
   const Type& type = graph.type(bias);
   const ir::Quant& x = *QuantizedOperand(graph, node, 0)->quant;
@@ -205,7 +211,8 @@ std::optional<ChannelBias> BiasPerChannel(const Graph& graph, const Node& node) 
     const float old_scale = type.quant->scale(type.quant->scales.size() == 1 ? 0 : c);
     const float scale = x.scale() * w.scale(c);
     const double integer = std::nearbyint(static_cast<double>(stored[at]) * old_scale / scale);
-    if (std::abs(integer) > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    // Not a number where the product of the scales is 0.
+    if (!(std::abs(integer) <= std::numeric_limits<int32_t>::max())) return std::nullopt;
     result.integers.mutable_values<int32_t>()[static_cast<size_t>(c)] =
         static_cast<int32_t>(integer);
     result.scales.mutable_values<float>()[static_cast<size_t>(c)] = scale;

@@ -163,5 +163,38 @@ TEST(Quirks, NanIsReplacedBeforeQuantizeLinear) {
   ExpectSameThereAndBack(graph);
 }
 
+// Of a target file: rows may name ops that the condition and the remedy were not made for.
+TEST(Quirks, AnyConditionOnAnyOpExports) {
+  constexpr std::string_view text = R"(
+graph(%x: tensor<3x4xf32>, %h: tensor<1x1x4x4xf32>) -> (%y, %p, %c) opset("": 13) {
+  const %w = [1, 2, 3, 4, 5, 6, 7, 8] : tensor<4x2xf32>
+  const %u = [1, 2, 3, 4, 5, 6, 7, 8] : tensor<4x2xi8, axis=1, scale=[0.5, 0.25], zp=0>
+  %x.q = Quantize(%x) : tensor<3x4xu8, scale=0.5, zp=3>
+  %m = MatMul(%x, %w) : tensor<3x2xf32>
+  %r = Relu(%m) : tensor<3x2xf32>
+  %g = Gemm(%r, %w) {transB = 1} : tensor<3x4xf32>
+  %n = MatMul(%x.q, %u) : tensor<3x2xu8, scale=0.5, zp=3>
+  %c = Clip(%g) : tensor<3x4xf32>
+  %p = MaxPool(%h) {kernel_shape = [2, 2]} : tensor<1x1x3x3xf32>
+  %y = Dequantize(%n) : tensor<3x2xf32>
+}
+)";
+  const ir::Graph graph = Parsed(text);
+  for (int when = 0; when <= static_cast<int>(target::QuirkCondition::kZeroDivisor); ++when) {
+    for (int instead = 0; instead <= static_cast<int>(target::QuirkRemedy::kReplaceNan);
+         ++instead) {
+      const std::vector<target::Quirk> quirks = {
+          {.id = "any",
+           .ops = {"Quantize", "Dequantize", "MatMul", "Relu", "Gemm", "Clip", "MaxPool"},
+           .when = static_cast<target::QuirkCondition>(when),
+           .limit = 13,
+           .instead = static_cast<target::QuirkRemedy>(instead)}};
+      const auto exported = ExportModel(graph, {.quirks = quirks});
+      EXPECT_TRUE(exported) << when << " " << instead << " " << exported.error().message;
+      EXPECT_FALSE(FindQuirks(graph, quirks, 13).size() > graph.node_bound());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace octavo::onnx

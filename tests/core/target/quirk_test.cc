@@ -44,6 +44,12 @@ TEST(Quirk, WrongRowsAreErrorsThatNameRowAndKey) {
       {R"({"id": "a", "ops": ["Softmax"], "does": "x", "when": "opset-below"})", "quirks.a.limit"},
       {R"({"id": "a", "ops": ["Softmax"], "does": "x", "limit": 3})", "quirks.a.limit"},
       {R"({"id": "a", "ops": ["Softmax"], "does": "x", "colour": 3})", "quirks.a.colour"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x", "limit": 1e300, "instead": "raise-opset"})",
+       "quirks.a.limit"},
+      {R"({"id": "a", "ops": ["Softmax"], "does": "x", "limit": 12.5, "when": "opset-below"})",
+       "quirks.a.limit"},
+      {R"({"id": "a", "ops": ["Conv"], "does": "x", "instead": "bias-per-channel"})",
+       "quirks.a.when"},
       {R"({"id": "a", "ops": ["Softmax"], "does": "x"}, {"id": "a", "ops": ["Add"], "does": "x"})",
        "quirks.a"},
   };
@@ -53,6 +59,20 @@ TEST(Quirk, WrongRowsAreErrorsThatNameRowAndKey) {
     EXPECT_EQ(target.error().code, Code::kUsage) << row;
     EXPECT_THAT(target.error().message, HasSubstr(key)) << row;
   }
+}
+
+TEST(Quirk, ListsAreBounded) {
+  std::string rows;
+  for (int i = 0; i < 257; ++i) {
+    rows += fmt::format(R"({}{{"id": "{}", "ops": ["Add"], "does": "x"}})", i == 0 ? "" : ",", i);
+  }
+  EXPECT_THAT(WithQuirk(rows).error().message, HasSubstr("'quirks' must be a list of at most 256"));
+  const std::vector<std::string> ops(257, R"("Add")");
+  EXPECT_THAT(
+      WithQuirk(fmt::format(R"({{"id": "a", "ops": [{}], "does": "x"}})", fmt::join(ops, ",")))
+          .error()
+          .message,
+      HasSubstr("quirks.a.ops"));
 }
 
 TEST(Quirk, NewestVersionHasAnAliasAndTheDefaultTargetWarnsForIt) {
