@@ -14,7 +14,7 @@ inline constexpr std::string_view kQdqWriterOctavo = "octavo";
 inline constexpr std::string_view kQdqWriterOther = "other";
 
 // Left by fold-qdq where ops on dequantized values stay float: who wrote the model.  move-quantize
-// removes it once data movement has been settled; until then such ops may still become integer ops.
+// may still make them integer ops; merge-constants removes the note.
 inline const std::string kQdqFloatsKey = "octavo.qdq_floats";
 
 // Names of float biases of integer ops in a model that Octavo exported before its last pass, as
@@ -22,5 +22,13 @@ inline const std::string kQdqFloatsKey = "octavo.qdq_floats";
 // those that specialize-bias has not seen yet.
 inline const std::string kPendingBiasKey = "octavo.pending";
 inline const std::string kFloatBiasKey = "octavo.float_bias";
+
+// Whether `name` is `base`, or one of base_1, base_2.. that stand in for it where it is taken.
+inline bool IsNumberedName(std::string_view name, std::string_view base) {
+  if (!name.starts_with(base)) return false;
+  name.remove_prefix(base.size());
+  return name.empty() || (name.size() > 1 && name[0] == '_' &&
+                          name.find_first_not_of("0123456789", 1) == std::string_view::npos);
+}
 
 }  // namespace octavo::ir

@@ -2,6 +2,7 @@
 // Stage "quantize": runs the passes from lowering to the end.
 #include <algorithm>
 
+#include "core/job/settle.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
 
@@ -38,7 +39,10 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   if (!result.quantized_model && rewriting.records.size() > float_passes) {
     result.rescales_before = CountRescales(rewriting.graph);
   }
-  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize, Phase::kFinish}, rewriting));
+  const size_t optimize_passes = rewriting.records.size();
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize}, rewriting));
+  OCTAVO_CHECK(Settle(job, optimize_passes, rewriting));
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kFinish}, rewriting));
   if (job.options().strict_profile && !rewriting.findings.missing_values.empty()) {
     const std::string& name = rewriting.findings.missing_values.front();
     return Fail(Code::kInvalidArgument, "the profile has no entry for '{}'", name)

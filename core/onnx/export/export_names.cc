@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/export/export_names.h"
 
+#include "core/ir/qdq_notes.h"
 #include "core/ops/op_table.h"
 
 namespace octavo::onnx {
@@ -59,8 +60,12 @@ const QuantizedNames& ExportNames::Of(ValueId value) {
   QuantizedNames names;
   names.integers = keeps_name ? name : Unique(name + ".q");
   names.before = Unique(stem + ".float");
+  // A name that an earlier export chose stays.
+  const bool chosen = keeps_name && real && ir::IsNumberedName(graph_.name(real), stem + ".dq");
   if (to_output) {
     names.dequantized = graph_.name(real);
+  } else if (chosen) {
+    names.dequantized = Unique(graph_.name(real));
   } else {
     names.dequantized = keeps_name ? Unique(stem + ".dq") : name;
   }

@@ -5,6 +5,7 @@
 
 #include "core/base/mapped_pages.h"
 #include "core/float_exec/run.h"
+#include "core/ir/qdq_notes.h"
 #include "core/ops/quantize_math.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -71,6 +72,8 @@ Status Moved(Graph& graph, NodeId id, Context& context) {
 }
 
 Status Run(Graph& graph, Context& context) {
+  // What is float by now stays so.
+  graph.metadata.erase(ir::kQdqFloatsKey);
   const numerics::Mode& mode = *context.settings().target.numerics;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);

@@ -88,12 +88,21 @@ bool SubOfConstant(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
+// Also one that is quantized when constants are merged.
+bool IsConstantOperand(const Graph& graph, ValueId id) {
+  const Node* producer = graph.Producer(id);
+  return graph.IsConstant(id) ||
+         (IsOwn(producer, "Quantize") && graph.IsConstant(producer->input(0)));
+}
+
 bool ConstantSecond(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
   if (!node.op->commutative || node.inputs.size() != 2 || !node.input(0) || !node.input(1)) {
     return false;
   }
-  if (!graph.IsConstant(node.input(0)) || graph.IsConstant(node.input(1))) return false;
+  if (!IsConstantOperand(graph, node.input(0)) || IsConstantOperand(graph, node.input(1))) {
+    return false;
+  }
   context.Applied(kConstantToRhs, node.name);
   graph.Redefine(id, node.op, {node.input(1), node.input(0)}, node.attributes);
   return true;

@@ -6,6 +6,7 @@
 
 #include "core/ir/map_quant.h"
 #include "core/ir/output_channels.h"
+#include "core/ir/qdq_notes.h"
 #include "core/ops/op_table.h"
 
 namespace octavo::passes {
@@ -280,11 +281,11 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
   for (const NodeId consumer : graph_.Readers(v)) {
     if (!IsDequantize(consumer)) continue;
     const ValueId result = graph_.node(consumer).result();
-    const bool same_stem = graph_.name(result) + ".q" == integers;
+    const bool same_stem = ir::IsNumberedName(integers, graph_.name(result) + ".q");
     if (graph_.IsOutput(result)) of_output |= same_stem;
     if (!graph_.IsOutput(result) && (same_stem || !real)) real = result;
   }
-  if (real && graph_.name(real) + ".q" == integers) return graph_.name(real);
+  if (real && ir::IsNumberedName(integers, graph_.name(real) + ".q")) return graph_.name(real);
   if (origin_.own && integers.ends_with(".q")) {
     std::string original = integers.substr(0, integers.size() - 2);
     if (!graph_.Find(original)) return original;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "core/ir/qdq_notes.h"
 #include "core/passes/analysis/clamp.h"
 #include "core/passes/analysis/data_movement.h"
 #include "core/passes/passes.h"
@@ -369,7 +368,6 @@ Status Run(Graph& graph, Context& context) {
     RunOnce(graph, context);
     OCTAVO_CHECK(context.settings().stop.Check());
   }
-  graph.metadata.erase(ir::kQdqFloatsKey);
   return {};
 }
 
