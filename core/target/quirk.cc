@@ -13,8 +13,10 @@ constexpr Word<QuirkCondition> kConditions[] = {
     {QuirkCondition::kAlways, "always"},
     {QuirkCondition::kOpsetBelow, "opset-below"},
     {QuirkCondition::kFineResultScale, "fine-result-scale"},
+    {QuirkCondition::kInexactReciprocal, "inexact-reciprocal"},
     {QuirkCondition::kDilated, "dilated"},
     {QuirkCondition::kCeilCountsPadding, "ceil-counts-padding"},
+    {QuirkCondition::kCeilCountsWindow, "ceil-counts-window"},
     {QuirkCondition::kBiasOfAnotherScale, "bias-of-another-scale"},
     {QuirkCondition::kFloatParameters, "float-parameters"},
     {QuirkCondition::kEqualDTypes, "equal-dtypes"},
@@ -24,10 +26,9 @@ constexpr Word<QuirkCondition> kConditions[] = {
     {QuirkCondition::kZeroDivisor, "zero-divisor"},
 };
 constexpr Word<QuirkRemedy> kRemedies[] = {
-    {QuirkRemedy::kRaiseOpset, "raise-opset"},
-    {QuirkRemedy::kUnfuse, "unfuse"},
-    {QuirkRemedy::kBiasPerChannel, "bias-per-channel"},
-    {QuirkRemedy::kReplaceNan, "replace-nan"},
+    {QuirkRemedy::kRaiseOpset, "raise-opset"},          {QuirkRemedy::kUnfuse, "unfuse"},
+    {QuirkRemedy::kBiasPerChannel, "bias-per-channel"}, {QuirkRemedy::kReplaceNan, "replace-nan"},
+    {QuirkRemedy::kExplicitPads, "explicit-pads"},
 };
 
 template <class Table>
@@ -59,7 +60,23 @@ bool LimitsOpset(const Quirk& quirk) {
 }
 
 bool NeedsLimit(const Quirk& quirk) {
-  return LimitsOpset(quirk) || quirk.when == QuirkCondition::kFineResultScale;
+  return LimitsOpset(quirk) || quirk.when == QuirkCondition::kFineResultScale ||
+         quirk.when == QuirkCondition::kInexactReciprocal;
+}
+
+// Remedies that are made for one condition.
+constexpr std::pair<QuirkRemedy, QuirkCondition> kPairs[] = {
+    {QuirkRemedy::kBiasPerChannel, QuirkCondition::kBiasOfAnotherScale},
+    {QuirkRemedy::kExplicitPads, QuirkCondition::kCeilCountsWindow},
+};
+
+Status CheckPair(const Quirk& quirk, const std::string& prefix) {
+  for (const auto& [remedy, condition] : kPairs) {
+    if (quirk.instead != remedy || quirk.when == condition) continue;
+    return Wrong(prefix + "when",
+                 fmt::format("{} where 'instead' is {}", Name(condition), Name(remedy)));
+  }
+  return {};
 }
 
 Status ReadQuirk(const json& object, Quirk& quirk) {
@@ -92,13 +109,7 @@ Status ReadQuirk(const json& object, Quirk& quirk) {
       (quirk.limit > kLargestOpset || quirk.limit != std::floor(quirk.limit))) {
     return Wrong(prefix + "limit", fmt::format("an opset, 1 to {}", kLargestOpset));
   }
-  if (quirk.instead == QuirkRemedy::kBiasPerChannel &&
-      quirk.when != QuirkCondition::kBiasOfAnotherScale) {
-    return Wrong(prefix + "when",
-                 fmt::format("{} where 'instead' is {}", Name(QuirkCondition::kBiasOfAnotherScale),
-                             Name(QuirkRemedy::kBiasPerChannel)));
-  }
-  return {};
+  return CheckPair(quirk, prefix);
 }
 
 Status ReadRows(const json& list, std::vector<Quirk>& quirks) {

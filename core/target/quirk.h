@@ -18,8 +18,10 @@ enum class QuirkCondition {
   kAlways,
   kOpsetBelow,            // an 8-bit operand, and the model's opset is below `limit`
   kFineResultScale,       // result scale * `limit` * (extent of attribute `axis`) < 1
+  kInexactReciprocal,     // 1 - scale * floor(1 / scale) > `limit`, of the result
   kDilated,               // a dilation other than 1
   kCeilCountsPadding,     // ceil_mode with count_include_pad
+  kCeilCountsWindow,      // ceil_mode, whose formula counts a window that begins in the padding
   kBiasOfAnotherScale,    // the bias is not one int32 for each channel at the product of the scales
   kFloatParameters,       // constant weights or bias in float between quantized values
   kEqualDTypes,           // the operand's and the result's dtype are equal
@@ -36,6 +38,7 @@ enum class QuirkRemedy {
   kUnfuse,          // a Max of one operand, which is the operand, in front of QuantizeLinear
   kBiasPerChannel,  // the bias as one int32 for each channel, at the product of the scales
   kReplaceNan,      // zeros for NaN in front of QuantizeLinear
+  kExplicitPads,    // a pool without ceil_mode, padded so that it has the same windows
 };
 std::string_view Name(QuirkRemedy remedy);
 

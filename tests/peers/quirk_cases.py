@@ -78,6 +78,10 @@ def write_all(folder):
             y = case.op("Softmax", case.quantized("x", scale), axis=1)
             case.result(folder, y, result, zero=case.least)
 
+    case = Case("softmax-reciprocal", random.normal(0, 1.5, [400, 16]))
+    y = case.quantized(case.op("Softmax", case.quantized("x", 0.05), axis=1), 1 / 255.99, zero=0)
+    case.result(folder, y, 1 / 900, zero=0, options=["--numerics-limit", "exact"])
+
     for name, shape in (("one", [1]), ("scalar", []), ("row", [1, 1])):
         case = Case(f"gemm-bias-scale.{name}", random.normal(0, 1, [3, 5]))
         scales = np.float32([0.01, 0.02, 0.005, 0.04])
@@ -105,6 +109,14 @@ def write_all(folder):
     y = case.op("AveragePool", case.quantized("x", 0.02), kernel_shape=[3, 3], strides=[2, 2],
                 pads=[1] * 4, ceil_mode=1, count_include_pad=1)
     case.result(folder, y, 0.02)
+
+    # The runtime believes that the pool gives 4 x 4, so that 9 columns do not fit the Gemm.
+    for kind in ("AveragePool", "MaxPool"):
+        case = Case(f"pool-ceil-shape.{kind.lower()}", random.normal(0, 1.2, [2, 1, 5, 5]))
+        pool = case.op(kind, case.quantized("x", 0.02), kernel_shape=[2, 2], strides=[2, 2],
+                       pads=[1] * 4, ceil_mode=1)
+        weights = case.constant(random.normal(0, 0.5, [9, 3]))
+        case.result(folder, case.op("Gemm", case.op("Flatten", pool), weights), 0.05)
 
     case = Case("average-pool-dilated", image, opset=19)
     y = case.op("AveragePool", case.quantized("x", 0.02), kernel_shape=[2, 2], dilations=[2, 2])

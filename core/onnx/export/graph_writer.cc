@@ -232,7 +232,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
   Draft draft{.name = node.name,
               .op = std::string(node.op->name),
               .domain = std::string(node.op->domain),
-              .attributes = node.attributes};
+              .attributes = AttributesForRuntime(id)};
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     const ValueId input = node.inputs[i];
     draft.inputs.push_back(input ? Operand::Of(input) : Operand{});

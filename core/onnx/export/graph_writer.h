@@ -37,6 +37,8 @@ class GraphWriter {
   std::string Guarded(ir::NodeId id, const std::string& source);
   // Writes the bias of the node as the quirks of the runtime need it; empty: as it is.
   std::string BiasForRuntime(ir::NodeId id);
+  // The attributes of the node as the quirks of the runtime need them.
+  ir::AttrMap AttributesForRuntime(ir::NodeId id) const;
   Status WriteQuantize(ir::NodeId id, const std::string& source);
   void WriteDequantize(ir::NodeId id);
   bool WriteQLinear(ir::NodeId id);

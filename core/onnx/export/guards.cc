@@ -47,4 +47,16 @@ std::string GraphWriter::BiasForRuntime(ir::NodeId id) {
   return {};
 }
 
+ir::AttrMap GraphWriter::AttributesForRuntime(ir::NodeId id) const {
+  const ir::Node& node = graph_.node(id);
+  ir::AttrMap attributes = node.attributes;
+  for (const target::Quirk* quirk : quirks_.At(id)) {
+    if (quirk->instead != QuirkRemedy::kExplicitPads) continue;
+    attributes.Set("pads", ir::Attribute(*ExplicitPads(graph_, node)));
+    attributes.Erase("ceil_mode");
+    attributes.Erase("auto_pad");
+  }
+  return attributes;
+}
+
 }  // namespace octavo::onnx

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/ops/op_table.h"
+#include "core/ops/shared/window.h"
 
 namespace octavo::onnx {
 namespace {
@@ -72,6 +73,14 @@ bool HasFineScale(const Graph& graph, const Node& node, double limit) {
   const int64_t at = axis < 0 ? axis + rank : axis;
   if (at < 0 || at >= rank) return false;
   return result->quant->scale() * limit * static_cast<double>(shape[at]) < 1;
+}
+
+// The runtime multiplies by the whole part of the reciprocal, which it computes in float.
+bool HasInexactReciprocal(const Graph& graph, const Node& node, double limit) {
+  const Type* result = QuantizedResult(graph, node);
+  if (result == nullptr || HasChannels(result)) return false;
+  const float scale = result->quant->scale();
+  return 1 - double{scale} * std::floor(1.0f / scale) > limit;
 }
 
 bool IsDilated(const Node& node) {
@@ -146,12 +155,16 @@ bool QuirkFinder::Meets(const Quirk& quirk, NodeId id) const {
              ir::SizeOf(operand->dtype) == 1;
     case QuirkCondition::kFineResultScale:
       return operand != nullptr && HasFineScale(graph_, node, quirk.limit);
+    case QuirkCondition::kInexactReciprocal:
+      return operand != nullptr && HasInexactReciprocal(graph_, node, quirk.limit);
     case QuirkCondition::kDilated:
       return operand != nullptr && IsDilated(node) && QuantizedResult(graph_, node) != nullptr;
     case QuirkCondition::kCeilCountsPadding:
       return operand != nullptr && QuantizedResult(graph_, node) != nullptr &&
              node.attributes.Int("ceil_mode", 0) != 0 &&
              node.attributes.Int("count_include_pad", 0) != 0;
+    case QuirkCondition::kCeilCountsWindow:
+      return ExplicitPads(graph_, node).has_value();
     case QuirkCondition::kBiasOfAnotherScale:
       return HasBiasOfAnotherScale(graph_, node);
     case QuirkCondition::kFloatParameters:
@@ -218,6 +231,30 @@ std::optional<ChannelBias> BiasPerChannel(const Graph& graph, const Node& node) 
     result.scales.mutable_values<float>()[static_cast<size_t>(c)] = scale;
   }
   return result;
+}
+
+std::optional<std::vector<int64_t>> ExplicitPads(const Graph& graph, const Node& node) {
+  const ValueId data = node.input(0);
+  if (!data || node.attributes.Int("ceil_mode", 0) == 0) return std::nullopt;
+  const auto window = ops::WindowOf(node, graph.type(data).shape);
+  if (!window) return std::nullopt;
+  std::vector<int64_t> pads = window->pads_begin;
+  bool dropped = false;
+  for (size_t d = 0; d < window->axes(); ++d) {
+    const int64_t extent = (window->kernel[d] - 1) * window->dilations[d] + 1;
+    const int64_t before = window->in[d] + window->pads_begin[d];
+    const int64_t begin_of_next = window->out[d] * window->strides[d];
+    dropped |= begin_of_next - window->strides[d] + extent < before + window->pads_end[d] &&
+               begin_of_next >= before;
+    // Where the last window ends, and where the next one would.
+    const int64_t least = begin_of_next - window->strides[d] + extent - before;
+    const int64_t most = begin_of_next + extent - before - 1;
+    const bool counts = node.attributes.Int("count_include_pad", 0) != 0;
+    if (least > window->pads_end[d] && counts) return std::nullopt;  // another divisor
+    pads.push_back(std::clamp(window->pads_end[d], std::max<int64_t>(least, 0), most));
+  }
+  if (!dropped) return std::nullopt;
+  return pads;
 }
 
 }  // namespace octavo::onnx

@@ -38,4 +38,9 @@ struct ChannelBias {
 };
 std::optional<ChannelBias> BiasPerChannel(const ir::Graph& graph, const ir::Node& node);
 
+// The pads (begins, then ends) with which a pool of ceil_mode has the same windows without it; none
+// where ceil_mode's formula counts just the windows that there are, or where count_include_pad
+// would divide by more elements.
+std::optional<std::vector<int64_t>> ExplicitPads(const ir::Graph& graph, const ir::Node& node);
+
 }  // namespace octavo::onnx

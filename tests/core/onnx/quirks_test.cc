@@ -163,6 +163,44 @@ TEST(Quirks, NanIsReplacedBeforeQuantizeLinear) {
   ExpectSameThereAndBack(graph);
 }
 
+std::string PoolOf(std::string_view in, std::string_view out, std::string_view attributes) {
+  return fmt::format(R"(
+graph(%x: tensor<{}xf32>) -> (%y) opset("": 13) {{
+  %y = AveragePool(%x) {{{}}} : tensor<{}xf32>
+}}
+)",
+                     in, attributes, out);
+}
+
+// Windows begin at -1, 1 and 3 of 5 elements; the plain formula counts one at 5 as well.
+TEST(Quirks, CeilModeIsWrittenAsPads) {
+  constexpr std::string_view window =
+      "ceil_mode = 1, count_include_pad = 1, kernel_shape = [2], pads = [1, 1], strides = [2]";
+  const ir::Graph graph = Parsed(PoolOf("1x1x5", "1x1x3", window));
+  EXPECT_THAT(Met(graph, 13), ElementsAre("pool-ceil-shape y"));
+  const std::vector<target::Quirk> quirks = Quirks();
+  const auto exported = ExportModel(graph, {.quirks = quirks});
+  ASSERT_TRUE(exported) << exported.error().message;
+  const auto imported = test::ImportFolded(Blob(exported->model));
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(text::Print(imported->graph), HasSubstr("pads=[1, 1]"));
+  EXPECT_THAT(text::Print(imported->graph), Not(HasSubstr("ceil_mode")));
+  EXPECT_THAT(text::Print(imported->graph), HasSubstr("tensor<1x1x3xf32>"));
+}
+
+// The last window reaches one element beyond the input, where ceil_mode has its meaning.
+TEST(Quirks, CeilModeStaysWhereItsFormulaIsRight) {
+  constexpr std::string_view window = "ceil_mode = 1, kernel_shape = [2], strides = [2]";
+  EXPECT_THAT(Met(Parsed(PoolOf("1x1x5", "1x1x3", window)), 13), IsEmpty());
+}
+
+TEST(Quirks, SoftmaxIsKeptFromBeingFusedWhereTheReciprocalIsNotWhole) {
+  constexpr std::string_view max = "Max(y.float) -> y.float.guard";
+  EXPECT_THAT(Written(Parsed(SoftmaxOf("3x4", "0.0039"))), Contains(max));
+  EXPECT_THAT(Written(Parsed(SoftmaxOf("3x4", "0.0039215689"))), Contains(max)) << "254.99998";
+  EXPECT_THAT(Written(Parsed(SoftmaxOf("3x4", "0.00390625"))), Not(Contains(max))) << "256";
+}
+
 // Of a target file: rows may name ops that the condition and the remedy were not made for.
 TEST(Quirks, AnyConditionOnAnyOpExports) {
   constexpr std::string_view text = R"(
