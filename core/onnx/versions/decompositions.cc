@@ -41,7 +41,7 @@ Operand Reduced(Conversion& conversion, int64_t opset, std::string_view role, st
   if (opset >= 18) {
     return Before(conversion, role, op, {x, Operand::Literal("axes", ir::Tensor::Ints(axes))});
   }
-  const Operand result = Before(conversion, role, op, {x});
+  Operand result = Before(conversion, role, op, {x});
   conversion.before.back().attributes.Set("axes", axes);
   return result;
 }
