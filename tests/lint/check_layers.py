@@ -26,7 +26,7 @@ LAYERS = {
     "core/patterns": ["core/ops"],
     "core/onnx": ["core/patterns", "core/target"],
     "core/options": ["core/target", "core/profile"],
-    "core/passes": ["core/patterns", "core/options", "core/text"],
+    "core/passes": ["core/patterns", "core/options", "core/text", "core/runtime"],
     "core/runtime": ["core/ops", "core/float_exec"],
     # A report is its message: core/report fills and prints octavo.v1.Report.
     "core/report": ["core/runtime", "core/float_exec", "core/text", "proto"],

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Quantizes every pending constant once, as the last step: up to here, its parameters could change
-// without loss.  Folds data movement of quantized constants (a Reshape or Transpose of weights).
+// without loss.  Then evaluates the ops whose operands are quantized constants, in the job's
+// numerics mode.
 #include <algorithm>
 
 #include "core/base/mapped_pages.h"
-#include "core/float_exec/run.h"
 #include "core/ir/qdq_notes.h"
 #include "core/ops/quantize_math.h"
+#include "core/passes/fold_budget.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
+#include "core/runtime/evaluate.h"
 
 namespace octavo::passes {
 namespace {
@@ -31,44 +33,51 @@ constexpr Rule kFoldDataMovement = {
     .replacement = "constant",
     .effect = Effect::kExact,
     .condition =
-        "all operands are quantized constants; the result has no more elements than the first "
-        "operand",
+        "Move copies quantized elements (Concat, Split, Expand, Tile, Pad, ..); per-channel "
+        "parameters follow the axis rule; constants grow by at most --fold-budget bytes per job",
 };
-constexpr Rule kRules[] = {kQuantizeConstant, kFoldDataMovement};
+constexpr Rule kFoldOp = {
+    .id = "merge-constants/fold-op",
+    .pattern = "Op(constants) : t",
+    .replacement = "constant : t",
+    .effect = Effect::kExact,
+    .condition =
+        "Op computes quantized values (Add, Mul, MatMul, Rescale, ..), indices or bools, and the "
+        "numerics mode defines it: the constant has the bits that the runtime would compute; "
+        "constants grow by at most --fold-budget bytes per job",
+};
+constexpr Rule kRules[] = {kQuantizeConstant, kFoldDataMovement, kFoldOp};
 
-// Whether the node only moves elements of quantized constants.
-bool MovesConstant(const Graph& graph, const Node& node) {
-  const ir::RescaleRule& rule = node.op->rescale;
-  return node.results.size() == 1 && graph.type(node.result()).quantized() &&
-         rule.at_input == ir::RescaleRule::AtInput::kSink &&
-         rule.at_output == ir::RescaleRule::AtOutput::kHoist && rule.why_not == nullptr &&
-         node.op->definition != nullptr &&
-         node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameScale &&
-         graph.type(node.result()).elements() <= graph.type(node.inputs[0]).elements() &&
-         std::ranges::all_of(node.inputs,
-                             [&](ValueId input) { return input && graph.IsConstant(input); });
+// Whether the node computes integers from constants, at least one of them quantized.  A Dequantize
+// stays: the quantized form is smaller.
+bool ComputesConstants(const Graph& graph, const Node& node) {
+  bool quantized = false;
+  for (const ValueId input : node.inputs) {
+    if (!input) continue;
+    if (!graph.IsConstant(input)) return false;
+    quantized |= graph.type(input).quantized();
+  }
+  return quantized && std::ranges::none_of(node.results, [&](ValueId result) {
+           return ir::IsFloat(graph.type(result).dtype);
+         });
 }
 
-// The op's definition moves stored integers like any others; the result's type determines the
-// channel axis.
-Status Moved(Graph& graph, NodeId id, Context& context) {
+void Fold(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
-  const ValueId value = node.result();
-  const ir::Type type = graph.type(value);
-  std::vector<const ir::Tensor*> inputs;
-  for (const ValueId input : node.inputs) inputs.push_back(&graph.value(input).constant->tensor);
-  OCTAVO_TRY(std::vector<ir::Tensor> quantized,
-             float_exec::Evaluate(node, inputs, {ir::Type{type.dtype, type.shape, {}, {}}},
-                                  *context.settings().pool));
-  context.Applied(kFoldDataMovement, node.name, {graph.name(node.inputs[0]), graph.name(value)});
-  const std::vector<ValueId> operands = node.inputs;
-  graph.DefineAsConstant(value, ir::MakePayload(std::move(quantized[0])), type);
-  for (const ValueId operand : operands) {
-    if (!graph.value(operand).erased && graph.CountUses(operand) == 0) {
-      graph.EraseConstant(operand);
-    }
+  if (!ComputesConstants(graph, node)) return;
+  const std::optional<int64_t> growth = GrowthWithinBudget(graph, node, context);
+  if (!growth) return;
+  const Settings& settings = context.settings();
+  auto results = runtime::Evaluate(graph, node, *settings.target.numerics, *settings.pool);
+  if (!results) {
+    context.Keep(node.name, fmt::format("it cannot be evaluated: {}", results.error().message));
+    return;
   }
-  return {};
+  std::vector<std::string> names = {graph.name(node.inputs[0])};
+  for (const ValueId result : node.results) names.push_back(graph.name(result));
+  const bool moves = node.op->moves_data >= ir::Movement::kFill;
+  context.Applied(moves ? kFoldDataMovement : kFoldOp, node.name, std::move(names));
+  DefineAsFolded(graph, id, *std::move(results), *growth, context);
 }
 
 Status Run(Graph& graph, Context& context) {
@@ -92,9 +101,7 @@ Status Run(Graph& graph, Context& context) {
       graph.EraseConstant(payload);
     }
   }
-  for (const NodeId id : graph.nodes()) {
-    if (MovesConstant(graph, graph.node(id))) OCTAVO_CHECK(Moved(graph, id, context));
-  }
+  for (const NodeId id : graph.nodes()) Fold(graph, id, context);
   return {};
 }
 
@@ -104,7 +111,9 @@ const Pass kMergeConstantsPass = {
     .name = "merge-constants",
     .phase = Phase::kFinish,
     .postcondition =
-        "every quantized constant is rounded and has the layout that its consumer reads",
+        "every quantized constant is rounded, and every quantized value that follows from "
+        "constants "
+        "is one, within the fold budget",
     .rules = kRules,
     .run = &Run,
 };

@@ -2,6 +2,7 @@
 // Evaluates nodes that do not depend on the graph's inputs at compile time.  Quantize and
 // Dequantize of a constant stay: parameters may still change until merge-constants.
 #include "core/float_exec/run.h"
+#include "core/passes/fold_budget.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 
@@ -42,19 +43,6 @@ bool MayFold(const Graph& graph, const Node& node) {
   return true;
 }
 
-// The bytes by which constants grow: the results minus the operands without other consumers.
-int64_t GrowthOf(const Graph& graph, const Node& node) {
-  int64_t growth = 0;
-  for (const ValueId result : node.results) growth += graph.type(result).bytes();
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
-    const ValueId input = node.inputs[i];
-    if (input && graph.IsConstant(input) && graph.CountUses(input) == 1) {
-      growth -= graph.type(input).bytes();
-    }
-  }
-  return std::max<int64_t>(growth, 0);
-}
-
 Result<std::vector<ir::Tensor>> Compute(const Graph& graph, const Node& node, ThreadPool& pool) {
   std::vector<ir::Tensor> shapes;
   shapes.reserve(node.inputs.size());
@@ -79,33 +67,17 @@ Result<std::vector<ir::Tensor>> Compute(const Graph& graph, const Node& node, Th
 void Fold(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
   if (!MayFold(graph, node)) return;
-  const int64_t growth = GrowthOf(graph, node);
-  int64_t& folded = context.findings().folded_bytes;
-  if (growth > context.settings().options.fold_budget - folded) {
-    context.Keep(node.name, fmt::format("folding it would add {} bytes of constants, and {} of the "
-                                        "{} bytes of the fold budget are used",
-                                        growth, folded, context.settings().options.fold_budget));
-    return;
-  }
+  const std::optional<int64_t> growth = GrowthWithinBudget(graph, node, context);
+  if (!growth) return;
   auto results = Compute(graph, node, *context.settings().pool);
   if (!results) {
     context.Keep(node.name, fmt::format("it cannot be evaluated: {}", results.error().message));
     return;
   }
-  folded += growth;
   std::vector<std::string> names;
   for (const ValueId result : node.results) names.push_back(graph.name(result));
   context.Applied(node.op->shape_only ? kFoldShape : kFold, node.name, std::move(names));
-  std::vector<ir::PayloadPtr> payloads;
-  for (ir::Tensor& result : *results) payloads.push_back(ir::MakePayload(std::move(result)));
-  const std::vector<ValueId> inputs = node.inputs;
-  graph.DefineAsConstants(id, payloads);
-  for (const ValueId input : inputs) {
-    if (input && !graph.value(input).erased && graph.IsConstant(input) &&
-        graph.CountUses(input) == 0) {
-      graph.EraseConstant(input);
-    }
-  }
+  DefineAsFolded(graph, id, *std::move(results), *growth, context);
 }
 
 Status Run(Graph& graph, Context& context) {

@@ -19,7 +19,9 @@ const Kernel* ChoosePlainKernel(const NodeView& view) {
   return nullptr;
 }
 
-Status Evaluate(const NodeView& view, ThreadPool& pool, FixedValues& constants) {
+}  // namespace
+
+Status EvaluateNode(const NodeView& view, ThreadPool& pool, FixedValues& constants) {
   const Kernel* kernel = ChoosePlainKernel(view);
   if (kernel == nullptr) return NoKernel(view);
   OCTAVO_TRY(const Prepared prepared, kernel->prepare(view, pool));
@@ -38,8 +40,6 @@ Status Evaluate(const NodeView& view, ThreadPool& pool, FixedValues& constants) 
   return {};
 }
 
-}  // namespace
-
 bool IsConstantNode(const ir::Node& node, const FixedValues& constants) {
   return std::ranges::all_of(node.inputs,
                              [&](ValueId id) { return !id || constants.count(id) > 0; });
@@ -56,8 +56,9 @@ Result<FixedValues> FoldConstants(const ir::Graph& graph, const numerics::Mode& 
   for (const ir::NodeId id : graph.nodes()) {
     const ir::Node& node = graph.node(id);
     if (!IsConstantNode(node, constants)) continue;
-    OCTAVO_CHECK(Evaluate({.graph = graph, .node = node, .fixed = constants, .numerics = &numerics},
-                          pool, constants));
+    OCTAVO_CHECK(
+        EvaluateNode({.graph = graph, .node = node, .fixed = constants, .numerics = &numerics},
+                     pool, constants));
   }
   return constants;
 }

@@ -58,9 +58,20 @@ double GainOf(const Graph& graph, const Node& node, size_t input, const RunValue
 
 bool Chooses(const Node& node) { return node.op->name == "Max" || node.op->name == "Min"; }
 
-bool IsConstant(const Graph& graph, ValueId id) {
+bool FollowsFromConstants(const Graph& graph, ValueId id) {
   const Node* node = graph.Producer(id);
-  return graph.IsConstant(node != nullptr && node->inputs.size() == 1 ? node->inputs[0] : id);
+  if (node == nullptr) return graph.IsConstant(id);
+  return std::ranges::all_of(
+      node->inputs, [&](ValueId input) { return !input || FollowsFromConstants(graph, input); });
+}
+
+// The roundings of a value that follows from constants.
+double RoundingsOf(const Graph& graph, ValueId id) {
+  double slack = 0;
+  const Node* node = graph.Producer(id);
+  if (node == nullptr) return 0;
+  for (const ValueId input : node->inputs) slack += input ? RoundingsOf(graph, input) : 0;
+  return slack + HalfStep(graph.type(id));
 }
 
 // Whether a Transpose keeps the order of all axes with more than one element.
@@ -93,7 +104,7 @@ ValueId PassedThrough(const Graph& graph, const Node& node) {
   if (Chooses(node) && node.inputs.size() == 2) {  // with a constant: a clamp
     for (const size_t i : {0, 1}) {
       const bool all = graph.type(node.inputs[i]).shape == graph.type(node.result()).shape;
-      if (all && IsConstant(graph, node.inputs[1 - i])) return node.inputs[i];
+      if (all && FollowsFromConstants(graph, node.inputs[1 - i])) return node.inputs[i];
     }
   }
   return {};
@@ -110,6 +121,11 @@ Peeled Peel(const Graph& graph, ValueId id) {
     const ValueId operand = PassedThrough(graph, *node);
     if (!operand) break;
     peeled.slack += HalfStep(graph.type(peeled.id));
+    if (Chooses(*node)) {  // the constant bound moves by its own roundings
+      for (const ValueId bound : node->inputs) {
+        if (bound != operand) peeled.slack += RoundingsOf(graph, bound);
+      }
+    }
     peeled.id = operand;
   }
   return peeled;
@@ -174,7 +190,9 @@ class Bounds {
       bound.operands_equal = false;
       // A Rescale moved past data movement clips the same values on its other side.  An op that
       // selects a value clamps it to its own type.
-      const bool clips_beyond = IsSameScale(before_, *old_node) && (to.slack > 0 || from.slack > 0);
+      const bool retyped = !SameType(before_.type(from.id), after_.type(to.id));
+      const bool clips_beyond =
+          IsSameScale(before_, *old_node) && (to.slack > 0 || from.slack > 0 || retyped);
       if (!clips_beyond && !Chooses(*old_node) && after_.Resolve(before_.name(x)) != y) {
         OCTAVO_CHECK(Check(x, y));
       }

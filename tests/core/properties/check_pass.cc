@@ -79,6 +79,31 @@ Status CheckSecondRun(const passes::Pass& pass, const passes::Settings& settings
   return Fail(Code::kInternal, "a second run changes the graph:\n{}", Text(twice));
 }
 
+// Whether the node computes integers from constants, at least one of them quantized.
+bool FollowsFromQuantized(const Graph& graph, const ir::Node& node) {
+  bool quantized = false;
+  for (const ValueId input : node.inputs) {
+    if (!input) continue;
+    if (!graph.IsConstant(input)) return false;
+    quantized |= graph.type(input).quantized();
+  }
+  return quantized && std::ranges::none_of(node.results, [&](ValueId result) {
+           return ir::IsFloat(graph.type(result).dtype);
+         });
+}
+
+// merge-constants leaves no such node, unless it says why.
+Status CheckFolded(const Graph& graph, const Findings& findings) {
+  for (const ir::NodeId id : graph.nodes()) {
+    const ir::Node& node = graph.node(id);
+    if (!FollowsFromQuantized(graph, node)) continue;
+    if (std::ranges::count(findings.kept, node.name, &passes::Kept::node) > 0) continue;
+    return Fail(Code::kInternal, "{} '{}' of quantized constants has not been folded",
+                node.op->name, node.name);
+  }
+  return {};
+}
+
 std::vector<ir::Tensor> InputsAfter(const Graph& before, const Graph& after,
                                     std::vector<ir::Tensor> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -91,12 +116,15 @@ std::vector<ir::Tensor> InputsAfter(const Graph& before, const Graph& after,
   return inputs;
 }
 
+// How quantized ops are read: merge-constants evaluates them, and the bits are the runtime's.
+using Run = Result<RunValues> (*)(const Graph& graph, const std::vector<ir::Tensor>& inputs);
+
 Status CheckNumbers(const target::Target& target, const Graph& before, const Graph& after,
-                    Effect effect, Movement movement, uint64_t seed) {
+                    Effect effect, Movement movement, Run values_of, uint64_t seed) {
   for (int run = 0; run < kRuns; ++run) {
     const std::vector<ir::Tensor> inputs = RandomInputs(before, seed * kRuns + run);
-    OCTAVO_TRY(const RunValues was, RunValues::Of(before, inputs));
-    OCTAVO_TRY(const RunValues is, RunValues::Of(after, InputsAfter(before, after, inputs)));
+    OCTAVO_TRY(const RunValues was, values_of(before, inputs));
+    OCTAVO_TRY(const RunValues is, values_of(after, InputsAfter(before, after, inputs)));
     OCTAVO_CHECK(CheckSigns(target, before, after, is));
     if (effect == Effect::kExact) {
       OCTAVO_CHECK(CheckEqualBits(before, was, after, is, movement));
@@ -141,6 +169,7 @@ Status CheckPass(const passes::Pass& pass, const passes::Settings& settings, uin
                   entry.rule, pass.name);
     }
   }
+  if (pass.name == "merge-constants") OCTAVO_CHECK(CheckFolded(graph, findings));
   const bool changed = Text(before) != Text(graph);
   if (findings.ledger.empty() && LivingText(before) != LivingText(graph)) {
     return Fail(Code::kInternal, "the graph has changed, but the ledger is empty:\n{}",
@@ -150,7 +179,9 @@ Status CheckPass(const passes::Pass& pass, const passes::Settings& settings, uin
   if (!changed) return {};
   const Movement movement =
       pass.name == "place-rescales" ? Movement::kMayStandBeyondARescale : Movement::kGivesTheSame;
-  return CheckNumbers(settings.target, before, graph, EffectOf(pass, findings), movement, seed);
+  const Run values_of = pass.name == "merge-constants" ? &RunValues::InIntegers : &RunValues::Of;
+  return CheckNumbers(settings.target, before, graph, EffectOf(pass, findings), movement, values_of,
+                      seed);
 }
 
 }  // namespace octavo::test

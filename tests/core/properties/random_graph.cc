@@ -24,11 +24,6 @@ using Kind = ir::QuantRule::Kind;
 
 const ir::OpDef* Own(std::string_view name) { return ops::FindOp(name, "octavo"); }
 
-Shape DrawInputShape(Dice& dice) {
-  if (dice.Chance(30)) return {dice.Between(1, 3), dice.Between(2, 6)};
-  return {1, dice.Between(1, 4), dice.Between(2, 5), dice.Between(2, 5)};
-}
-
 // The base of both kinds of graphs: a sequence of steps, then the outputs.
 class Maker {
  public:
@@ -40,6 +35,10 @@ class Maker {
   Graph Make() {
     const int64_t inputs = dice_.Between(1, 2);
     for (int64_t i = 0; i < inputs; ++i) AddInput(fmt::format("x{}", i), DrawInputShape(dice_));
+    // Constants that steps use like any other value: one operand of an op can be one, or all are.
+    for (int64_t i = dice_.Chance(40) ? dice_.Between(1, 2) : 0; i > 0; --i) {
+      AddConstant(sketch_.ShapeOf(sketch_.AnyValue()));
+    }
     const int64_t wanted = dice_.Between(3, 16);
     for (int64_t steps = 0, tries = 0; steps < wanted && tries < 200; ++tries) {
       const auto step = DrawStep(sketch_, sketch_.AnyValue());
@@ -62,6 +61,7 @@ class Maker {
 
  protected:
   virtual void AddInput(std::string name, Shape shape) = 0;
+  virtual void AddConstant(const Shape& shape) = 0;
   virtual void Place(const Step& step) = 0;
   virtual void AddOutput(ValueId id) = 0;
 
@@ -93,6 +93,9 @@ class FloatMaker : public Maker {
   void AddInput(std::string name, Shape shape) override {
     sketch_.values.push_back(
         graph_.AddInput(std::move(name), {DType::kF32, std::move(shape), {}, {}}));
+  }
+  void AddConstant(const Shape& shape) override {
+    sketch_.values.push_back(sketch_.RealConstant(Shape(shape), 2));
   }
   void Place(const Step& step) override {
     const NodeId id = AddFloatNode(step);
@@ -162,6 +165,12 @@ class QuantizedMaker : public Maker {
     const ValueId x = graph_.AddInput(name, {DType::kF32, shape, {}, {}});
     const Type type = DrawType(shape);
     sketch_.values.push_back(AddOwn("Quantize", x, name + ".q", type, {}));
+  }
+
+  void AddConstant(const Shape& shape) override {
+    Type type = DrawType(shape);
+    if (dice_.Chance(30) && !shape.empty()) type = PerChannel(type);
+    sketch_.values.push_back(QuantizedConstant(sketch_.RealConstant(Shape(shape), 2), type, {}));
   }
 
   void AddOutput(ValueId id) override {
@@ -238,6 +247,11 @@ class QuantizedMaker : public Maker {
     return node.inputs[input] && node.op->RoleOf(input) == Role::kData;
   }
 
+  // A constant of the step itself.
+  bool IsRealConstant(ValueId id) const {
+    return graph_.IsConstant(id) && !graph_.type(id).quantized();
+  }
+
   // Inserts Rescales at random, and where the op cannot have a per-channel operand.
   void PlaceFree(NodeId id) {
     const bool weighs = graph_.node(id).op->weight_axis != nullptr;
@@ -245,7 +259,7 @@ class QuantizedMaker : public Maker {
       if (!IsData(id, i)) continue;
       const ValueId x = graph_.node(id).inputs[i];
       const Shape shape = graph_.type(x).shape;
-      if (graph_.IsConstant(x)) {
+      if (IsRealConstant(x)) {
         graph_.SetInput(id, i, QuantizedConstant(x, DrawType(shape), id));
       } else if (dice_.Chance(20) || (weighs && (!graph_.type(x).quant->per_tensor() ||
                                                  ir::SizeOf(graph_.type(x).dtype) > 1))) {
@@ -266,7 +280,7 @@ class QuantizedMaker : public Maker {
     for (size_t i = 1; i < graph_.node(id).inputs.size(); ++i) {
       const ValueId constant = graph_.node(id).inputs[i];
       const Role role = graph_.node(id).op->RoleOf(i);
-      if (role == Role::kWeight && !graph_.IsConstant(constant)) {
+      if (role == Role::kWeight && !IsRealConstant(constant)) {
         PlaceComputedWeight(id, i);
       } else if (role == Role::kWeight) {
         weight = QuantizedConstant(constant, WeightType(id, i), id);
@@ -335,7 +349,7 @@ class QuantizedMaker : public Maker {
       if (IsData(id, i)) data.push_back(i);
     }
     const ValueId first = graph_.node(id).inputs[data[0]];
-    Type type = graph_.IsConstant(first) ? DrawType({}) : graph_.type(first);
+    Type type = IsRealConstant(first) ? DrawType({}) : graph_.type(first);
     if (dice_.Chance(30) || (data.size() > 1 && !type.quant->per_tensor())) type = DrawType({});
     const auto mapped = MappedQuants(id, data[0], type);
     if (!type.quant->per_tensor() && mapped.empty()) type = DrawType({});
@@ -343,7 +357,7 @@ class QuantizedMaker : public Maker {
       const ValueId x = graph_.node(id).inputs[i];
       type.shape = graph_.type(x).shape;
       type.range.reset();
-      if (graph_.IsConstant(x)) {
+      if (IsRealConstant(x)) {
         graph_.SetInput(id, i, QuantizedConstant(x, type, id));
       } else if (graph_.type(x).dtype != type.dtype || graph_.type(x).quant != type.quant) {
         graph_.SetInput(id, i, Rescaled(x, type, id));

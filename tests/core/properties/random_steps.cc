@@ -270,6 +270,11 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
+Shape DrawInputShape(Dice& dice) {
+  if (dice.Chance(30)) return {dice.Between(1, 3), dice.Between(2, 6)};
+  return {1, dice.Between(1, 4), dice.Between(2, 5), dice.Between(2, 5)};
+}
+
 ValueId Sketch::AnyValue() {
   const auto count = static_cast<int64_t>(values.size());
   const int64_t near = std::min<int64_t>(count, 3);

@@ -36,6 +36,9 @@ struct Sketch {
   const ir::Shape& ShapeOf(ir::ValueId id) const { return graph.type(id).shape; }
 };
 
+// The shape of a graph input: a matrix or an image.
+ir::Shape DrawInputShape(Dice& dice);
+
 // Draws a step with `x` as one operand; nullopt if the drawn op does not fit its shape.
 std::optional<Step> DrawStep(Sketch& sketch, ir::ValueId x);
 

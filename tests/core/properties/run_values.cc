@@ -6,10 +6,12 @@
 
 #include "core/float_exec/run.h"
 #include "core/ops/quantize_math.h"
+#include "core/runtime/plan.h"
+#include "core/runtime/plan/fold_constants.h"
 
 namespace octavo::test {
 
-Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs) {
+RunValues RunValues::Given(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs) {
   RunValues values;
   values.graph_ = &graph;
   values.stored_.resize(graph.value_bound());
@@ -21,12 +23,37 @@ Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Te
   for (size_t i = 0; i < inputs.size(); ++i) {
     values.stored_[graph.inputs()[i].index] = inputs[i];
   }
+  return values;
+}
+
+Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs) {
+  RunValues values = Given(graph, inputs);
   ThreadPool pool(1);
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
     values.stored_[id.index] = tensor;
   };
   OCTAVO_TRY(const std::vector<ir::Tensor> outputs, session.Run(inputs, pool, {}, watch));
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    values.stored_[graph.outputs()[i].index] = outputs[i];
+  }
+  return values;
+}
+
+Result<RunValues> RunValues::InIntegers(const ir::Graph& graph,
+                                        const std::vector<ir::Tensor>& inputs) {
+  RunValues values = Given(graph, inputs);
+  ThreadPool pool(1);
+  // A plan computes what follows from constants before any run, so no run shows it.
+  OCTAVO_TRY(const runtime::FixedValues fixed,
+             runtime::FoldConstants(graph, numerics::kOnnx, pool));
+  for (const auto& [id, tensor] : fixed) values.stored_[id.index] = tensor;
+  OCTAVO_TRY(const runtime::Plan plan,
+             runtime::Plan::Create(graph, {.keep_all_values = true}, pool));
+  const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
+    values.stored_[id.index] = tensor.Clone();
+  };
+  OCTAVO_TRY(const std::vector<ir::Tensor> outputs, plan.Run(inputs, pool, {}, watch));
   for (size_t i = 0; i < outputs.size(); ++i) {
     values.stored_[graph.outputs()[i].index] = outputs[i];
   }

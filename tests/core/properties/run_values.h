@@ -10,8 +10,12 @@ namespace octavo::test {
 
 class RunValues {
  public:
-  // `inputs` has one tensor per graph input, as the graph stores it.
+  // `inputs` has one tensor per graph input, as the graph stores it.  Quantized ops compute as
+  // dequantize, op, quantize.
   static Result<RunValues> Of(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs);
+  // The same, but quantized ops compute in integers, as the runtime does.
+  static Result<RunValues> InIntegers(const ir::Graph& graph,
+                                      const std::vector<ir::Tensor>& inputs);
 
   // The stored tensor of an input, a constant or a computed value.
   const ir::Tensor& stored(ir::ValueId id) const { return stored_[id.index]; }
@@ -19,6 +23,8 @@ class RunValues {
   const std::vector<double>& real_values(ir::ValueId id) const;
 
  private:
+  static RunValues Given(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs);
+
   const ir::Graph* graph_ = nullptr;
   std::vector<ir::Tensor> stored_ = {};
   mutable std::vector<std::vector<double>> real_values_ = {};
