@@ -23,6 +23,11 @@ inline const std::string kQdqFloatsKey = "octavo.qdq_floats";
 inline const std::string kPendingBiasKey = "octavo.pending";
 inline const std::string kFloatBiasKey = "octavo.float_bias";
 
+// Names of the nodes on dequantized values that a finished job kept in float, as a JSON list in the
+// model's metadata_props: by an option, for a target, or because a guard asked for it.  They are
+// not made integer ops when the model is read again.
+inline const std::string kKeptFloatKey = "octavo.kept_float";
+
 // Whether `name` is `base`, or one of base_1, base_2.. that stand in for it where it is taken.
 inline bool IsNumberedName(std::string_view name, std::string_view base) {
   if (!name.starts_with(base)) return false;

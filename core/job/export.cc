@@ -7,6 +7,7 @@
 #include "core/job/stages.h"
 #include "core/native/native.h"
 #include "core/options/option_table.h"
+#include "core/passes/qdq/kept_float.h"
 #include "core/target/quirk.h"
 #include "core/text/print.h"
 
@@ -61,7 +62,8 @@ Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format f
                                        .opset = exported.options.opset,
                                        .external_name = external_name,
                                        .external_limit = exported.options.external_over,
-                                       .quirks = quirks.avoided}));
+                                       .quirks = quirks.avoided,
+                                       .kept_float = passes::KeptFloat(graph)}));
   OCTAVO_CHECK(WarnOfQuirks(graph, quirks.warn_for, written.opset, exported));
   exported.model = {"model.onnx", OutOfMemory(std::move(written.model))};
   if (!written.external.empty()) {

@@ -192,8 +192,9 @@ Result<Loaded> Load(const LoadRequest& request) {
   passes::Findings findings;
   OCTAVO_CHECK(passes::RunPipeline(passes::PassesOf({passes::Phase::kImport}), {}, settings,
                                    loaded.model.graph, findings));
-  // No pass follows that reads it.
+  // No pass follows that reads them.
   loaded.model.graph.metadata.erase(ir::kQdqFloatsKey);
+  loaded.model.graph.metadata.erase(ir::kKeptFloatKey);
   OCTAVO_CHECK(TakeSamples(request, loaded.model.graph, loaded));
   return loaded;
 }

@@ -21,6 +21,7 @@ inline Result<Folded> ImportFolded(const Blob& model, const onnx::ImportOptions&
   OCTAVO_TRY(const auto records,
              passes::RunPipeline(pipeline, {}, settings, folded.graph, folded.findings));
   folded.graph.metadata.erase(ir::kQdqFloatsKey);
+  folded.graph.metadata.erase(ir::kKeptFloatKey);
   return folded;
 }
 

@@ -29,6 +29,8 @@ struct ExportOptions {
   int64_t external_limit = 1'800'000'000;
   // Of the runtime that will read the model: each node that meets one is written with its remedy.
   std::span<const target::Quirk> quirks = {};
+  // Names of float nodes that stay float when the model is read again (ir::kKeptFloatKey).
+  std::vector<std::string> kept_float = {};
 };
 
 struct Exported {

@@ -52,16 +52,21 @@ const QuantizedNames& ExportNames::Of(ValueId value) {
   const ir::NodeId dequantize = DequantizeOf(value);
   const ValueId real = dequantize ? graph_.node(dequantize).result() : ValueId{};
   const bool to_output = real && graph_.IsOutput(real);
-  // "x.q" is the quantized tensor of a value x that is also in the graph.
+  // "x.q" is the quantized tensor of a float x that is also in the model, or of what it dequantizes
+  // to.
   std::string stem = name;
-  const bool marked = name.ends_with(".q") && graph_.Find(name.substr(0, name.size() - 2));
+  const ValueId x = name.ends_with(".q") ? graph_.Find(name.substr(0, name.size() - 2)) : ValueId{};
+  const bool marked = x && !graph_.type(x).quantized() &&
+                      (!IsUnwritten(graph_.value(x)) || graph_.Producer(x)->input(0) == value);
   if (marked) stem.resize(name.size() - 2);
   const bool keeps_name = marked || graph_.IsInput(value) || graph_.IsOutput(value);
   QuantizedNames names;
   names.integers = keeps_name ? name : Unique(name + ".q");
   names.before = Unique(stem + ".float");
   // A name that an earlier export chose stays.
-  const bool chosen = keeps_name && real && ir::IsNumberedName(graph_.name(real), stem + ".dq");
+  const bool chosen =
+      keeps_name && real &&
+      (graph_.name(real) == stem || ir::IsNumberedName(graph_.name(real), stem + ".dq"));
   if (to_output) {
     names.dequantized = graph_.name(real);
   } else if (chosen) {

@@ -19,7 +19,7 @@ using Named = ModelWriter::Named;
 GraphWriter::GraphWriter(const ir::Graph& graph, const ExportOptions& options, int64_t opset,
                          ModelWriter& writer)
     : graph_(graph),
-      format_(options.format),
+      options_(options),
       opset_(opset),
       writer_(writer),
       names_(graph),
@@ -37,6 +37,7 @@ Result<std::optional<NeedsOpset>> GraphWriter::Run() {
   }
   NoteNames(ir::kPendingBiasKey, pending_);
   NoteNames(ir::kFloatBiasKey, float_biases_);
+  NoteNames(ir::kKeptFloatKey, options_.kept_float);
   return needs_;
 }
 
@@ -89,8 +90,9 @@ std::string GraphWriter::Read(ValueId value) {
   if (it.constant) writer_.Initializer(it.name, it.constant->tensor, Named::kValue);
   // The DequantizeLinear of the quantized operand computes the same value.
   const ir::Node* producer = graph_.Producer(value);
-  if (producer && producer->op == dequantize_ && it.output_uses == 0) {
-    return Dequantized(producer->input(0));
+  if (producer && producer->op == dequantize_) {
+    if (it.output_uses == 0) return Dequantized(producer->input(0));
+    WriteDequantize(it.producer);
   }
   return it.name;
 }
@@ -195,6 +197,7 @@ void GraphWriter::WriteDequantize(NodeId id) {
     Dequantized(quantized);
     return;
   }
+  if (!has_dequantized_.insert(real).second) return;
   std::vector<std::string> inputs = {Quantized(quantized)};
   for (std::string& parameter : Parameters(quantized)) inputs.push_back(std::move(parameter));
   writer_.Node(node.name, "DequantizeLinear", "", inputs, {graph_.name(real)},
@@ -226,9 +229,21 @@ void GraphWriter::WriteConversion(NodeId id, Conversion conversion, Locals local
   write(conversion.node);
 }
 
+void GraphWriter::WriteOutputsAmongOperands(const ir::Node& node) {
+  for (const ValueId input : node.inputs) {
+    if (!input) continue;
+    const ir::Node* producer = graph_.Producer(input);
+    NodeId own;
+    if (graph_.type(input).quantized()) own = names_.DequantizeOf(input);
+    if (producer && producer->op == dequantize_) own = graph_.value(input).producer;
+    if (own) WriteDequantize(own);
+  }
+}
+
 Status GraphWriter::WriteOperator(NodeId id) {
   const ir::Node& node = graph_.node(id);
-  if (format_ == Format::kQLinear && WriteQLinear(id)) return {};
+  WriteOutputsAmongOperands(node);
+  if (options_.format == Format::kQLinear && WriteQLinear(id)) return {};
   Draft draft{.name = node.name,
               .op = std::string(node.op->name),
               .domain = std::string(node.op->domain),

@@ -40,7 +40,11 @@ class GraphWriter {
   // The attributes of the node as the quirks of the runtime need them.
   ir::AttrMap AttributesForRuntime(ir::NodeId id) const;
   Status WriteQuantize(ir::NodeId id, const std::string& source);
+  // Writes the DequantizeLinear of a graph output, once.
   void WriteDequantize(ir::NodeId id);
+  // Writes those that the node would need: nodes of their own when the model is read again, they
+  // stand in front of those of its other operands.
+  void WriteOutputsAmongOperands(const ir::Node& node);
   bool WriteQLinear(ir::NodeId id);
   bool CanBeQLinear(ir::NodeId id) const;
 
@@ -63,11 +67,12 @@ class GraphWriter {
   void NeedForQuant(const ir::Type& type, std::string_view name);
 
   const ir::Graph& graph_;
-  Format format_;
+  const ExportOptions& options_;
   int64_t opset_;
   ModelWriter& writer_;
   ExportNames names_;
   const ir::OpDef *quantize_, *dequantize_, *rescale_, *reinterpret_;
+  // Quantized values whose DequantizeLinear is written, and graph outputs that have their own.
   std::unordered_set<ir::ValueId> has_dequantized_;
   std::vector<std::string> pending_, float_biases_;
   std::optional<NeedsOpset> needs_;

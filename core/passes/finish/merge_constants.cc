@@ -83,6 +83,7 @@ void Fold(Graph& graph, NodeId id, Context& context) {
 Status Run(Graph& graph, Context& context) {
   // What is float by now stays so.
   graph.metadata.erase(ir::kQdqFloatsKey);
+  graph.metadata.erase(ir::kKeptFloatKey);  // export lists the nodes anew
   const numerics::Mode& mode = *context.settings().target.numerics;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);

@@ -60,7 +60,8 @@ ValueId AsBias(ir::Graph& graph, ValueId constant) {
 }
 
 // The Add `id` becomes the product at its input `operand`, with the other input as bias.
-bool Rewrite(ir::Graph& graph, NodeId id, size_t operand, Context& context) {
+bool Rewrite(ir::Graph& graph, NodeId id, size_t operand, const std::set<std::string>& kept_float,
+             Context& context) {
   const ValueId sum = graph.node(id).result();
   const ValueId y = graph.node(id).input(operand), b = graph.node(id).input(1 - operand);
   const NodeId producer = graph.value(y).producer;
@@ -68,6 +69,7 @@ bool Rewrite(ir::Graph& graph, NodeId id, size_t operand, Context& context) {
   if (!producer || shape.size() <= ir::kOutputChannelAxis || shape != graph.type(sum).shape)
     return false;
   const ir::Node& product = graph.node(producer);
+  if (kept_float.contains(product.name)) return false;
   const ir::OpDef* op = WithBias(graph, product);
   if (op == nullptr || graph.CountUses(y) != 1 || !HasQuantizedOperands(graph, product))
     return false;
@@ -84,13 +86,13 @@ bool Rewrite(ir::Graph& graph, NodeId id, size_t operand, Context& context) {
 
 }  // namespace
 
-void AddToBias(ir::Graph& graph, Context& context) {
+void AddToBias(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context) {
   std::vector<NodeId> sums;
   for (const NodeId id : graph.nodes()) {
     if (graph.node(id).op == ops::FindOp("Add")) sums.push_back(id);
   }
   for (const NodeId id : sums) {
-    if (!Rewrite(graph, id, 0, context)) Rewrite(graph, id, 1, context);
+    if (!Rewrite(graph, id, 0, kept_float, context)) Rewrite(graph, id, 1, kept_float, context);
   }
 }
 

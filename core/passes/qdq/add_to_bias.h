@@ -3,10 +3,14 @@
 // the product's bias.  TensorFlow's exporters write biases as such an Add.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
 
-void AddToBias(ir::Graph& graph, Context& context);
+// Except a product in `kept_float`.
+void AddToBias(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
 
 }  // namespace octavo::passes

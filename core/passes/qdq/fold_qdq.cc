@@ -2,8 +2,6 @@
 // Turns a model in QDQ form into a graph whose ops run on quantized operands (qdq_rules.h has the
 // rules).  It runs only once, on the graph that import built: in a saved graph of a later stage,
 // some ops are float on purpose.
-#include <nlohmann/json.hpp>
-
 #include "core/ir/qdq_notes.h"
 #include "core/ops/op_table.h"
 #include "core/passes/float/plain_bias.h"
@@ -11,6 +9,7 @@
 #include "core/passes/qdq/add_to_bias.h"
 #include "core/passes/qdq/integer_graph.h"
 #include "core/passes/qdq/max_to_clip.h"
+#include "core/passes/qdq/name_list.h"
 #include "core/passes/qdq/qdq_rules.h"
 #include "core/passes/qdq/recognize_op.h"
 #include "core/passes/qdq/sink_dequantize.h"
@@ -24,22 +23,6 @@ constexpr Rule kRules[] = {kSinkDequantize, kRecognizeOp,  kAddToBias,     kMaxT
 
 constexpr Rule kOthersRules[] = {kPlainBias};
 
-// Removes a list of names from the graph's metadata and returns it; empty without one.
-Result<std::set<std::string>> TakeNames(ir::Graph& graph, const std::string& key) {
-  std::set<std::string> taken;
-  const auto entry = graph.metadata.find(key);
-  if (entry == graph.metadata.end()) return taken;
-  const auto names = nlohmann::json::parse(entry->second, nullptr, /*allow_exceptions=*/false);
-  if (!names.is_array()) {
-    return Fail(Code::kInvalidArgument, "metadata '{}' is not a list of names", key).Field(key);
-  }
-  for (const auto& name : names) {
-    if (name.is_string()) taken.insert(name.get<std::string>());
-  }
-  graph.metadata.erase(entry);
-  return taken;
-}
-
 // Removes import's notes from the graph and returns them; nullopt if there are none.
 Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
   const auto writer = graph.metadata.find(ir::kQdqWriterKey);
@@ -48,6 +31,7 @@ Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
   graph.metadata.erase(writer);
   OCTAVO_TRY(origin.pending, TakeNames(graph, ir::kPendingBiasKey));
   OCTAVO_TRY(origin.float_biases, TakeNames(graph, ir::kFloatBiasKey));
+  OCTAVO_TRY(origin.kept_float, NamesIn(graph, ir::kKeptFloatKey));
   return origin;
 }
 
@@ -59,6 +43,16 @@ bool HasFloatsLeft(const ir::Graph& graph) {
     if (!graph.value(graph.node(id).result()).uses.empty()) return true;
   }
   return false;
+}
+
+void NoteReasons(const ir::Graph& graph, const std::set<std::string>& kept, Context& context) {
+  if (kept.empty()) return;
+  for (const ir::NodeId id : graph.nodes()) {
+    const std::string& name = graph.node(id).name;
+    if (kept.contains(name)) {
+      context.KeepFloat(name, "the model's metadata lists it as kept in float");
+    }
+  }
 }
 
 void WarnOfSubnormalScales(const ir::Graph& graph, Context& context) {
@@ -79,14 +73,17 @@ Status Run(ir::Graph& graph, Context& context) {
   if (!origin) return {};
   // First exposes ops that are hidden between Dequantize and Quantize.
   SinkDequantize(graph, context);
-  RecognizeOps(graph, context);
-  AddToBias(graph, context);
+  RecognizeOps(graph, origin->kept_float, context);
+  AddToBias(graph, origin->kept_float, context);
   for (const ir::NodeId id : graph.nodes()) PlainBias(graph, id, context);
-  MaxToClip(graph, context);
+  MaxToClip(graph, origin->kept_float, context);
   OCTAVO_TRY(graph, BuildIntegerGraph(graph, *origin, context));
   WarnOfSubnormalScales(graph, context);
   if (HasFloatsLeft(graph)) {
     graph.metadata[ir::kQdqFloatsKey] = origin->own ? ir::kQdqWriterOctavo : ir::kQdqWriterOther;
+    NoteReasons(graph, origin->kept_float, context);
+  } else {
+    graph.metadata.erase(ir::kKeptFloatKey);
   }
   return {};
 }

@@ -40,10 +40,10 @@ bool StaysFloat(const Graph& graph, const Settings& settings, const Node& node) 
 
 class Finder {
  public:
-  Finder(const Graph& graph, const Settings& settings, bool own)
+  Finder(const Graph& graph, const Settings& settings, QdqOrigin origin)
       : graph_(graph),
         settings_(settings),
-        origin_{.own = own},
+        origin_(std::move(origin)),
         qdq_(graph, origin_),
         integer_(graph.value_bound(), false),
         clamps_fold_(graph.node_bound(), false) {
@@ -206,12 +206,14 @@ class Former {
 
 constexpr std::array<Rule, 3> kFormRules = {kIntegerOp, kSameScaleOp, kQuantizeBias};
 
-void FormIntegers(Graph& graph, Context& context) {
+void FormIntegers(Graph& graph, const std::set<std::string>& kept_float, Context& context) {
   const auto note = graph.metadata.find(ir::kQdqFloatsKey);
   if (note == graph.metadata.end()) return;
   Former former(graph, context);
-  const bool own = note->second == ir::kQdqWriterOctavo;
-  for (const IntegerForm& form : Finder(graph, context.settings(), own).Run()) former.Apply(form);
+  const QdqOrigin origin{.own = note->second == ir::kQdqWriterOctavo, .kept_float = kept_float};
+  for (const IntegerForm& form : Finder(graph, context.settings(), origin).Run()) {
+    former.Apply(form);
+  }
 }
 
 }  // namespace octavo::passes

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <array>
+#include <set>
+#include <string>
 
 #include "core/passes/pass.h"
 
@@ -13,7 +15,7 @@ namespace octavo::passes {
 extern const std::array<Rule, 3> kFormRules;
 
 // Applies them wherever they hold, if import notes that the model was in QDQ form
-// (ir::kQdqFloatsKey); elsewhere a float op is float on purpose.
-void FormIntegers(ir::Graph& graph, Context& context);
+// (ir::kQdqFloatsKey); elsewhere a float op is float on purpose, as are the nodes in `kept_float`.
+void FormIntegers(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
 
 }  // namespace octavo::passes

@@ -60,7 +60,7 @@ ValueId AsBound(ir::Graph& graph, ValueId constant) {
 
 }  // namespace
 
-void MaxToClip(ir::Graph& graph, Context& context) {
+void MaxToClip(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context) {
   const ir::OpDef* quantize = ops::FindOp("Quantize", "octavo");
   const Extreme extremes[] = {{ops::FindOp("Max"), 1}, {ops::FindOp("Min"), 2}};
   std::vector<NodeId> nodes;
@@ -71,7 +71,7 @@ void MaxToClip(ir::Graph& graph, Context& context) {
   for (const NodeId id : nodes) {
     const ir::Node& node = graph.node(id);
     for (const Extreme& extreme : extremes) {
-      if (node.op != extreme.op) continue;
+      if (node.op != extreme.op || kept_float.contains(node.name)) continue;
       ValueId bound;
       const ValueId x = Clamped(graph, node, bound);
       const ValueId result = node.result();

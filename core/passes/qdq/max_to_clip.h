@@ -3,10 +3,14 @@
 // folds.  TensorFlow's exporters write Relu6 as such a pair.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
 
-void MaxToClip(ir::Graph& graph, Context& context);
+// Except a node in `kept_float`.
+void MaxToClip(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
 
 }  // namespace octavo::passes

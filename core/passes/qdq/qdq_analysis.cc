@@ -162,13 +162,16 @@ bool QdqAnalysis::HasFloatConsumers(ValueId bias) const {
 
 std::optional<QdqAnalysis::BatchedGemm> QdqAnalysis::MatchGemm(NodeId id) const {
   const ir::Node& sum = graph_.node(id);
-  if (origin_.own || sum.op != ops::FindOp("Add")) return std::nullopt;
+  if (origin_.own || sum.op != ops::FindOp("Add") || origin_.kept_float.contains(sum.name)) {
+    return std::nullopt;
+  }
   for (size_t operand = 0; operand < 2; ++operand) {
     const ValueId y = sum.inputs[operand], bias = sum.inputs[1 - operand];
     const NodeId product = graph_.value(y).producer;
     if (!product || !graph_.IsConstant(bias) || graph_.CountUses(y) != 1) continue;
     const ir::Node& node = graph_.node(product);
-    if (node.op != ops::FindOp("MatMul") || !InputFolds(product, 0) || !InputFolds(product, 1)) {
+    if (node.op != ops::FindOp("MatMul") || origin_.kept_float.contains(node.name) ||
+        !InputFolds(product, 0) || !InputFolds(product, 1)) {
       continue;
     }
     const ir::Shape& shape = graph_.type(y).shape;
@@ -248,7 +251,7 @@ bool QdqAnalysis::SameScaleFolds(NodeId id) const {
 
 bool QdqAnalysis::CanFold(NodeId id) const {
   const ir::Node& node = graph_.node(id);
-  if (node.op->domain == "octavo") return false;
+  if (node.op->domain == "octavo" || origin_.kept_float.contains(node.name)) return false;
   using Kind = ir::QuantRule::Kind;
   const Kind kind = node.op->QuantOf(graph_, node).kind;
   if (kind == Kind::kFloatOnly || kind == Kind::kNotReal) return false;
@@ -270,6 +273,21 @@ bool QdqAnalysis::CanFold(NodeId id) const {
 }
 
 // ---------------------------------------------------------------- names
+
+namespace {
+
+// y of the names y.float and y.q (or y.q_1..), by which an export calls the tensors of a value y;
+// empty if they are not of this form.
+std::string StemOf(const std::string& before, const std::string& integers) {
+  const size_t end = before.rfind(".float");
+  if (end == std::string::npos || end == 0) return {};
+  std::string stem = before.substr(0, end);
+  const bool both =
+      ir::IsNumberedName(before, stem + ".float") && ir::IsNumberedName(integers, stem + ".q");
+  return both ? stem : std::string();
+}
+
+}  // namespace
 
 std::string QdqAnalysis::NameOf(ValueId v) const {
   const ValueId plain = Plain(v);
@@ -299,6 +317,8 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
     if (op && Folds(op)) {
       // The float result of a QLinear operator has no name in the model.
       const bool made = graph_.name(before) == integers + ".float";
+      const std::string stem = StemOf(graph_.name(before), integers);
+      if (origin_.own && !stem.empty() && !graph_.Find(stem)) return stem;
       return of_output || made ? integers : graph_.name(before);
     }
   }

@@ -18,6 +18,7 @@ struct QdqOrigin {
   bool own = false;  // Octavo wrote the model: "y.q" names the quantized tensor of a value y
   std::set<std::string> pending = {};       // float biases to be quantized at s_x * s_w
   std::set<std::string> float_biases = {};  // those that stay float until specialize-bias
+  std::set<std::string> kept_float = {};    // nodes that an earlier job kept in float
 };
 
 class QdqAnalysis {

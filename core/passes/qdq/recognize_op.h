@@ -4,10 +4,15 @@
 // exporter for an older opset can only write such an op decomposed.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
 
-void RecognizeOps(ir::Graph& graph, Context& context);
+// A pattern of which an inner node is in `kept_float` is left as it is: an exporter that writes one
+// op as several lists only the last one.
+void RecognizeOps(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
 
 }  // namespace octavo::passes

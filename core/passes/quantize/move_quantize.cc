@@ -5,12 +5,16 @@
 // by sink-quantize.
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "core/ir/qdq_notes.h"
 #include "core/passes/analysis/clamp.h"
 #include "core/passes/analysis/data_movement.h"
 #include "core/passes/passes.h"
 #include "core/passes/qdq/form_integers.h"
+#include "core/passes/qdq/name_list.h"
 #include "core/passes/quantize/integer_io.h"
 #include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/rewrite.h"
@@ -49,8 +53,8 @@ constexpr Rule kHoistDequantize = {
     .replacement = "Move(Dequantize(x))",
     .effect = Effect::kExact,
     .condition =
-        "Move(x) has one consumer and at least twice the elements of x; the target is not fully "
-        "quantized",
+        "Move(x) has one consumer and at least twice the elements of x; the result has a consumer "
+        "other than Quantize; the target is not fully quantized",
 };
 constexpr Rule kSinkDequantizeBelowClamp = {
     .id = "move-quantize/sink-dequantize-below-clamp",
@@ -240,6 +244,12 @@ bool SinkBelowClamp(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
+bool IsOnlyQuantized(const Graph& graph, ValueId real) {
+  return !graph.IsOutput(real) && std::ranges::all_of(graph.value(real).uses, [&](ir::Use use) {
+    return IsOwn(&graph.node(use.node), "Quantize");
+  });
+}
+
 // The inverse, for a move that repeats elements.
 bool HoistDequantize(Graph& graph, NodeId id, Context& context) {
   const Node& dequantize = graph.node(id);
@@ -250,6 +260,8 @@ bool HoistDequantize(Graph& graph, NodeId id, Context& context) {
   const ValueId x = move->inputs[0];
   const Type& type = graph.type(x);
   if (graph.type(moved).elements() / 2 < type.elements()) return false;
+  // A Rescale whose types ONNX form cannot combine.
+  if (IsOnlyQuantized(graph, dequantize.result())) return false;
   if (move->op->rescale.why_not && !move->op->rescale.why_not(graph, *move, type, type).empty()) {
     return false;
   }
@@ -341,7 +353,7 @@ void HoistQuantizes(Graph& graph, Context& context) {
   }
 }
 
-void RunOnce(Graph& graph, Context& context) {
+void RunOnce(Graph& graph, const std::set<std::string>& kept_float, Context& context) {
   const Settings& settings = context.settings();
   // Sinking moves a Dequantize towards the outputs, so one walk in graph order is enough.
   for (const NodeId id : graph.nodes()) {
@@ -349,7 +361,7 @@ void RunOnce(Graph& graph, Context& context) {
   }
   for (const NodeId id : graph.nodes()) HoistDequantize(graph, id, context);
   if (!settings.options.sink_quantize) HoistQuantizes(graph, context);
-  FormIntegers(graph, context);
+  FormIntegers(graph, kept_float, context);
   if (settings.options.integer_io) MakeInterfaceInteger(graph, context);
   if (!settings.options.sink_quantize) return;
   for (const NodeId id : graph.nodes()) SinkQuantize(graph, id, context);
@@ -358,6 +370,7 @@ void RunOnce(Graph& graph, Context& context) {
 Status Run(Graph& graph, Context& context) {
   // A quantized input or output, or a sunk Quantize, may leave a Dequantize with a single consumer;
   // this enables another round.  For all other nodes, the reasons of the last round are kept.
+  OCTAVO_TRY(const std::set<std::string> kept_float, NamesIn(graph, ir::kKeptFloatKey));
   Findings& findings = context.findings();
   const size_t kept = findings.kept.size();
   for (int64_t before = -1; before != context.applications();) {
@@ -365,7 +378,7 @@ Status Run(Graph& graph, Context& context) {
     findings.kept.resize(kept);
     std::erase_if(findings.warnings,
                   [](const Warning& warning) { return warning.code == kFloatInterface; });
-    RunOnce(graph, context);
+    RunOnce(graph, kept_float, context);
     OCTAVO_CHECK(context.settings().stop.Check());
   }
   return {};

@@ -84,9 +84,9 @@ struct Case {
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 constexpr Case kCases[] = {
-    {"quantized_graphs", &RandomImportedGraph, &Quantized, EmitForm::kQdq, 182},
-    {"qdq_models_of_other_tools", &RandomImportedGraph, &Foreign, EmitForm::kQdq, 33},
-    {"float_graphs", &RandomFloatGraph, &Float, EmitForm::kQdq, 6},
+    {"quantized_graphs", &RandomImportedGraph, &Quantized, EmitForm::kQdq, 24},
+    {"qdq_models_of_other_tools", &RandomImportedGraph, &Foreign, EmitForm::kQdq, 8},
+    {"float_graphs", &RandomFloatGraph, &Float, EmitForm::kQdq, 4},
     {"quantized_graphs_as_text", &RandomImportedGraph, &Quantized, EmitForm::kText, 0},
 };
 constexpr NumericsLimit kLimits[] = {NumericsLimit::kExact, NumericsLimit::kFewerRoundings,
