@@ -48,7 +48,7 @@ if(OCTAVO_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
 if(OCTAVO_COVERAGE)
-  add_compile_options(-fprofile-instr-generate -fcoverage-mapping)
+  add_compile_options(-UNDEBUG -fprofile-instr-generate -fcoverage-mapping)
   add_link_options(-fprofile-instr-generate)
 endif()
 # ccache and reproducible builds: no absolute path in an object file.
