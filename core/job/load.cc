@@ -38,7 +38,8 @@ Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
     const ir::Type& type = imported.graph.type(input);
     onnx::InputSignature signature{.name = imported.graph.name(input), .dtype = type.dtype};
     for (const int64_t extent : type.shape) signature.declared.push_back({extent, {}});
-    if (!type.shape.empty()) imported.batch = type.shape[0];
+    // The first input's, as import decides for an ONNX model of fixed shapes.
+    if (imported.inputs.empty() && !type.shape.empty()) imported.batch = type.shape[0];
     imported.inputs.push_back(std::move(signature));
   }
   for (const ir::ValueId output : imported.graph.outputs()) {

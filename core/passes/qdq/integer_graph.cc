@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/ir/qdq_notes.h"
 #include "core/ops/op_table.h"
 #include "core/passes/qdq/qdq_rules.h"
 
@@ -16,7 +17,11 @@ using ir::ValueId;
 class Builder {
  public:
   Builder(const ir::Graph& graph, const QdqOrigin& origin, Context& context)
-      : from_(graph), qdq_(graph, origin), map_(graph.value_bound()), context_(context) {
+      : from_(graph),
+        own_(origin.own),
+        qdq_(graph, origin),
+        map_(graph.value_bound()),
+        context_(context) {
     for (const NodeId id : graph.nodes()) {
       if (!IsTypedConstant(id)) node_names_.insert(graph.node(id).name);
     }
@@ -367,10 +372,12 @@ class Builder {
   void Alias(ValueId v, ValueId carrier) {
     const std::string& name = from_.name(v);
     if (!carrier || to_.Find(name) || to_.aliases().count(name)) return;
+    if (own_ && ir::IsNumberedName(name, to_.name(carrier) + ".float")) return;
     to_.AddAlias(name, carrier);
   }
 
   const ir::Graph& from_;
+  const bool own_;
   const QdqAnalysis qdq_;
   ir::Graph to_;
   std::vector<ValueId> map_;

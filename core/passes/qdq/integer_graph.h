@@ -7,7 +7,8 @@
 
 namespace octavo::passes {
 
-// All values of the returned graph are new; names of `graph` that no new value has become aliases.
+// All values of the returned graph are new; names of `graph` that no new value has become aliases,
+// except y.float, which an export of Octavo gives to the float result of the op that computes y.
 Result<ir::Graph> BuildIntegerGraph(const ir::Graph& graph, const QdqOrigin& origin,
                                     Context& context);
 

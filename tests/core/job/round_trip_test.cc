@@ -3,11 +3,16 @@
 // mode as the graph that was exported.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/job/execute.h"
 #include "core/job/job.h"
 #include "core/target/target.h"
+#include "core/text/print.h"
+#include "tests/core/properties/random_graph.h"
+#include "tests/support/sanitized.h"
 
 namespace octavo::job {
 namespace {
@@ -76,6 +81,8 @@ Request For(std::string_view target, std::string_view model, EmitForm emit) {
 
 Result<Outcome> RunJob(const Request& request) { return Run(request, {}, {}); }
 
+constexpr uint64_t kRandomNets = test::kSanitized ? 3 : 40;
+
 const std::string kError = "an error: ";
 
 // The bytes of all outputs of the model in the mode, or the reason why there are none.
@@ -112,6 +119,41 @@ TEST_P(RoundTrip, AnExportRunsInTheTargetsModeWithTheSameBits) {
       EXPECT_TRUE(outputs == wanted) << "other bits";
     }
   }
+}
+
+// How the export of a random net runs; empty: with the bits of the job's own result.  nullopt: the
+// target has no result.
+std::optional<std::string> RunsOtherwise(const std::string& target, const numerics::Mode& mode,
+                                         uint64_t seed, EmitForm emit) {
+  const std::string net =
+      text::Print(test::RandomFloatGraph(seed), {.literal_elements = 4096, .old_names = false});
+  const auto native = RunJob(For(target, net, EmitForm::kNative));
+  if (!native) return std::nullopt;  // the target lacks an op
+  const std::string wanted = OutputsOf(native->model, mode);
+  if (wanted.starts_with(kError)) return std::nullopt;  // the mode does not define an op
+  const auto exported = RunJob(For(target, net, emit));
+  if (!exported) return kError + exported.error().message;
+  const std::string outputs = OutputsOf(exported->model, mode);
+  if (outputs.starts_with(kError)) return outputs;
+  return outputs == wanted ? "" : "other bits";
+}
+
+TEST_P(RoundTrip, AnExportOfARandomNetRunsInTheTargetsMode) {
+  const auto target = target::BuiltIn(GetParam());
+  ASSERT_TRUE(target);
+  const char* one_seed = std::getenv("OCTAVO_SEED");
+  const uint64_t begin = one_seed ? std::strtoull(one_seed, nullptr, 10) : 0;
+  const uint64_t end = one_seed ? begin + 1 : kRandomNets;
+  int64_t compared = 0;
+  for (uint64_t seed = begin; seed < end; ++seed) {
+    for (const EmitForm emit : {EmitForm::kQdq, EmitForm::kQlinear}) {
+      const auto how = RunsOtherwise(GetParam(), *target->numerics, seed, emit);
+      compared += how.has_value();
+      EXPECT_EQ(how.value_or(""), "") << "seed " << seed << ", form " << static_cast<int>(emit);
+    }
+  }
+  fmt::print("{} exports compared\n", compared);
+  EXPECT_GE(compared, one_seed ? 0 : static_cast<int64_t>(kRandomNets) / 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, RoundTrip, testing::ValuesIn(target::BuiltInNames()),
