@@ -49,8 +49,9 @@ inline constexpr Rule kFoldIntoQuantize = {
     .replacement = "Quantize(x) : t",
     .effect = Effect::kFewerRoundings,
     .condition =
-        "the Quantize has one consumer, or x is constant; range(t) within range(t1), else "
-        "fewer-clamps; t1 is an implicit Relu only where t is, or where x already ends at zero",
+        "the Quantize has one consumer, or x is constant; range(t) within range(t1), or x is a "
+        "constant whose elements t1 does not clamp, else fewer-clamps; t1 is an implicit Relu only "
+        "where t is, or where x already ends at zero",
 };
 inline constexpr Rule kFoldIntoDequantize = {
     .id = "absorb-rescales/fold-into-dequantize",
@@ -101,12 +102,13 @@ inline constexpr Rule kFoldIntoArgMax = {
 
 inline constexpr Rule kFoldConstant = {
     .id = "absorb-rescales/fold-constant",
-    .pattern = "Rescale(constant)",
-    .replacement = "constant",
+    .pattern = "Rescale(c) : t",
+    .replacement = "Quantize(real values of c) : t",
     .effect = Effect::kExact,
     .condition =
-        "the constant is already rounded, or the limit forbids new parameters for a pending one: "
-        "both roundings are then evaluated (mode onnx)",
+        "c is a rounded constant, or a pending one that the limit forbids to give t: its own "
+        "rounding is then evaluated; the mode defines Rescale as Quantize(Dequantize) (onnx, "
+        "glow-interpreter)",
 };
 
 inline constexpr Rule kIdentityToRescale = {

@@ -88,6 +88,32 @@ std::string WhyReluStaysAbove(const Graph& graph, const target::Target& target, 
   return WhyReluStays(to, {&from}, *target.numerics, graph.name(reader.inputs[use.input]));
 }
 
+// Whether the constant has an element beyond the type's range, which rounding it there would clamp.
+bool ClampsConstant(const ir::Tensor& real, const Type& type, const numerics::Mode& mode) {
+  const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
+  const std::vector<int64_t> strides = ir::StridesOf(real.shape());
+  const int64_t stride = type.quant->per_tensor() ? real.size() + 1 : strides[*type.quant->axis];
+  const auto channels = static_cast<int64_t>(type.quant->scales.size());
+  const std::span<const float> elements = real.values<float>();
+  for (size_t i = 0; i < elements.size(); ++i) {
+    const int64_t channel = (static_cast<int64_t>(i) / stride) % channels;
+    const double rounded = mode.quantize(elements[i], numerics::ChannelQuant::Of(type, channel));
+    // Negated, so that a NaN counts.
+    if (!(rounded >= static_cast<double>(range.min) && rounded <= static_cast<double>(range.max))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Whether the node quantizes a constant that its result's type does not clamp: every other type may
+// round the constant's elements instead.
+bool IsUnclampedConstant(const Graph& graph, const Node& node, const numerics::Mode& mode) {
+  if (!IsOwn(node, "Quantize") || !graph.IsConstant(node.inputs[0])) return false;
+  const ir::Tensor& real = graph.value(node.inputs[0]).constant->tensor;
+  return !ClampsConstant(real, graph.type(node.result()), mode);
+}
+
 }  // namespace
 
 FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, const ir::Use& use,
@@ -163,9 +189,13 @@ FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, 
   Type kept = to;
   kept.range.reset();
   FoldCheck check{.effect = EffectOfOmitting(kept, from, *target.numerics)};
-  if (std::string why = WhyReluStays(graph, target, value, from, kept); !why.empty()) {
-    return Refuse(std::move(why));
+  std::string relu = WhyReluStays(graph, target, value, from, kept);
+  if ((check.effect != Effect::kFewerRoundings || !relu.empty()) &&
+      IsUnclampedConstant(graph, *producer, *target.numerics)) {
+    check.effect = Effect::kFewerRoundings;
+    relu.clear();
   }
+  if (!relu.empty()) return Refuse(std::move(relu));
   std::string order = WhyOrderChanges(graph, value);
   if (IsOwn(*producer, "Quantize")) return WithOrder(std::move(check), std::move(order));
   if (!from.quant->per_tensor() || !to.quant->per_tensor()) {

@@ -61,29 +61,25 @@ ValueId RescaledOperand(const Graph& graph, const Node& node, const Settings& se
 
 bool FoldConstantRescale(Graph& graph, NodeId id, Context& context) {
   const Node& node = graph.node(id);
-  if (!context.settings().target.numerics->qlinear) return false;
-  const ValueId x = node.inputs[0];
+  const Mode& mode = *context.settings().target.numerics;
+  if (!mode.rescale_is_quantize_of_dequantize) return false;
+  const ValueId x = node.inputs[0], r = node.result();
   const NodeId producer = graph.value(x).producer;
   const bool pending = producer && IsOwn(graph.node(producer), "Quantize") &&
                        graph.IsConstant(graph.node(producer).inputs[0]);
   if (!pending && !graph.IsConstant(x)) return false;
-  ir::Tensor rounded =
-      pending ? ops::QuantizeTensor(graph.value(graph.node(producer).inputs[0]).constant->tensor,
-                                    graph.type(x))
-              : graph.value(x).constant->tensor.Clone();
-  const ValueId r = node.result();
-  const Type type = graph.type(r);
-  rounded = ops::QuantizeTensor(ops::DequantizeTensor(rounded, *graph.type(x).quant), type);
+  const ValueId stored = pending ? graph.node(producer).inputs[0] : x;
+  ir::Tensor real = graph.value(stored).constant->tensor;
+  if (pending) real = ops::QuantizeTensor(mode.quantize, real, graph.type(x));
+  real = ops::DequantizeTensor(real, *graph.type(x).quant);
   context.Applied(absorb_rules::kFoldConstant, node.name, {graph.name(x), graph.name(r)});
-  graph.DefineAsConstant(r, ir::MakePayload(std::move(rounded)), type);
-  ValueId old = x;
-  if (pending && graph.CountUses(x) == 0) {
-    old = graph.node(producer).inputs[0];
-    graph.Erase(producer);
-  }
-  if (graph.IsConstant(old) && graph.CountUses(old) == 0) {
-    graph.AddAlias(graph.name(old), r);
-    graph.EraseConstant(old);
+  const ValueId payload =
+      graph.AddConstant(graph.UniqueName(graph.name(r) + ".float"), std::move(real));
+  graph.Redefine(id, ops::FindOp("Quantize", "octavo"), {payload}, {});
+  if (pending && graph.CountUses(x) == 0) graph.Erase(producer);
+  if (graph.CountUses(stored) == 0) {
+    graph.AddAlias(graph.name(stored), r);
+    graph.EraseConstant(stored);
   }
   return true;
 }
