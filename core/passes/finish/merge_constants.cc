@@ -7,6 +7,7 @@
 #include "core/base/mapped_pages.h"
 #include "core/ir/qdq_notes.h"
 #include "core/ops/quantize_math.h"
+#include "core/passes/finish/gather_integers.h"
 #include "core/passes/fold_budget.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
@@ -46,7 +47,7 @@ constexpr Rule kFoldOp = {
         "numerics mode defines it: the constant has the bits that the runtime would compute; "
         "constants grow by at most --fold-budget bytes per job",
 };
-constexpr Rule kRules[] = {kQuantizeConstant, kFoldDataMovement, kFoldOp};
+constexpr Rule kRules[] = {kQuantizeConstant, kFoldDataMovement, kFoldOp, kGatherIntegers};
 
 // Whether the node computes integers from constants, at least one of them quantized.  A Dequantize
 // stays: the quantized form is smaller.
@@ -103,6 +104,7 @@ Status Run(Graph& graph, Context& context) {
     }
   }
   for (const NodeId id : graph.nodes()) Fold(graph, id, context);
+  for (const NodeId id : graph.nodes()) GatherIntegers(graph, id, context);
   return {};
 }
 

@@ -45,7 +45,8 @@ constexpr Rule kWeightsOnly = {
     .effect = Effect::kNewParameters,
     .condition =
         "the job itself, so no limit applies: --weights-only names Op, which stays float; w is "
-        "constant and the target has float ops",
+        "constant, or the constant table of a Gather, with a scale per row; the target has float "
+        "ops",
 };
 constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly};
 
@@ -149,9 +150,7 @@ class Quantizer {
   }
 
   ir::Type TypeOfWeight(const Node& node, size_t input, const ir::Tensor& payload) const {
-    const int axis =
-        node.op->weight_axis ? node.op->weight_axis(graph_, node, static_cast<int>(input)) : -1;
-    return WeightType(payload, axis < 0 ? std::nullopt : std::optional(axis), node.op->name,
+    return WeightType(payload, ScaleAxis(graph_, node, input), node.op->name,
                       context_.settings().target);
   }
 
@@ -161,7 +160,7 @@ class Quantizer {
     std::vector<std::string> names;
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
       const ValueId value = graph_.node(id).inputs[i];
-      if (!value || graph_.node(id).op->RoleOf(i) != Role::kWeight ||
+      if (!value || !IsWeight(graph_.node(id), i) ||
           !(weights_.Of(value) || IsConstantWeight(graph_, graph_.node(id), i))) {
         continue;
       }
@@ -182,7 +181,7 @@ class Quantizer {
   bool ReadsQuantized(const ir::Use& use) const {
     const Node& reader = graph_.node(use.node);
     const Role role = reader.op->RoleOf(use.input);
-    if (plan_.IsWeightsOnly(use.node)) return role == Role::kWeight;
+    if (plan_.IsWeightsOnly(use.node)) return IsWeight(reader, use.input);
     return plan_.IsInteger(use.node) && IsRealOperand(graph_, reader, use.input) &&
            role != Role::kBias;
   }

@@ -371,7 +371,7 @@ bool IsNamedBy(const std::vector<std::string>& names, const Graph& graph, const 
 
 bool IsConstantWeight(const Graph& graph, const Node& node, size_t input) {
   const ValueId value = node.inputs[input];
-  return value && node.op->RoleOf(input) == Role::kWeight && graph.IsConstant(value) &&
+  return value && IsWeight(node, input) && graph.IsConstant(value) &&
          graph.type(value).dtype == ir::DType::kF32;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/mapped_pages.h"
+#include "core/passes/rewrite.h"
 
 namespace octavo::passes {
 namespace {
@@ -26,6 +27,20 @@ std::vector<ir::Range> ChannelRanges(const ir::Tensor& tensor, int axis) {
 }
 
 }  // namespace
+
+bool IsWeight(const ir::Node& node, size_t input) {
+  return node.op->RoleOf(input) == ir::Role::kWeight || (Is(node, "Gather") && input == 0);
+}
+
+std::optional<int> ScaleAxis(const ir::Graph& graph, const ir::Node& node, size_t input) {
+  if (Is(node, "Gather")) {
+    const size_t rank = graph.type(node.inputs[0]).shape.size();
+    return static_cast<int>(FrontAxis(node.attributes.Int("axis", 0), rank));
+  }
+  const int axis =
+      node.op->weight_axis ? node.op->weight_axis(graph, node, static_cast<int>(input)) : -1;
+  return axis < 0 ? std::nullopt : std::optional(axis);
+}
 
 ir::Range RangeOf(const ir::Tensor& tensor) {
   if (tensor.size() == 0) return {};

@@ -8,8 +8,15 @@
 
 namespace octavo::passes {
 
-// The type of a weight of `op` with output channels along `axis`; per-tensor without an axis or if
-// the target requires it.  A channel of zeros gets the mean of the other channels' scales.
+// Whether --weights-only quantizes the input: it has the role of a weight, or it is the table from
+// which a Gather takes rows.
+bool IsWeight(const ir::Node& node, size_t input);
+// The axis along which each index of a weight has its own scale: an output channel, or the row of a
+// table; nullopt if there is none.
+std::optional<int> ScaleAxis(const ir::Graph& graph, const ir::Node& node, size_t input);
+
+// The type of a weight of `op` with a scale for each index of `axis`; per-tensor without an axis or
+// if the target requires it.  A channel of zeros gets the mean of the other channels' scales.
 ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis, std::string_view op,
                     const target::Target& target);
 
