@@ -47,7 +47,10 @@ Table AddTable(Graph& graph, ValueId quantized) {
   const std::vector<float> zeros(quant.zero_points.begin(), quant.zero_points.end());
   const bool centered = std::ranges::all_of(zeros, [](float zero) { return zero == 0; });
   Table table;
-  table.integers = AddConstant(graph, base + ".q", integers);
+  // An imported table has that name as an alias.
+  const std::string name = base + ".q";
+  const bool own = !graph.Find(name) && graph.Resolve(name) == quantized;
+  table.integers = graph.AddConstant(own ? name : graph.UniqueName(name), integers);
   table.scales = AddConstant(graph, base + ".scale", scales);
   if (!centered) {
     table.zero_points =
