@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 #include "core/base/sha256.h"
 #include "core/text/elements.h"
@@ -130,12 +129,12 @@ class Printer {
 
   void Constant(ir::ValueId id) {
     text_ += fmt::format("  const {} = {} : {}\n", ValueName(graph_.name(id)),
-                         PayloadText(*graph_.value(id).constant), TypeOf(id));
+                         PayloadText(graph_.value(id).constant), TypeOf(id));
   }
 
-  std::string PayloadText(const ir::Payload& payload) {
-    const ir::Tensor& tensor = payload.tensor;
-    if (payload.seed) return fmt::format("random({})", static_cast<int64_t>(*payload.seed));
+  std::string PayloadText(const ir::PayloadPtr& payload) {
+    const ir::Tensor& tensor = payload->tensor;
+    if (payload->seed) return fmt::format("random({})", static_cast<int64_t>(*payload->seed));
     if (tensor.size() > 1 && AllEqual(tensor)) {
       const ir::Tensor first(tensor.dtype(), {1}, tensor.ToBlob().Slice(0, SizeOf(tensor.dtype())));
       if (PrintsExactly(first)) return fmt::format("splat({})", PrintElement(first, 0));
@@ -145,15 +144,15 @@ class Printer {
       for (int64_t i = 0; i < tensor.size(); ++i) numbers.push_back(PrintElement(tensor, i));
       return fmt::format("[{}]", fmt::join(numbers, ", "));
     }
-    auto [at, fresh] = digests_.try_emplace(&payload);
-    if (fresh) {
-      at->second = Sha256Of(tensor.raw_bytes());
-      if (options_.payload && written_.insert(at->second).second) {
-        options_.payload(at->second, tensor);
-      }
+    const auto [at, fresh] = digests().try_emplace(payload);
+    if (fresh) at->second = Sha256Of(tensor.raw_bytes());
+    if (options_.payload && written_.insert(at->second).second) {
+      options_.payload(at->second, tensor);
     }
     return fmt::format("data(sha256:{}, {})", at->second, tensor.bytes());
   }
+
+  Digests& digests() { return options_.digests != nullptr ? *options_.digests : digests_; }
 
   void Node(const ir::Node& node) {
     std::vector<std::string> parts;
@@ -207,7 +206,7 @@ class Printer {
       }
       std::string operator()(const ir::PayloadPtr& payload) {
         const ir::Tensor& tensor = payload->tensor;
-        return fmt::format("{} : {}", printer.PayloadText(*payload),
+        return fmt::format("{} : {}", printer.PayloadText(payload),
                            TypeWith({tensor.dtype(), tensor.shape(), {}, {}}, false));
       }
     };
@@ -248,7 +247,7 @@ class Printer {
   const PrintOptions& options_;
   std::string text_;
   std::vector<ir::ValueId> late_;
-  std::unordered_map<const ir::Payload*, std::string> digests_;
+  Digests digests_;  // unless the options have them
   std::set<std::string> written_;
 };
 

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <string>
+#include <unordered_map>
 
 #include "core/ir/graph.h"
 
@@ -13,8 +14,12 @@ namespace octavo::text {
 // Called once for each distinct constant data that prints as data(sha256:DIGEST, ..).
 using PayloadSink = std::function<void(const std::string& digest, const ir::Tensor& tensor)>;
 
+// Digests of constant data that earlier texts of a graph named.
+using Digests = std::unordered_map<ir::PayloadPtr, std::string>;
+
 struct PrintOptions {
   PayloadSink payload = {};
+  Digests* digests = nullptr;  // null: computes all of them
   // Constants of at most this many elements print as lists.
   int64_t literal_elements = 16;
   // Also prints former names of values: `alias` and `retired` statements.
