@@ -76,6 +76,14 @@ class Finding(unittest.TestCase):
         text = "const Row kRows[] = {{1, [](int x) {\n" + "  Step();\n" * 80 + "}}};\n"
         self.assertEqual(1, len(check_sizes.check_text("a.cc", text)))
 
+    def test_a_folder_counts_code_and_nothing_else(self):
+        line = "int x;\n// why\n\n"
+        self.assertEqual([], check_sizes.check_folders({"core/verify/a.cc": line * 1999}))
+        found = check_sizes.check_folders({"core/verify/a.cc": line * 1000,
+                                           "core/verify/b.h": line * 1000,
+                                           "core/verifying/c.cc": line * 9})
+        self.assertEqual(["core/verify: 2000 lines of code, must stay under 2000"], found)
+
 
 if __name__ == "__main__":
     unittest.main()
