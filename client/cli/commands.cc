@@ -5,7 +5,7 @@ namespace octavo::cli {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    &AddOptimize, &AddProfile, &AddMergeProfiles, &AddRun,    &AddDiff,
+    &AddOptimize, &AddProfile, &AddMergeProfiles, &AddRun,    &AddDiff, &AddVerify,
     &AddInspect,  &AddBench,   &AddLists,         &AddHealth, &AddJobs,
 };
 

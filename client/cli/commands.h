@@ -13,6 +13,7 @@ void AddProfile(CLI::App& program, Invocation& invocation);
 void AddMergeProfiles(CLI::App& program, Invocation& invocation);
 void AddRun(CLI::App& program, Invocation& invocation);
 void AddDiff(CLI::App& program, Invocation& invocation);
+void AddVerify(CLI::App& program, Invocation& invocation);
 void AddInspect(CLI::App& program, Invocation& invocation);
 void AddBench(CLI::App& program, Invocation& invocation);
 void AddLists(CLI::App& program, Invocation& invocation);

@@ -25,6 +25,7 @@ struct Arguments {
   std::string report = {};
   std::string html = {};
   std::string snapshots = {};
+  std::string certificate = {};
   std::string depfile = {};
   double timeout = 0;  // seconds; 0: no timeout
 };
@@ -70,7 +71,7 @@ bool IsFile(const std::string& target) {
 // Builds the request; adds the path of every file read to `paths`.
 Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
                                   std::vector<std::string>& paths) {
-  job::Request request{.limits = arguments.limits};
+  job::Request request{.limits = arguments.limits, .certificate = !arguments.certificate.empty()};
   OCTAVO_TRY(request.options, ReadOptions(arguments));
   OCTAVO_TRY(ModelFiles model, ReadModel(host, arguments.model));
   request.model = std::move(model.model);
@@ -107,6 +108,10 @@ Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& argum
     const StopToken& stop = invocation.host.stop;
     return invocation.host.run_job(request, stop, observer);
   }
+  if (request.certificate) {
+    return Fail(Code::kUsage, "--certificate is of a job in this process, not of a service")
+        .Field("--certificate");
+  }
   client::RemoteOptions options{.address = invocation.server};
   if (arguments.timeout > 0) {
     options.deadline = std::chrono::system_clock::now() +
@@ -128,6 +133,9 @@ Result<std::vector<std::string>> WriteAll(const Host& host, const Arguments& arg
   }
   if (!arguments.snapshots.empty()) {
     OCTAVO_CHECK(WriteInto(arguments.snapshots, outcome.snapshots));
+  }
+  if (!arguments.certificate.empty()) {
+    OCTAVO_CHECK(WriteFile(arguments.certificate, std::string_view(outcome.certificate)));
   }
   if (!arguments.depfile.empty()) {
     OCTAVO_CHECK(WriteDepfile(arguments.depfile, arguments.out, inputs));
@@ -178,6 +186,10 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
       ->type_name("FILE");
   command.add_option("--snapshots", arguments.snapshots, "write the graph as text after each pass")
       ->type_name("DIR");
+  command
+      .add_option("--certificate", arguments.certificate,
+                  "write the rewrites as data that `octavo verify` proves; not with --server")
+      ->type_name("FILE");
   command
       .add_option(
           "--depfile", arguments.depfile,

@@ -82,6 +82,25 @@ Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& optio
 // kInvalidArgument if the text is not such a report.
 Result<Options> OptionsOfReport(std::string_view report_json);
 
+// A model, the result of a job on it, and the job's certificate.
+struct CertifiedJob {
+  NamedBlob before = {};
+  std::vector<NamedBlob> before_external = {};
+  NamedBlob after = {};
+  std::vector<NamedBlob> after_external = {};
+  NamedBlob certificate = {};
+  std::optional<NamedBlob> target = {};  // the job's target file, if it had one
+  ModelLimits limits = {};
+};
+struct Verification {
+  bool proved = false;    // every application of a rule
+  std::string json = {};  // counts, and each application that is not proved
+  std::string text = {};  // the same for a person
+};
+// Replays the certificate from `before`, proves each step, and compares the end with `after`.
+// kInvalidArgument if the certificate is refused; `verify` never answers "proved" in part.
+Result<Verification> VerifyJob(const CertifiedJob& job);
+
 // InspectModel returns JSON: signature, op counts, quantization of every value, float nodes.
 // GraphText returns the graph's text.
 Result<std::string> InspectModel(const ModelInput& input);

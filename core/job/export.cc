@@ -72,22 +72,6 @@ Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format f
   return {};
 }
 
-Status Write(const ir::Graph& graph, const Request& request, Exported& exported) {
-  switch (exported.options.emit) {
-    case EmitForm::kText:
-      ExportText(graph, exported);
-      return {};
-    case EmitForm::kNative:
-      exported.model = {"model.octavo", OutOfMemory(native::Write(graph))};
-      return {};
-    case EmitForm::kQdq:
-      return ExportOnnx(graph, request, onnx::Format::kQdq, exported);
-    case EmitForm::kQlinear:
-      return ExportOnnx(graph, request, onnx::Format::kQLinear, exported);
-  }
-  return {};
-}
-
 std::string ActionDigest(const Request& request, const std::string& model_digest,
                          const Options& options) {
   Sha256 hash;
@@ -110,10 +94,26 @@ std::string ActionDigest(const Request& request, const std::string& model_digest
 
 }  // namespace
 
+Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& exported) {
+  switch (exported.options.emit) {
+    case EmitForm::kText:
+      ExportText(graph, exported);
+      return {};
+    case EmitForm::kNative:
+      exported.model = {"model.octavo", OutOfMemory(native::Write(graph))};
+      return {};
+    case EmitForm::kQdq:
+      return ExportOnnx(graph, request, onnx::Format::kQdq, exported);
+    case EmitForm::kQlinear:
+      return ExportOnnx(graph, request, onnx::Format::kQLinear, exported);
+  }
+  return {};
+}
+
 Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   job.Report("export", 0, 1);
   Exported exported{.options = job.options()};
-  OCTAVO_CHECK(Write(quantized.rewriting.graph, job.request, exported));
+  OCTAVO_CHECK(WriteGraph(quantized.rewriting.graph, job.request, exported));
   exported.bytes = static_cast<int64_t>(exported.model.bytes.size());
   for (const NamedBlob& blob : exported.external) {
     exported.bytes += static_cast<int64_t>(blob.bytes.size());

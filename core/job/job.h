@@ -39,6 +39,7 @@ struct Request {
   std::vector<NamedBlob> samples = {};
   std::optional<NamedBlob> target = {};  // a target file, JSON
   ModelLimits limits = {};               // a model that exceeds them is kTooLarge
+  bool certificate = false;              // also return the certificate; changes no other result
 };
 
 // Progress of a job.  `stage` is import, prepare, profile, passes, export, integer-run or report;
@@ -81,8 +82,9 @@ struct Outcome {
   std::vector<NamedBlob> external = {};   // its external data or constant data files, if any
   std::vector<NamedBlob> snapshots = {};  // graph text after each pass, named "03-lower.graph"
   std::string report_json = {};
-  bool gate_failed = false;  // a require_* gate failed; all outputs are written regardless
-  std::string message = {};  // the failed gate and its figure
+  std::string certificate = {};  // core/verify/README.md; empty if not requested
+  bool gate_failed = false;      // a require_* gate failed; all outputs are written regardless
+  std::string message = {};      // the failed gate and its figure
   Facts facts = {};
 };
 

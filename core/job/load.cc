@@ -13,18 +13,6 @@
 namespace octavo::job {
 namespace {
 
-// Finds Octavo's ops, then the custom ops of a target.
-onnx::OpFinder FinderFor(const target::Target* target) {
-  return [target](std::string_view name, std::string_view domain) -> const ir::OpDef* {
-    if (const ir::OpDef* op = ops::FindOp(name, domain)) return op;
-    if (target == nullptr) return nullptr;
-    for (const target::CustomOp& op : target->ops) {
-      if (op.name == name && op.domain == domain) return op.def.get();
-    }
-    return nullptr;
-  };
-}
-
 // Fills the importer's description for a graph whose shapes are known.
 Result<onnx::Imported> Describe(ir::Graph graph, const LoadRequest& request) {
   onnx::Imported imported;
@@ -118,6 +106,17 @@ Failure SamplesOrModel(const LoadRequest& request, Error error) {
 }
 
 }  // namespace
+
+onnx::OpFinder FinderFor(const target::Target* target) {
+  return [target](std::string_view name, std::string_view domain) -> const ir::OpDef* {
+    if (const ir::OpDef* op = ops::FindOp(name, domain)) return op;
+    if (target == nullptr) return nullptr;
+    for (const target::CustomOp& op : target->ops) {
+      if (op.name == name && op.domain == domain) return op.def.get();
+    }
+    return nullptr;
+  };
+}
 
 LoadRequest RequestOf(const ModelInput& model, const ModelInput& input) {
   return {.model = model.model,

@@ -54,6 +54,8 @@ Result<Loaded> Load(const LoadRequest& request);
 // inputs.
 Result<Loaded> LoadToRun(const LoadRequest& request, std::string_view command);
 
+// Finds Octavo's ops, then the custom ops of a target, which may be null.
+onnx::OpFinder FinderFor(const target::Target* target);
 // Reads the model as its file defines it, without samples.
 Result<Loaded> ReadModel(const LoadRequest& request);
 // Splits the samples of `loaded` into the inputs of `graph`, which is the model's graph after

@@ -45,6 +45,7 @@ Status RunPhases(const JobContext& job, std::string_view stage,
   run.after_pass = [&](const passes::PassRecord& record, const ir::Graph& graph) {
     if (job.options().snapshots) AddSnapshot(record.name, graph, rewriting);
     rewriting.records.push_back(record);
+    if (job.certificate != nullptr) job.certificate->Add(graph, rewriting.findings.ledger);
     job.Report(stage, static_cast<int64_t>(rewriting.records.size()), total, record.name);
   };
   OCTAVO_TRY([[maybe_unused]] const auto records,
@@ -72,6 +73,7 @@ Result<Imported> ImportModel(const JobContext& job) {
   OCTAVO_TRY(loaded, ReadModel(load));
   rewriting.graph = std::move(loaded.model.graph);
   imported.names = NamesOf(rewriting.graph);
+  if (job.certificate != nullptr) job.certificate->Begin(rewriting.graph);
   for (const onnx::ImportWarning& warning : loaded.model.warnings) {
     rewriting.findings.warnings.push_back({warning.code, warning.message, warning.node});
   }

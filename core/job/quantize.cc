@@ -23,7 +23,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
                    .kept = std::move(profiled.kept)};
   passes::Settings settings = given.settings;
   if (result.profile) settings.profile = &*result.profile;
-  const JobContext job{given.request, settings, given.observer};
+  const JobContext job{given.request, settings, given.observer, given.certificate};
   Rewriting& rewriting = result.rewriting;
 
   const size_t prepare_passes = rewriting.records.size();

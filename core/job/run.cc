@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a whole job: its stages (stages.h) in order, then the gates and the report.
+#include "core/job/certificate_file.h"
 #include "core/job/facts.h"
 #include "core/job/report_json.h"
 #include "core/job/settings.h"
@@ -56,7 +57,8 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   ThreadPool pool(request.options.threads);
   settings.pool = &pool;
   settings.stop = stop;
-  const JobContext job{request, settings, observer};
+  CertificateRecorder recorder;
+  const JobContext job{request, settings, observer, request.certificate ? &recorder : nullptr};
   OCTAVO_TRY(Imported imported, ImportModel(job));
   OCTAVO_TRY(Prepared prepared, Prepare(job, std::move(imported)));
   OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kFloatValues));
@@ -67,6 +69,9 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   Outcome outcome{.model = std::move(exported.model),
                   .external = std::move(exported.external),
                   .snapshots = std::move(quantized.rewriting.snapshots)};
+  if (request.certificate) {
+    outcome.certificate = WriteCertificate(recorder.Finish(quantized.rewriting.graph, settings));
+  }
   settings.options = exported.options;
   const Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
   outcome.message = FailedGate(settings.options, findings.numerics);

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "core/float_exec/kept_values.h"
+#include "core/job/certificate.h"
 #include "core/job/job.h"
 #include "core/job/load.h"
 #include "core/job/report_json.h"
@@ -44,6 +45,7 @@ struct JobContext {
   const Request& request;
   const passes::Settings& settings;  // with `pool` and `stop`; its options are resolved
   const Observer& observer;
+  CertificateRecorder* certificate = nullptr;  // null: none is requested
 
   const Options& options() const { return settings.options; }
   void Report(std::string_view stage, int64_t done, int64_t total,
@@ -125,6 +127,8 @@ struct Exported {
   std::string action_digest = {};
   std::vector<passes::Warning> warnings = {};
 };
+// The graph in the form that `exported.options` names.
+Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& exported);
 Result<Exported> Export(const JobContext& job, const Quantized& quantized);
 
 struct Compared {
