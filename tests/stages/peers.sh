@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Real models through Octavo and ONNX Runtime, compared step by step, then small ones operator by
-# operator; the runtime's quirks, and random models with its default session options; then operators
-# that ONNX's own test data lack, with ONNX Runtime's answers.
+# operator; the runtime's quirks, tables that are gathered by rows, and random models with its default
+# session options; then operators that ONNX's own test data lack, with ONNX Runtime's answers.
 . tests/stages/common.sh
 [ -x build/release/client/octavo ] || skip "build/release/client/octavo is not built"
 install_npm tests/peers
@@ -13,6 +13,7 @@ node ocr.mjs
 node foreign.mjs
 node external_data.mjs "$OCTAVO_RESULTS/external"
 node quirks.mjs
+node tables.mjs
 node random.mjs --seed 12 --count 40
 cases=$OCTAVO_RESULTS/cases
 /usr/bin/python3 -B newer_cases.py "$cases"
