@@ -257,7 +257,8 @@ TermId Terms::Rewritten(const Term& term) {
   if (Is(term, "Sub") && term.type.dtype == ir::DType::kF32 && !term.type.quant) {
     static constexpr ir::OpDef kAdd{.name = "Add", .since = ir::Since(1), .commutative = true};
     const ir::PayloadPtr folded = Folded(term.operands[1], 0);
-    if (folded && folded->tensor.dtype() == ir::DType::kF32) {
+    // Two constants are evaluated, not rewritten.
+    if (folded && !Folded(term.operands[0], 0)) {
       ir::Tensor negative = folded->tensor.Clone();
       for (float& x : negative.mutable_values<float>()) x = -x;
       const ir::Type type = terms_[term.operands[1]].type;

@@ -119,6 +119,16 @@ TEST(Equations, AConstantEqualsItsRounding) {
   EXPECT_FALSE(Equal({merged("2, -1, 4, 0"), merged("2, -1, 4, 1")}, Level::kReal));
 }
 
+TEST(Equations, AConstantExpressionEqualsItsElements) {
+  const std::string_view computed =
+      "const %c = [1, 2, 3, 4] : tensor<1x4xf32>\n"
+      "const %d = [0.5, 1, 1.5, 5] : tensor<1x4xf32>\n"
+      "%s = Sub(%c, %d) : tensor<1x4xf32>\n"
+      "%y = Relu(%s) : tensor<1x4xf32>";
+  EXPECT_TRUE(Equal({computed, "const %y = [0.5, 1, 1.5, 0] : tensor<1x4xf32>"}, Level::kExact));
+  EXPECT_FALSE(Equal({computed, "const %y = [0.5, 1, 1.5, -1] : tensor<1x4xf32>"}, Level::kExact));
+}
+
 TEST(Equations, ABatchNormalizationFoldsIntoAProduct) {
   const std::string_view apart =
       "const %w = [1, 2, 3, 4, 5, 6, 7, 8] : tensor<4x2xf32>\n"
