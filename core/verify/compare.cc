@@ -130,6 +130,11 @@ class Comparison {
       if (terms_.Differ(old_term, new_term)) compared_.refuted.insert(name);
     }
     if (old_term == new_term) return;
+    // Elements that are known stay known to what is computed from them.
+    if (terms_.term(new_term).kind == Term::Kind::kConstant && compared_.equal.count(name)) {
+      old_terms_[was.index] = new_term;
+      return;
+    }
     old_terms_[was.index] = new_terms_[is.index] = terms_.Symbol(name, after_.type(is));
   }
 

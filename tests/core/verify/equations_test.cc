@@ -127,6 +127,11 @@ TEST(Equations, AConstantExpressionEqualsItsElements) {
       "%y = Relu(%s) : tensor<1x4xf32>";
   EXPECT_TRUE(Equal({computed, "const %y = [0.5, 1, 1.5, 0] : tensor<1x4xf32>"}, Level::kExact));
   EXPECT_FALSE(Equal({computed, "const %y = [0.5, 1, 1.5, -1] : tensor<1x4xf32>"}, Level::kExact));
+  // The elements of a value between stay known.
+  EXPECT_TRUE(Equal({computed,
+                     "const %s = [0.5, 1, 1.5, -1] : tensor<1x4xf32>\n"
+                     "const %y = [0.5, 1, 1.5, 0] : tensor<1x4xf32>"},
+                    Level::kExact));
 }
 
 TEST(Equations, ABatchNormalizationFoldsIntoAProduct) {
