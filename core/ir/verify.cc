@@ -147,6 +147,35 @@ Status CheckQuantized(const Graph& graph, const Node& node) {
   return {};
 }
 
+// Octavo's own ops that convert: which of operand and result is quantized.
+struct ConversionRow {
+  std::string_view op;
+  bool from_quantized, to_quantized;
+};
+constexpr ConversionRow kConversions[] = {{"Quantize", false, true},
+                                          {"Dequantize", true, false},
+                                          {"Rescale", true, true},
+                                          {"Reinterpret", false, true}};
+
+// (G10); passes and kernels read the data of each side as that says.
+Status CheckConversion(const Graph& graph, const Node& node) {
+  if (node.op->domain != "octavo") return {};
+  for (const ConversionRow& row : kConversions) {
+    if (row.op != node.op->name) continue;
+    const auto differs = [&](ValueId value, bool quantized) {
+      return value && graph.type(value).quantized() != quantized;
+    };
+    const bool operand = differs(node.input(0), row.from_quantized);
+    if (!operand && !differs(node.result(), row.to_quantized)) continue;
+    const ValueId value = operand ? node.input(0) : node.result();
+    const bool quantized = operand ? row.from_quantized : row.to_quantized;
+    return Broken("G10", node, "{} '{}' is {}, but must {}be quantized",
+                  operand ? "operand" : "result", graph.name(value), ToString(graph.type(value)),
+                  quantized ? "" : "not ");
+  }
+  return {};
+}
+
 // (G9): the bias has one element per channel of the result; its scale c is float(s_x) *
 // float(s_w) of output channel c.
 Status CheckBias(const Graph& graph, const Node& node) {
@@ -279,6 +308,7 @@ Status Verify(const Graph& graph) {
     OCTAVO_CHECK(CheckTypes(graph, id, inference));
     OCTAVO_CHECK(CheckQuantized(graph, graph.node(id)));
     OCTAVO_CHECK(CheckBias(graph, graph.node(id)));
+    OCTAVO_CHECK(CheckConversion(graph, graph.node(id)));
   }
   for (const ValueId output : graph.outputs()) {
     if (graph.value(output).erased || !defined[output.index]) {

@@ -13,6 +13,8 @@
 //   (G7)  an op or operand that has no integer form is not quantized
 //   (G8)  a constant's data has the type's dtype and shape
 //   (G9)  a quantized bias has the accumulator's scale s_x * s_w and zero point 0
+//   (G10) Quantize has a float operand and a quantized result, Dequantize the reverse; both of a
+//         Rescale are quantized; a Reinterpret has an integer operand and a quantized result
 #pragma once
 
 #include "core/ir/graph.h"

@@ -43,6 +43,27 @@ struct Job {
   }
 };
 
+// Passes and kernels would read 8-bit data as floats.
+TEST(Pipeline, ConversionsOfTheWrongKindOfValueAreRefused) {
+  constexpr std::string_view q = "tensor<4xi8, scale=0.5, zp=0>", f = "tensor<4xf32>";
+  const auto complaint = [](std::string_view op, std::string_view from, std::string_view to) {
+    const auto graph =
+        text::Parse(fmt::format("graph(%x: {}) -> (%y) opset(\"\": 13) {{\n  %y = {}(%x) : {}\n}}",
+                                from, op, to),
+                    {.find_op = &ops::FindOp});
+    return graph ? "none" : graph.error().message;
+  };
+  EXPECT_EQ(complaint("Quantize", f, q), "none");
+  EXPECT_EQ(complaint("Dequantize", q, f), "none");
+  EXPECT_EQ(complaint("Rescale", q, q), "none");
+  EXPECT_THAT(complaint("Quantize", q, q), HasSubstr("operand 'x' is 4xi8, scale=0.5, zp=0, but"));
+  EXPECT_THAT(complaint("Quantize", f, f), HasSubstr("(G10) Quantize 'y': result 'y' is 4xf32"));
+  EXPECT_THAT(complaint("Dequantize", f, f), HasSubstr("but must be quantized"));
+  EXPECT_THAT(complaint("Dequantize", q, q), HasSubstr("but must not be quantized"));
+  EXPECT_THAT(complaint("Rescale", f, q), HasSubstr("(G10) Rescale"));
+  EXPECT_THAT(complaint("Rescale", q, f), HasSubstr("(G10) Rescale"));
+}
+
 TEST(Pipeline, HasThePassesInTheOrderThatInterfacesName) {
   std::vector<std::string_view> names;
   for (const Pass* pass : AllPasses()) names.push_back(pass->name);
