@@ -169,7 +169,9 @@ class Pages:
         return text.rstrip("\n") + "\n"
 
     def ops(self):
-        return objects_table(self._octavo.rows("ops"))
+        """The legend of `octavo ops` and its table."""
+        legend = self._octavo.print("ops").partition("\n\n")[2]
+        return f"```\n{legend}```\n\n{objects_table(self._octavo.rows('ops'))}"
 
     def targets(self):
         return objects_table(self._octavo.rows("targets"))

@@ -1,33 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo passes, ops, targets, options: prints the tables of the core.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
+#include "core/job/ops_legend.h"
 
 namespace octavo::cli {
 namespace {
 
-// Prints the table as JSON lines, or only their values in columns.
+std::string CellOf(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (!value.is_array()) return value.dump();
+  std::string text;
+  for (const auto& item : value) text += (text.empty() ? "" : ",") + CellOf(item);
+  return text;
+}
+
+// Prints the table as JSON lines, or in columns with their keys as headings.
 void Print(const Invocation& invocation, const std::string& table) {
   if (invocation.json) {
     invocation.host.out << table;
     return;
   }
+  struct Column {
+    std::string key;
+    std::vector<std::string> cells = {};
+    size_t width = 0;
+  };
+  std::vector<Column> columns;
   std::istringstream lines(table);
-  for (std::string line; std::getline(lines, line);) {
+  size_t rows = 0;
+  for (std::string line; std::getline(lines, line); ++rows) {
     const auto row = nlohmann::ordered_json::parse(line);
-    std::string text;
     for (const auto& [key, value] : row.items()) {
-      const std::string word = value.is_string() ? value.get<std::string>() : value.dump();
-      if (word.empty()) continue;
-      text += fmt::format("{:<16}  ", word);
+      auto column = std::ranges::find(columns, key, &Column::key);
+      if (column == columns.end()) {
+        column = columns.insert(columns.end(), {.key = key, .width = key.size()});
+      }
+      column->cells.resize(rows);
+      const std::string& cell = column->cells.emplace_back(CellOf(value));
+      column->width = std::max(column->width, cell.size());
+    }
+  }
+  // `row` 0 is the heading.
+  for (size_t row = 0; row <= rows; ++row) {
+    std::string text;
+    for (Column& column : columns) {
+      column.cells.resize(rows);
+      std::string cell = row == 0 ? column.key : column.cells[row - 1];
+      if (row == 0) std::ranges::replace(cell, '_', ' ');
+      text += fmt::format("{:<{}}  ", cell, column.width);
     }
     text.erase(text.find_last_not_of(' ') + 1);
     invocation.host.out << text << '\n';
   }
+}
+
+void PrintOps(const Invocation& invocation, const std::string& table) {
+  Print(invocation, table);
+  if (!invocation.json) invocation.host.out << '\n' << job::OpsLegend();
 }
 
 // Prints each pass with its postcondition, then its rules.
@@ -79,7 +117,8 @@ void AddLists(CLI::App& program, Invocation& invocation) {
           "list the passes and their rewrite rules with numeric effects", &job::PassesTable,
           &PrintPasses);
   AddList(program, invocation, "ops",
-          "list the operators with their quantization and Rescale rules", &job::OpsTable);
+          "list the operators with their quantization and Rescale rules", &job::OpsTable,
+          &PrintOps);
   AddList(program, invocation, "targets", "list the built-in targets", &job::TargetsTable);
   AddList(program, invocation, "options",
           "list the options of a job with types, defaults and choices", &job::OptionsTable);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of rules, ops, targets and options as JSON lines.
 #include <algorithm>
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 
 #include "core/job/execute.h"
+#include "core/job/ops_legend.h"
 #include "core/ops/op_table.h"
 #include "core/options/option_table.h"
 #include "core/passes/pass.h"
 #include "core/target/target.h"
+#include "fmt/format.h"
 
 namespace octavo::job {
 namespace {
@@ -54,6 +57,9 @@ std::string_view NameOf(ir::RescaleRule::AtOutput rule) {
   return "";
 }
 
+// The quantization of an op whose rule depends on the node.
+constexpr std::string_view kDependsOnNode = "depends-on-node";
+
 std::vector<std::string_view> OtherPassesThatApply(const passes::Rule& rule) {
   std::vector<std::string_view> names;
   for (const passes::Pass* pass : passes::AllPasses()) {
@@ -91,7 +97,7 @@ std::string OpsTable() {
     const bool depends = op->quant_of != nullptr;
     ordered_json line = {{"op", op->name},
                          {"domain", op->domain},
-                         {"quant", depends ? "depends-on-node" : NameOf(op->quant.kind)},
+                         {"quant", depends ? kDependsOnNode : NameOf(op->quant.kind)},
                          {"rescale_input", NameOf(op->rescale.at_input)},
                          {"rescale_output", NameOf(op->rescale.at_output)}};
     if (!depends && op->quant.kind == ir::QuantRule::Kind::kFloatOnly) {
@@ -100,6 +106,36 @@ std::string OpsTable() {
     lines += line.dump() + "\n";
   }
   return lines;
+}
+
+std::string OpsLegend() {
+  using Quant = ir::QuantRule::Kind;
+  using AtInput = ir::RescaleRule::AtInput;
+  using AtOutput = ir::RescaleRule::AtOutput;
+  struct Line {
+    std::string_view word, meaning;
+  };
+  std::string text;
+  const auto add = [&](std::string_view title, std::initializer_list<Line> lines) {
+    text += fmt::format("{}{}\n", text.empty() ? "" : "\n", title);
+    for (const Line& line : lines) text += fmt::format("  {:<15}  {}\n", line.word, line.meaning);
+  };
+  add("quant: the quantization of the result",
+      {{NameOf(Quant::kFree), "calibration chooses scale and zero point"},
+       {NameOf(Quant::kSameScale), "data inputs and result have one scale and zero point"},
+       {NameOf(Quant::kFixed), "the range is known without calibration"},
+       {NameOf(Quant::kFloatOnly), "none: the op computes in float; the last column says why"},
+       {NameOf(Quant::kNotReal), "none: the result is a shape, an index or a bool"},
+       {kDependsOnNode, "one of these, by the node's attributes and inputs"}});
+  add("rescale input: what can become of a Rescale of a data input",
+      {{NameOf(AtInput::kFold), "folded into the op:  Op(Rescale(x)) -> Op(x)"},
+       {NameOf(AtInput::kSink), "moved below the op:  Op(Rescale(x)) -> Rescale(Op(x))"},
+       {NameOf(AtInput::kKeep), "it stays"}});
+  add("rescale output: what can become of a Rescale of the result",
+      {{NameOf(AtOutput::kFold), "folded into the op:  Rescale(Op(x)) -> Op(x)"},
+       {NameOf(AtOutput::kHoist), "moved above the op:  Rescale(Op(x)) -> Op(Rescale(x))"},
+       {NameOf(AtOutput::kKeep), "it stays"}});
+  return text;
 }
 
 std::string TargetsTable() {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// octavo ops, targets: the tables as a person reads them.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "client/cli/program.h"
+
+namespace octavo::cli {
+namespace {
+
+std::string OutputOf(const std::vector<std::string>& args) {
+  std::ostringstream out, err;
+  const Host host{.out = out,
+                  .err = err,
+                  .environment = [](const std::string&) { return std::optional<std::string>(); },
+                  .version = "0.1.0"};
+  EXPECT_EQ(RunProgram(args, host), 0) << err.str();
+  return out.str();
+}
+
+TEST(Lists, OpsExplainsEveryWordOfItsTable) {
+  const std::string text = OutputOf({"ops"});
+  const std::string legend = text.substr(text.find("\n\n"));
+  std::istringstream lines(OutputOf({"ops", "--json"}));
+  std::set<std::string> words;
+  for (std::string line; std::getline(lines, line);) {
+    const auto row = nlohmann::json::parse(line);
+    for (const char* key : {"quant", "rescale_input", "rescale_output"}) {
+      words.insert(row.at(key).get<std::string>());
+    }
+  }
+  EXPECT_GE(words.size(), 8u);
+  for (const std::string& word : words) {
+    EXPECT_NE(legend.find("\n  " + word + ' '), std::string::npos) << word;
+  }
+}
+
+TEST(Lists, ColumnsHaveHeadingsAndAreAligned) {
+  for (const auto& [list, heading, row, cell] :
+       {std::array<std::string, 4>{"ops", "rescale output", "Abs ", "absorbed"},
+        {"ops", "domain", "Rescale ", "octavo"},
+        {"targets", "bias bits", "pow2-npu ", "16"}}) {
+    const std::string text = OutputOf({list});
+    const size_t begin = text.find('\n' + row) + 1;
+    ASSERT_NE(begin, 0u) << row;
+    EXPECT_EQ(text.substr(begin + text.find(heading), cell.size()), cell) << list << ": " << row;
+  }
+}
+
+}  // namespace
+}  // namespace octavo::cli
