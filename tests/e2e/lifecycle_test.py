@@ -93,7 +93,7 @@ class Lifecycle(Case):
             client = self.start(server)
             self.wait_until_running(server)
             server.process.send_signal(signal.SIGTERM)
-            time.sleep(0.3)
+            server.wait_for_log("draining")
             server.process.send_signal(signal.SIGTERM)
             server.process.wait(PATIENCE)
             _, errors = client.communicate(timeout=PATIENCE)

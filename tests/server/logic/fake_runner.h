@@ -98,21 +98,43 @@ class FakeRunner {
 // Counts the events that it receives.
 class CountingProbe : public JobProbe {
  public:
-  void Rejected(RejectReason reason) override { ++rejected[static_cast<int>(reason)]; }
-  void WaitedInQueue(double) override { ++started; }
-  void StageTook(std::string_view, double) override { ++stages; }
-  void Ended(JobOutcome outcome, double) override { ++ended[static_cast<int>(outcome)]; }
-  void Computed(const job::Outcome&) override { ++computed; }
+  void Rejected(RejectReason reason) override { Count(rejected[static_cast<int>(reason)]); }
+  void WaitedInQueue(double) override { Count(started); }
+  void StageTook(std::string_view, double) override { Count(stages); }
+  void Ended(JobOutcome outcome, double) override { Count(ended[static_cast<int>(outcome)]); }
+  void Computed(const job::Outcome&) override { Count(computed); }
   void Uploaded(uint64_t bytes) override { uploaded += bytes; }
   void Downloaded(uint64_t bytes) override { downloaded += bytes; }
 
   int rejections(RejectReason reason) const { return rejected[static_cast<int>(reason)]; }
   int outcomes(JobOutcome outcome) const { return ended[static_cast<int>(outcome)]; }
+  // False if that many events do not arrive within 10 s.
+  bool WaitForRejections(RejectReason reason, int count) {
+    return WaitFor([=, this] { return rejections(reason) >= count; });
+  }
+  bool WaitForOutcomes(JobOutcome outcome, int count) {
+    return WaitFor([=, this] { return outcomes(outcome) >= count; });
+  }
 
   std::atomic<int> rejected[4] = {};
   std::atomic<int> ended[3] = {};
   std::atomic<int> started{0}, stages{0}, computed{0};
   std::atomic<uint64_t> uploaded{0}, downloaded{0};
+
+ private:
+  void Count(std::atomic<int>& counter) {
+    const std::lock_guard lock(mutex_);
+    ++counter;
+    changed_.notify_all();
+  }
+  template <class Reached>
+  bool WaitFor(const Reached& reached) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(10), reached);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
 };
 
 }  // namespace octavo::server

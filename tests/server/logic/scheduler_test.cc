@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <condition_variable>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -39,22 +40,19 @@ struct Fixture {
                                          std::lock_guard lock(mutex);
                                          if (!outcome) errors[name] = outcome.error();
                                          ++done;
+                                         changed.notify_all();
                                        }});
   }
   void WaitForDone(int count) {
-    for (;;) {
-      {
-        std::lock_guard lock(mutex);
-        if (done >= count) return;
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    std::unique_lock lock(mutex);
+    EXPECT_TRUE(changed.wait_for(lock, std::chrono::seconds(10), [&] { return done >= count; }));
   }
 
   Limits limits;
   FakeRunner runner;
   CountingProbe probe;
   std::mutex mutex;
+  std::condition_variable changed;
   std::vector<std::string> started;
   std::map<std::string, Error> errors;
   int done = 0;

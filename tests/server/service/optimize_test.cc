@@ -138,11 +138,7 @@ TEST(Optimize, HangingUpHalfWayGivesThePlaceBack) {
     call.context.TryCancel();
     EXPECT_EQ(call.End().error_code(), grpc::StatusCode::CANCELLED);
   }
-  for (int tries = 0; tries < 1000; ++tries) {
-    if (server.probe.outcomes(JobOutcome::kCancelled) == 1) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  EXPECT_EQ(server.probe.outcomes(JobOutcome::kCancelled), 1);
+  EXPECT_TRUE(server.probe.WaitForOutcomes(JobOutcome::kCancelled, 1));
   Call next(server);
   ASSERT_TRUE(next.SendSpec("model") && next.SendChunk(0, "model"));
   EXPECT_TRUE(next.End().ok());
