@@ -25,4 +25,10 @@ using Schedule = std::vector<ScheduledStep>;
 Schedule ChooseLayouts(const ir::Graph& graph, const FixedValues& constants,
                        const Grouping& grouping);
 
+// Prints one line per step that runs, with the layout of a group's images:
+//   convert %x to channels-last
+//   c1: Conv, channels-last
+//   copy %flat from %c1, channels-last to plain
+std::string Print(const ir::Graph& graph, const Grouping& grouping, const Schedule& schedule);
+
 }  // namespace octavo::runtime
