@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chooses the scale and the zero point for a range of real values.  Zero is always exactly
-// representable, because padding and Relu produce it.  Formulas: arithmetic, "Parameters from a
-// range".
+// representable, because padding and Relu produce it: a range is first widened to contain 0.  With
+// q the stored integers from qmin to qmax:
+//   asymmetric      scale = (max - min) / (qmax - qmin)
+//                   zero point = clamp(rne(qmin - min / scale))
+//   symmetric       zero point 0 (signed) or the middle (unsigned)
+//                   scale = the larger of |min| / (zero point - qmin), |max| / (qmax - zero point)
+//   pow2            symmetric, scale rounded up to a power of two
 #pragma once
 
 #include "core/profile/calibration.h"

@@ -222,6 +222,7 @@ void Session::SubmitJob() {
   auto request = BuildRequest();
   if (!request) return End(request.error());
   stage_ = Stage::kJob;
+  log::Debug("job uploaded", {{"job_id", job_id_}});
   const std::weak_ptr<Session> weak = weak_from_this();
   progress_ = std::make_shared<ProgressSlot>(services_.probe, [weak] {
     if (const auto self = weak.lock()) self->Post([](Session& session) { session.Pump(); });
