@@ -8,7 +8,7 @@ namespace octavo::client {
 namespace {
 
 // Announced sizes are untrusted: reserve at most this many bytes before data arrives.
-constexpr uint64_t kMostReserved = 64u << 20;
+constexpr uint64_t kMaxReserved = 64u << 20;
 
 template <class... Args>
 Failure BadAnswer(fmt::format_string<Args...> format, Args&&... args) {
@@ -21,7 +21,7 @@ Failure BadAnswer(fmt::format_string<Args...> format, Args&&... args) {
 
 Status Download::Begin(const v1::BlobInfo& info) {
   items_.push_back({.info = info});
-  items_.back().bytes.reserve(std::min(info.size_bytes(), kMostReserved));
+  items_.back().bytes.reserve(std::min(info.size_bytes(), kMaxReserved));
   announced_ += info.size_bytes();
   return {};
 }

@@ -105,8 +105,8 @@ bool IsOddInteger(double y) {
 
 double Exp(double x) {
   if (std::isnan(x)) return x;
-  if (x > kExpMost) return kInfinity;
-  if (x < kExpLeast) return 0;
+  if (x > kExpMax) return kInfinity;
+  if (x < kExpMin) return 0;
   const double k = std::rint(x * kInverseLn2);
   const double r = (x - k * kLn2High) - k * kLn2Low;
   const double value = 1 + r * ExpSeries(r);
@@ -140,7 +140,7 @@ double Log1p(double x) {
 double Tanh(double x) {
   if (std::isnan(x) || x == 0) return x;
   const double magnitude = std::fabs(x);
-  if (magnitude > kTanhMost) return std::copysign(1.0, x);
+  if (magnitude > kTanhMax) return std::copysign(1.0, x);
   const double e = Expm1(2 * magnitude);
   return std::copysign(e / (e + 2), x);
 }
@@ -171,7 +171,7 @@ double Sigmoid(double x) {
 double Erf(double x) {
   if (std::isnan(x) || x == 0) return x;
   const double magnitude = std::fabs(x);
-  if (magnitude > kErfMost) return std::copysign(1.0, x);
+  if (magnitude > kErfMax) return std::copysign(1.0, x);
   const double square = magnitude * magnitude;
   if (magnitude < kErfSeries) {
     // erf(x) = 2/sqrt(pi) * exp(-x^2) * sum 2^n x^(2n+1) / (1*3*...*(2n+1)): all terms are

@@ -67,8 +67,8 @@ inline void ReduceByLn2(const Pack<V>& x, Pack<V>& k, Pack<V>& rest) {
 template <class V>
 inline typename V::Reg ExpResult(typename V::Reg x, typename V::Reg k, typename V::Reg value) {
   auto result = V::TimesPowerOfTwo(value, k);
-  result = V::Select(V::Less(V::Set(kExpMost), x), V::Set(__builtin_inf()), result);
-  result = V::Select(V::Less(x, V::Set(kExpLeast)), V::Set(0), result);
+  result = V::Select(V::Less(V::Set(kExpMax), x), V::Set(__builtin_inf()), result);
+  result = V::Select(V::Less(x, V::Set(kExpMin)), V::Set(0), result);
   return V::Select(V::IsNan(x), x, result);
 }
 
@@ -104,7 +104,7 @@ inline void Tanh(Pack<V>& x) {
   Expm1<V>(e);
   ForEachOf<V>(x, [&](auto value, int i) {
     auto result = V::Div(e.at[i], V::Add(e.at[i], V::Set(2)));
-    result = V::Select(V::Less(V::Set(kTanhMost), V::Abs(value)), V::Set(1), result);
+    result = V::Select(V::Less(V::Set(kTanhMax), V::Abs(value)), V::Set(1), result);
     return V::Select(V::IsNan(value), value, V::CopySign(result, value));
   });
 }
@@ -120,7 +120,7 @@ inline void Sigmoid(Pack<V>& x) {
   });
 }
 
-// For kErfSeries <= |x| <= kErfMost.
+// For kErfSeries <= |x| <= kErfMax.
 template <class V>
 inline void ErfByFraction(Pack<V>& x) {
   Pack<V> power, fraction;
@@ -157,7 +157,7 @@ inline void AddErfTerms(const Pack<V>& x, const Pack<V>& square, double least, i
   }
 }
 
-// For |x| < kErfSeries or |x| > kErfMost.
+// For |x| < kErfSeries or |x| > kErfMax.
 template <class V>
 inline void ErfBySeries(Pack<V>& x) {
   Pack<V> square, power, sum;
@@ -172,7 +172,7 @@ inline void ErfBySeries(Pack<V>& x) {
     auto result = V::Mul(V::Set(2 * kInverseSqrtPi), value);
     result = V::Mul(V::Mul(result, sum.at[i]), power.at[i]);
     const auto limit = V::CopySign(V::Set(1), value);
-    result = V::Select(V::Less(V::Set(kErfMost), V::Abs(value)), limit, result);
+    result = V::Select(V::Less(V::Set(kErfMax), V::Abs(value)), limit, result);
     return V::Select(V::IsNan(value), value, result);
   });
 }
@@ -181,18 +181,18 @@ template <class V, void (*kFunction)(Pack<V>&)>
 void Each(double* values, int64_t count) {
   constexpr int kStep = kSide * V::kLanes;
   for (int64_t begin = 0; begin < count; begin += kStep) {
-    double aside[kStep] = {};
+    double padded[kStep] = {};
     const int64_t rest = count - begin;
     double* at = values + begin;
     if (rest < kStep) {
-      for (int64_t i = 0; i < rest; ++i) aside[i] = at[i];
-      at = aside;
+      for (int64_t i = 0; i < rest; ++i) padded[i] = at[i];
+      at = padded;
     }
     Pack<V> pack;
     OCTAVO_UNROLL for (int i = 0; i < kSide; ++i) pack.at[i] = V::Load(at + i * V::kLanes);
     kFunction(pack);
     OCTAVO_UNROLL for (int i = 0; i < kSide; ++i) V::Store(at + i * V::kLanes, pack.at[i]);
-    for (int64_t i = 0; rest < kStep && i < rest; ++i) values[begin + i] = aside[i];
+    for (int64_t i = 0; rest < kStep && i < rest; ++i) values[begin + i] = padded[i];
   }
 }
 
@@ -210,7 +210,7 @@ void ErfEach(double* values, int64_t count) {
       const double magnitude = __builtin_fabs(block[i]);
       far[found] = block[i];
       places[found] = static_cast<int16_t>(i);
-      if (magnitude >= kErfSeries && magnitude <= kErfMost) {
+      if (magnitude >= kErfSeries && magnitude <= kErfMax) {
         ++found;
         block[i] = 0;  // so that the series adds no terms for it
       }

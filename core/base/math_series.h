@@ -11,12 +11,12 @@ inline constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 inline constexpr double kInverseLn2 = 0x1.71547652b82fep+0;
 inline constexpr double kInverseSqrtPi = 0x1.20dd750429b6dp-1;
 
-// exp(x) is infinity above kExpMost and 0 below kExpLeast; (exp(x) - 1) / x uses only the series
+// exp(x) is infinity above kExpMax and 0 below kExpMin; (exp(x) - 1) / x uses only the series
 // for |x| within kExpm1Series.
-inline constexpr double kExpMost = 709.79, kExpLeast = -745.2;
+inline constexpr double kExpMax = 709.79, kExpMin = -745.2;
 inline constexpr double kExpm1Series = 0.35;
 // tanh(x) is 1 above this.
-inline constexpr double kTanhMost = 22;
+inline constexpr double kTanhMax = 22;
 
 inline constexpr int kExpTerms = 14;
 struct InverseFactorial {
@@ -30,9 +30,9 @@ inline constexpr InverseFactorial kInverseFactorial = [] {
 }();
 
 // erf uses a series of kErfTermsSmall, kErfTermsMiddle or kErfTerms terms below kErfSmall,
-// kErfMiddle and kErfSeries, and a continued fraction of kErfFractions levels up to kErfMost;
+// kErfMiddle and kErfSeries, and a continued fraction of kErfFractions levels up to kErfMax;
 // above, it is 1.
-inline constexpr double kErfSmall = 0.5, kErfMiddle = 1.25, kErfSeries = 2.5, kErfMost = 6;
+inline constexpr double kErfSmall = 0.5, kErfMiddle = 1.25, kErfSeries = 2.5, kErfMax = 6;
 inline constexpr int kErfTermsSmall = 14, kErfTermsMiddle = 26, kErfTerms = 50;
 inline constexpr int kErfFractions = 60;
 struct InverseOdd {

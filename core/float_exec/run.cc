@@ -30,7 +30,7 @@ struct Step {
 
 // Limit in bytes for prepacked weights.  Weights beyond it are packed in each run or read in place,
 // so that memory does not hold a large model twice.
-constexpr int64_t kMostPacked = int64_t{128} << 20;
+constexpr int64_t kMaxPacked = int64_t{128} << 20;
 
 // Releases the mapped pages of large constants after a node has run.
 void ReleaseConstants(std::span<const Tensor* const> inputs) {
@@ -138,7 +138,7 @@ Status Session::State::PlanNode(NodeId id, ThreadPool& pool) {
     if (at != fixed.end()) floats.push_back(Expressed(input, at->second, pool));
     constants.push_back(at != fixed.end() ? &floats.back() : nullptr);
     if (constants.back() == nullptr) continue;
-    if (packed_bytes + constants.back()->bytes() > kMostPacked) {
+    if (packed_bytes + constants.back()->bytes() > kMaxPacked) {
       constants.back() = nullptr;
     } else {
       packed_bytes += constants.back()->bytes();

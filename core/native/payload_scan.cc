@@ -12,7 +12,7 @@ namespace {
 
 using google::protobuf::internal::WireFormatLite;
 
-constexpr size_t kMostSkeleton = size_t{1} << 30;
+constexpr size_t kMaxSkeleton = size_t{1} << 30;
 constexpr uint32_t kPayloadTag = WireFormatLite::MakeTag(v1::Graph::kPayloadsFieldNumber,
                                                          WireFormatLite::WIRETYPE_LENGTH_DELIMITED);
 
@@ -96,7 +96,7 @@ Result<Split> SplitPayloads(const Blob& bytes) {
       continue;
     }
     OCTAVO_CHECK(walk.SkipField(static_cast<uint32_t>(tag)));
-    if (walk.at() - begin > kMostSkeleton - split.skeleton.size()) {
+    if (walk.at() - begin > kMaxSkeleton - split.skeleton.size()) {
       return Fail(Code::kTooLarge, "a graph of more than 1 GiB without its constant data");
     }
     split.skeleton += bytes.text().substr(begin, walk.at() - begin);

@@ -8,8 +8,8 @@
 namespace octavo::numerics {
 namespace {
 
-constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
-constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
 
 int32_t SaturatingShiftLeft(int64_t x, int bits) {
   return Saturate32(static_cast<int64_t>(Saturate32(x)) * (int64_t{1} << bits));
@@ -27,16 +27,16 @@ FixedPoint ToFixedPoint(double m) {
     ++shift;
   }
   if (shift < -31) return {};
-  if (shift > 30) return {kMost, 30};
+  if (shift > 30) return {kMax, 30};
   return {static_cast<int32_t>(multiplier), shift};
 }
 
 int32_t Saturate32(int64_t x) {
-  return static_cast<int32_t>(std::clamp(x, int64_t{kLeast}, int64_t{kMost}));
+  return static_cast<int32_t>(std::clamp(x, int64_t{kMin}, int64_t{kMax}));
 }
 
 int32_t DoublingHighMultiply(int32_t a, int32_t b) {
-  if (a == kLeast && b == kLeast) return kMost;
+  if (a == kMin && b == kMin) return kMax;
   const int64_t product = int64_t{a} * b;
   const int64_t nudge = product >= 0 ? int64_t{1} << 30 : 1 - (int64_t{1} << 30);
   return static_cast<int32_t>((product + nudge) / (int64_t{1} << 31));
@@ -71,7 +71,7 @@ int32_t MultiplyWide(int64_t x, FixedPoint m) {
 GlowTransform ToGlowTransform(float m) {
   if (IsPowerOfTwo(m)) {
     const int exponent = ExponentOf(m);
-    if (exponent > 30) return {0, 0, kMost};
+    if (exponent > 30) return {0, 0, kMax};
     if (exponent > 0) return {0, 0, int32_t{1} << exponent};
     return {0, std::min(-exponent, 31), 1};
   }
@@ -106,7 +106,7 @@ int ExponentOf(float m) { return std::ilogb(m); }
 
 int32_t ShiftRounding(int64_t x, int exponent) {
   if (exponent >= 0) {
-    if (exponent > 31) return x == 0 ? 0 : x < 0 ? kLeast : kMost;
+    if (exponent > 31) return x == 0 ? 0 : x < 0 ? kMin : kMax;
     return SaturatingShiftLeft(x, exponent);
   }
   const int right = std::min(-exponent, 62);
@@ -118,7 +118,7 @@ int32_t ShiftRounding(int64_t x, int exponent) {
 int32_t RoundHalfAway(float x) {
   const double rounded = std::round(double{x});
   if (std::isnan(rounded)) return 0;
-  return static_cast<int32_t>(std::clamp(rounded, double{kLeast}, double{kMost}));
+  return static_cast<int32_t>(std::clamp(rounded, double{kMin}, double{kMax}));
 }
 
 }  // namespace octavo::numerics

@@ -65,10 +65,10 @@ std::optional<ir::Quant> MapQuant(const ir::Graph& graph, const ir::Node& node, 
                                                           : nullptr;
     if (quant == nullptr) return std::nullopt;
     equal &= *quant == from;
-    const std::optional<ir::Quant> alike = IfUniform(*quant);
-    joins &= alike || quant->axis == axis;
+    const std::optional<ir::Quant> uniform = IfUniform(*quant);
+    joins &= uniform || quant->axis == axis;
     for (int64_t c = 0; joins && c < type.shape[axis]; ++c) {
-      const ir::Quant& own = alike ? *alike : *quant;
+      const ir::Quant& own = uniform ? *uniform : *quant;
       joined.scales.push_back(own.scale(c));
       joined.zero_points.push_back(own.zero_point(c));
     }

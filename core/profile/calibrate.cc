@@ -120,8 +120,8 @@ double Divergence(const Histogram& histogram, const Params& params, ir::IntegerR
     if (clipped[k] == 0) continue;
     // A bin that holds only clipped values has no mass in the quantized distribution: use a floor
     // instead of zero.
-    const double spread = mass[integer_of[k]] / occupied[integer_of[k]];
-    const double q = std::max(spread, 1e-4) / total;
+    const double share = mass[integer_of[k]] / occupied[integer_of[k]];
+    const double q = std::max(share, 1e-4) / total;
     const double p = clipped[k] / total;
     divergence += p * Log2(p / q);
   }

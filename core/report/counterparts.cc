@@ -24,8 +24,8 @@ ValueId QuantizedForm(const Graph& graph, ValueId id) {
   if (Is(producer, "Dequantize")) return producer->inputs[0];
   if (graph.IsInput(id)) {
     for (const ir::Use& use : graph.value(id).uses) {
-      const Node& reader = graph.node(use.node);
-      if (Is(&reader, "Quantize")) return reader.result();
+      const Node& consumer = graph.node(use.node);
+      if (Is(&consumer, "Quantize")) return consumer.result();
     }
   }
   return id;
@@ -61,9 +61,10 @@ ValueId BaselineOf(const Graph& float_graph, const Graph& quantized, ValueId id)
     at = ChangesRepresentation(producer) ? producer->inputs[0] : ValueId{};
   }
   for (const ir::Use& use : quantized.value(id).uses) {
-    const Node& reader = quantized.node(use.node);
-    if (!ChangesRepresentation(&reader)) continue;
-    if (const ValueId original = float_graph.Find(quantized.name(reader.result()))) return original;
+    const Node& consumer = quantized.node(use.node);
+    if (!ChangesRepresentation(&consumer)) continue;
+    if (const ValueId original = float_graph.Find(quantized.name(consumer.result())))
+      return original;
   }
   return {};
 }

@@ -63,27 +63,26 @@ void ValueStats::SetHistogramRange(const ir::Tensor& baseline) {
 void ValueStats::Cut() {
   const ir::Shape strides = ir::StridesOf(type_.shape);
   const int64_t size = ir::NumElements(type_.shape);
-  stretches_ = CutEvenly(type_, channel_axis_ >= 0 ? strides[channel_axis_] : size);
-  for (const Stretch& stretch : stretches_) {
-    channels_.push_back(channel_axis_ < 0
-                            ? -1
-                            : stretch.begin / strides[channel_axis_] % type_.shape[channel_axis_]);
+  ranges_ = SplitEvenly(type_, channel_axis_ >= 0 ? strides[channel_axis_] : size);
+  for (const ElementRange& range : ranges_) {
+    channels_.push_back(
+        channel_axis_ < 0 ? -1 : range.begin / strides[channel_axis_] % type_.shape[channel_axis_]);
   }
 }
 
 void ValueStats::Add(const ir::Tensor& baseline, const ir::Tensor& actual, ThreadPool& pool) {
   if (!has_range_) SetHistogramRange(baseline);
-  if (stretches_.empty()) Cut();
-  const auto count = static_cast<int64_t>(stretches_.size());
+  if (ranges_.empty()) Cut();
+  const auto count = static_cast<int64_t>(ranges_.size());
   if (count == 0) return;
-  std::vector<PairSums> sums(stretches_.size());
+  std::vector<PairSums> sums(ranges_.size());
   std::mutex mutex;
-  // A task covers about kPieceOfPairs elements.
-  const int64_t grain = std::max<int64_t>(1, kPieceOfPairs / stretches_[0].count);
+  // A task covers about kPairGrain elements.
+  const int64_t grain = std::max<int64_t>(1, kPairGrain / ranges_[0].count);
   pool.For(count, grain, [&](int64_t begin, int64_t end) {
     PairCounts counts;
     for (int64_t i = begin; i < end; ++i) {
-      sums[i] = SumAndCountPairs(baseline, actual, type_, stretches_[i], {low_, high_}, counts);
+      sums[i] = SumAndCountPairs(baseline, actual, type_, ranges_[i], {low_, high_}, counts);
     }
     const std::lock_guard lock(mutex);
     AddCounts(counts);
@@ -112,7 +111,7 @@ void ValueStats::AddTop1(const ir::Tensor& baseline, const ir::Tensor& actual) {
   const int64_t width = type_.shape.back();
   for (int64_t begin = 0; begin < baseline.size(); begin += width) {
     ++rows_;
-    rows_alike_ += ArgMax(baseline, begin, width) == ArgMax(actual, begin, width);
+    top1_matches_ += ArgMax(baseline, begin, width) == ArgMax(actual, begin, width);
   }
 }
 
@@ -135,7 +134,7 @@ void ValueStats::SetErrors(v1::ValueNumerics& figures) const {
     figures.set_mean_abs(sums_.sum_abs / static_cast<double>(sums_.count));
   }
   if (rows_ > 0) {
-    figures.set_top1_agreement(static_cast<double>(rows_alike_) / static_cast<double>(rows_));
+    figures.set_top1_agreement(static_cast<double>(top1_matches_) / static_cast<double>(rows_));
   }
 }
 

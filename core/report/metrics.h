@@ -42,8 +42,8 @@ class ValueStats {
 
   ir::Type type_;
   bool with_top1_;
-  std::vector<Stretch> stretches_ = {};
-  std::vector<int64_t> channels_ = {};  // of each stretch, or -1
+  std::vector<ElementRange> ranges_ = {};
+  std::vector<int64_t> channels_ = {};  // of each range, or -1
   PairSums sums_ = {};
   std::array<int64_t, kHistogramBins + 1> baseline_bins_ = {}, actual_bins_ = {};
   std::array<int64_t, 256> bytes_ = {};  // by stored byte, if CountsBytes
@@ -51,7 +51,7 @@ class ValueStats {
   int64_t saturated_ = 0, max_steps_ = 0;
   int channel_axis_ = -1;
   std::vector<double> channel_signal_, channel_noise_;
-  int64_t rows_ = 0, rows_alike_ = 0;
+  int64_t rows_ = 0, top1_matches_ = 0;
   bool has_range_ = false;
   double low_ = 0, high_ = 0;
 };

@@ -52,17 +52,17 @@ void Read(const ReadCall& call) {
 }
 
 int64_t Clean(int64_t count, PairBlock& block) {
-  int64_t bad = 0;
-  for (int64_t i = 0; i < count; ++i) block.bad[i] = 0;
+  int64_t nonfinite = 0;
+  for (int64_t i = 0; i < count; ++i) block.nonfinite[i] = 0;
   for (int64_t i = 0; i < count; ++i) {
     // A product with 0 is 0, or NaN for an infinity or a NaN.
     const float x = block.baseline[i] * 0.0f + block.actual[i] * 0.0f;
     if (x == 0) continue;
-    block.bad[i] = 1;
+    block.nonfinite[i] = 1;
     block.baseline[i] = block.actual[i] = 0;
-    ++bad;
+    ++nonfinite;
   }
-  return count - bad;
+  return count - nonfinite;
 }
 
 // The lanes of one sum in registers.
@@ -148,8 +148,8 @@ void FindBins(const BinCall& call) {
     position = position < last ? position : last;
     at[i] = static_cast<int32_t>(position);
   }
-  for (int64_t i = 0; call.bad != nullptr && i < count; ++i)
-    at[i] = call.bad[i] ? call.bins : at[i];
+  for (int64_t i = 0; call.nonfinite != nullptr && i < count; ++i)
+    at[i] = call.nonfinite[i] ? call.bins : at[i];
 }
 
 void FindSteps(StepCall& call) {
@@ -218,9 +218,9 @@ void FindNarrowSteps(StepCall& call) {
     const int32_t beyond = ideal - nearest, inside = (value - least) * (most - value);
     saturated += inside < 1 ? beyond * beyond : 0;
   }
-  call.few[0] = static_cast<int32_t>(count) - one;
-  call.few[1] = one - (two - one);
-  call.few[2] = (two - one) - (three - two);
+  call.step_counts[0] = static_cast<int32_t>(count) - one;
+  call.step_counts[1] = one - (two - one);
+  call.step_counts[2] = (two - one) - (three - two);
   call.greatest = greatest;
   call.saturated = saturated;
 }

@@ -14,7 +14,7 @@ struct PairBlock {
   float baseline[kPairBlock];
   float actual[kPairBlock];
   int32_t quantized[kPairBlock];
-  uint8_t bad[kPairBlock];  // 1: not finite
+  uint8_t nonfinite[kPairBlock];  // 1: not finite
 };
 
 struct PairLanes {
@@ -36,7 +36,7 @@ struct ReadCall {
 // Computes indices in a histogram of `bins` bins from `low`; a pair that is not finite gets `bins`.
 struct BinCall {
   const float* values = nullptr;
-  const uint8_t* bad = nullptr;  // null: all pairs are finite
+  const uint8_t* nonfinite = nullptr;  // null: all pairs are finite
   int64_t count = 0;
   double low = 0, factor = 1;  // bin = (value - low) * factor
   int32_t bins = 0;
@@ -56,7 +56,7 @@ struct StepCall {
   int32_t* at = nullptr;
   double greatest = 0, saturated = 0;  // results
   // Number of elements that are 0, 1 and 2 steps off; only `narrow_steps` sets it.
-  int32_t few[3] = {};
+  int32_t step_counts[3] = {};
 };
 
 struct PairLoops {

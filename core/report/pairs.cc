@@ -39,7 +39,7 @@ void ReadQuantized(const T* from, int64_t count, float scale, int32_t zero, Pair
 
 // The dequantized elements: in the block, or in the tensor if it is f32.
 const float* ReadActual(const PairLoops& loops, const ir::Tensor& actual, const ir::Type& type,
-                        const Stretch& part, PairBlock& block) {
+                        const ElementRange& part, PairBlock& block) {
   const int64_t begin = part.begin, count = part.count;
   if (!type.quant) {
     if (actual.dtype() == ir::DType::kF32) return actual.values<float>().data() + begin;
@@ -104,10 +104,10 @@ void Count(const int32_t* at, int64_t count, Counter<kSize>& counter) {
   for (; i < count; ++i) ++counter.sets[0][at[i]];
 }
 
-void FindBins(const PairLoops& loops, const float* values, const uint8_t* bad, int64_t count,
+void FindBins(const PairLoops& loops, const float* values, const uint8_t* nonfinite, int64_t count,
               const Bins& bins, int32_t* at) {
   loops.bins({.values = values,
-              .bad = bad,
+              .nonfinite = nonfinite,
               .count = count,
               .low = bins.low,
               .factor = kHistogramBins / (bins.high - bins.low),
@@ -115,14 +115,14 @@ void FindBins(const PairLoops& loops, const float* values, const uint8_t* bad, i
               .at = at});
 }
 
-void CountBins(const PairLoops& loops, const float* values, const uint8_t* bad, int64_t count,
+void CountBins(const PairLoops& loops, const float* values, const uint8_t* nonfinite, int64_t count,
                const Bins& bins, Counter<kHistogramBins + 1>& counter) {
   int32_t at[kPairBlock];
-  FindBins(loops, values, bad, count, bins, at);
+  FindBins(loops, values, nonfinite, count, bins, at);
   Count(at, count, counter);
 }
 
-// ------------------------------------------------------------ stretches
+// ------------------------------------------------------------ ranges
 
 // Adds blocks of pairs to the sums and, if `counts` is not null, to the counts.  Add returns the
 // number of finite pairs.
@@ -136,7 +136,7 @@ struct Runner {
   const PairLoops& loops = CurrentLoops();
   PairLanes lanes = {};
 
-  int64_t Add(const Stretch& part) {
+  int64_t Add(const ElementRange& part) {
     const float* expected = baseline.values<float>().data() + part.begin;
     const float* found = ReadActual(loops, actual, type, part, block);
     const bool all_finite = loops.finite(expected, found, part.count);
@@ -149,25 +149,25 @@ struct Runner {
                  all_finite);
     }
     int64_t finite = part.count;
-    const uint8_t* bad = nullptr;
+    const uint8_t* nonfinite = nullptr;
     if (!all_finite) {
       std::copy_n(expected, part.count, block.baseline);
       if (found != block.actual) std::copy_n(found, part.count, block.actual);
       finite = loops.clean(part.count, block);
       expected = block.baseline;
       found = block.actual;
-      bad = block.bad;
+      nonfinite = block.nonfinite;
     }
     if (counts == nullptr) {
       loops.add_noise(expected, found, part.count, lanes);
       return finite;
     }
     loops.add_all(expected, found, part.count, lanes);
-    CountBins(loops, expected, bad, part.count, bins, counts->baseline);
-    if (bad == nullptr && CountsBytes(type)) {
+    CountBins(loops, expected, nonfinite, part.count, bins, counts->baseline);
+    if (nonfinite == nullptr && CountsBytes(type)) {
       Count(BytesOf(actual) + part.begin, part.count, counts->bytes);
     } else {
-      CountBins(loops, found, bad, part.count, bins, counts->actual);
+      CountBins(loops, found, nonfinite, part.count, bins, counts->actual);
     }
     return finite;
   }
@@ -183,14 +183,15 @@ struct Runner {
     is_narrow ? loops.narrow_steps(call) : loops.steps(call);
     counts->saturated += static_cast<int64_t>(call.saturated);
     counts->max_steps = std::max(counts->max_steps, static_cast<int64_t>(call.greatest));
-    const bool are_few = call.few[0] + call.few[1] + call.few[2] == call.count;
-    if (!are_few) return Count(at, call.count, counts->steps);
-    for (int steps = 0; steps < 3; ++steps) counts->steps.sets[0][steps] += call.few[steps];
+    const bool all_counted =
+        call.step_counts[0] + call.step_counts[1] + call.step_counts[2] == call.count;
+    if (!all_counted) return Count(at, call.count, counts->steps);
+    for (int steps = 0; steps < 3; ++steps) counts->steps.sets[0][steps] += call.step_counts[steps];
   }
 };
 
 PairSums Run(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Type& type,
-             const Stretch& stretch, const Bins& bins, PairCounts* counts) {
+             const ElementRange& range, const Bins& bins, PairCounts* counts) {
   PairBlock block;
   Runner runner{.baseline = baseline,
                 .actual = actual,
@@ -199,10 +200,10 @@ PairSums Run(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Typ
                 .counts = counts,
                 .block = block};
   int64_t finite = 0;
-  const int64_t end = stretch.begin + stretch.count;
-  for (int64_t begin = stretch.begin; begin < end; begin += kPairBlock) {
+  const int64_t end = range.begin + range.count;
+  for (int64_t begin = range.begin; begin < end; begin += kPairBlock) {
     const int64_t count = std::min(kPairBlock, end - begin);
-    finite += runner.Add({.begin = begin, .count = count, .channel = stretch.channel});
+    finite += runner.Add({.begin = begin, .count = count, .channel = range.channel});
   }
   return Join(runner.lanes, finite);
 }
@@ -241,31 +242,31 @@ void AddBytes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 
   for (int i = 0; i < 256; ++i) totals[at[i]] += bytes[i];
 }
 
-std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest) {
+std::vector<ElementRange> SplitEvenly(const ir::Type& type, int64_t longest) {
   const int axis = type.quant && type.quant->axis ? *type.quant->axis : -1;
   const int64_t size = ir::NumElements(type.shape);
   const int64_t same_scale = axis >= 0 ? ir::StridesOf(type.shape)[axis] : size;
   const int64_t run = std::min(same_scale, longest);
-  std::vector<Stretch> stretches;
+  std::vector<ElementRange> ranges;
   for (int64_t begin = 0; begin < size; begin += run) {
     const int64_t channel = axis >= 0 ? begin / same_scale % type.shape[axis] : 0;
-    for (int64_t at = begin; at < std::min(size, begin + run); at += kPieceOfPairs) {
-      const int64_t end = std::min({size, begin + run, at + kPieceOfPairs});
-      stretches.push_back({.begin = at, .count = end - at, .channel = channel});
+    for (int64_t at = begin; at < std::min(size, begin + run); at += kPairGrain) {
+      const int64_t end = std::min({size, begin + run, at + kPairGrain});
+      ranges.push_back({.begin = at, .count = end - at, .channel = channel});
     }
   }
-  return stretches;
+  return ranges;
 }
 
 PairSums SumNoise(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Type& type,
                   ThreadPool& pool) {
-  const std::vector<Stretch> stretches = CutEvenly(type, baseline.size());
-  std::vector<PairSums> sums(stretches.size());
+  const std::vector<ElementRange> ranges = SplitEvenly(type, baseline.size());
+  std::vector<PairSums> sums(ranges.size());
   if (sums.empty()) return {};
-  const int64_t grain = std::max<int64_t>(1, kPieceOfPairs / stretches[0].count);
+  const int64_t grain = std::max<int64_t>(1, kPairGrain / ranges[0].count);
   pool.For(static_cast<int64_t>(sums.size()), grain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      sums[i] = Run(baseline, actual, type, stretches[i], {}, nullptr);
+      sums[i] = Run(baseline, actual, type, ranges[i], {}, nullptr);
     }
   });
   PairSums total;
@@ -274,9 +275,9 @@ PairSums SumNoise(const ir::Tensor& baseline, const ir::Tensor& actual, const ir
 }
 
 PairSums SumAndCountPairs(const ir::Tensor& baseline, const ir::Tensor& actual,
-                          const ir::Type& type, const Stretch& stretch, const Bins& bins,
+                          const ir::Type& type, const ElementRange& range, const Bins& bins,
                           PairCounts& counts) {
-  return Run(baseline, actual, type, stretch, bins, &counts);
+  return Run(baseline, actual, type, range, bins, &counts);
 }
 
 }  // namespace octavo::report

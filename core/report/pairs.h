@@ -56,18 +56,18 @@ struct Bins {
 };
 
 // Grain size: minimum elements per task.  Sums over whole tensors use pieces of this size.
-inline constexpr int64_t kPieceOfPairs = 16 << 10;
+inline constexpr int64_t kPairGrain = 16 << 10;
 
 // Elements [begin, begin + count) with one scale; per-channel, it is the scale of `channel`.
-struct Stretch {
+struct ElementRange {
   int64_t begin = 0, count = 0;
   int64_t channel = 0;
 };
 
 // Splits the elements of a type where its scale changes and at multiples of `longest`.  `longest`
 // must divide the number of elements per scale or be a multiple of it.  A piece has at most
-// kPieceOfPairs elements.
-std::vector<Stretch> CutEvenly(const ir::Type& type, int64_t longest);
+// kPairGrain elements.
+std::vector<ElementRange> SplitEvenly(const ir::Type& type, int64_t longest);
 // Signal, noise and count of a whole tensor; the other sums are 0.  `actual` holds quantized values
 // of `type`, or floats if `type` is not quantized.
 PairSums SumNoise(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Type& type,
@@ -77,9 +77,9 @@ bool CountsBytes(const ir::Type& type);
 // Adds the counts of bytes to the counts of histogram bins.
 void AddBytes(const ir::Type& type, const Bins& bins, const std::array<int64_t, 256>& bytes,
               std::array<int64_t, kHistogramBins + 1>& totals);
-// Returns all sums of a stretch and adds its counts to `counts`.
+// Returns all sums of a range and adds its counts to `counts`.
 PairSums SumAndCountPairs(const ir::Tensor& baseline, const ir::Tensor& actual,
-                          const ir::Type& type, const Stretch& stretch, const Bins& bins,
+                          const ir::Type& type, const ElementRange& range, const Bins& bins,
                           PairCounts& counts);
 
 }  // namespace octavo::report

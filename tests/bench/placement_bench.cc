@@ -56,7 +56,7 @@ Result<Blob> Read(const std::string& path) {
 }
 
 // Gives every value its own parameters, as in the networks above.  A job by default shares
-// parameters, so few Rescales arise.
+// parameters, so step_counts Rescales arise.
 Status MeasureModel(const std::string& folder, passes::Effect limit) {
   job::Request request;
   OCTAVO_TRY(request.model.bytes, Read(folder + "/model.onnx"));

@@ -64,14 +64,15 @@ void Pixels(const PixelCall& call) {
 
 // Transposes four channels of kLanes pixels and stores the first `count` of these channels.
 template <class V>
-inline void TurnChannels(const TurnCall& call, int64_t pixel, int64_t channel, int count) {
+inline void TransposeChannels(const TransposeCall& call, int64_t pixel, int64_t channel,
+                              int count) {
   const int64_t stride = call.sums_stride;
   const float* from = call.sums + pixel * stride + channel;
   typename V::Reg fours[4];
   OCTAVO_UNROLL for (int p = 0; p < 4; ++p) {
     fours[p] = V::LoadFours(from + p * stride, 4 * stride);
   }
-  V::TurnFours(fours);
+  V::TransposeFours(fours);
   float* y = call.y + channel * call.y_stride + pixel;
   const int64_t room = call.pixels - pixel;
   OCTAVO_UNROLL for (int c = 0; c < 4; ++c) {
@@ -88,17 +89,17 @@ inline void TurnChannels(const TurnCall& call, int64_t pixel, int64_t channel, i
 }
 
 template <class V>
-void Turn(const TurnCall& given) {
-  const TurnCall call = given;  // the compiler must assume that the stores change `given`
+void Transpose(const TransposeCall& given) {
+  const TransposeCall call = given;  // the compiler must assume that the stores change `given`
   int64_t channel = 0;
   for (; channel + 4 <= call.channels; channel += 4) {
     for (int64_t pixel = 0; pixel < call.pixels; pixel += V::kLanes) {
-      TurnChannels<V>(call, pixel, channel, 4);
+      TransposeChannels<V>(call, pixel, channel, 4);
     }
   }
   if (channel == call.channels) return;
   for (int64_t pixel = 0; pixel < call.pixels; pixel += V::kLanes) {
-    TurnChannels<V>(call, pixel, channel, static_cast<int>(call.channels - channel));
+    TransposeChannels<V>(call, pixel, channel, static_cast<int>(call.channels - channel));
   }
 }
 

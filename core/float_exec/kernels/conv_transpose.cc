@@ -38,10 +38,10 @@ PhaseAxis PhaseOf(const AxisSizes& sizes, int64_t first) {
                  .dilation = sizes.dilation / common};
   // Output position o meets input position (o + pad - k * dilation) / stride at tap k.
   for (int64_t k = 0; k < sizes.kernel; ++k) {
-    const int64_t spread = first + sizes.pad - k * sizes.dilation;
-    if (spread % sizes.stride != 0) continue;
+    const int64_t position = first + sizes.pad - k * sizes.dilation;
+    if (position % sizes.stride != 0) continue;
     axis.last_tap = k;
-    axis.pad = -spread / sizes.stride;
+    axis.pad = -position / sizes.stride;
     ++axis.taps;
   }
   return axis;
@@ -136,8 +136,8 @@ struct ConvTransposeDriver {
 
   // Scatters the results of a phase, [batch * out_channels][rows][columns], to their positions in
   // y.
-  static void Spread(const PackedConv& conv, const Phase& phase, const float* from, float* y,
-                     ThreadPool& pool) {
+  static void Scatter(const PackedConv& conv, const Phase& phase, const float* from, float* y,
+                      ThreadPool& pool) {
     const ConvShape& s = conv.shape_;
     const int64_t rows = phase.row.count, columns = phase.column.count, step = s.stride_width;
     const int64_t planes = s.batch * s.out_channels;
@@ -175,7 +175,7 @@ struct ConvTransposeDriver {
       } else {
         Convolve(phase.conv, x, bias, to, pool);
       }
-      if (!alone) Spread(conv, phase, to, y, pool);
+      if (!alone) Scatter(conv, phase, to, y, pool);
     }
   }
 };

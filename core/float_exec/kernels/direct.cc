@@ -77,13 +77,13 @@ void RunBlock(const DirectConv& conv, Range block, Range panels, std::vector<Par
         tiles.pixel[part.pixels - 1][vectors - 1](call);
       }
     }
-    tiles.turn({.sums = sums.get(),
-                .sums_stride = width,
-                .pixels = block.size(),
-                .channels = channels,
-                .bias = conv.bias == nullptr ? nullptr : conv.bias + channel,
-                .y = conv.y + channel * pixels + block.begin,
-                .y_stride = pixels});
+    tiles.transpose({.sums = sums.get(),
+                     .sums_stride = width,
+                     .pixels = block.size(),
+                     .channels = channels,
+                     .bias = conv.bias == nullptr ? nullptr : conv.bias + channel,
+                     .y = conv.y + channel * pixels + block.begin,
+                     .y_stride = pixels});
   }
 }
 

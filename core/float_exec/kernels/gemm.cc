@@ -40,15 +40,15 @@ void RunTile(const Product& p, TileCall call, Range rows, Range columns, int64_t
     return function(call);
   }
   constexpr int64_t kStride = 16 * kMaxTileVectors;
-  float aside[kMaxTileRows * kStride] = {};
+  float full_tile[kMaxTileRows * kStride] = {};
   for (int64_t r = 0; call.accumulate && r < height; ++r) {
-    std::copy_n(c + r * p.c_stride, width, aside + r * kStride);
+    std::copy_n(c + r * p.c_stride, width, full_tile + r * kStride);
   }
-  call.c = aside;
+  call.c = full_tile;
   call.c_stride = kStride;
   function(call);
   for (int64_t r = 0; r < height; ++r) {
-    std::copy_n(aside + r * kStride, width, c + r * p.c_stride);
+    std::copy_n(full_tile + r * kStride, width, c + r * p.c_stride);
   }
 }
 

@@ -30,7 +30,7 @@ struct Plan {
   std::vector<int64_t> offsets = {};
 
   int64_t phase_size() const { return rows * tiles->lanes; }
-  int64_t spread_size() const { return shape.kernel_width * phases * phase_size(); }
+  int64_t expanded_size() const { return shape.kernel_width * phases * phase_size(); }
 };
 
 bool FitsPairs(const Tiles& tiles, const ConvShape& s) {
@@ -76,7 +76,7 @@ std::vector<NarrowCall::Phase> PhasesOf(const Plan& plan) {
     const int64_t begin = std::min(before, plan.rows);
     const int64_t end = std::clamp(upto, begin, plan.rows);
     phases.push_back({.x = (first + begin * step) * s.in_width,
-                      .spread = phase * plan.phase_size() + begin * plan.tiles->lanes,
+                      .expanded = phase * plan.phase_size() + begin * plan.tiles->lanes,
                       .rows = end - begin});
   }
   return phases;
@@ -114,10 +114,10 @@ void RunNarrow(const Tiles& tiles, const ConvShape& shape, const float* weights,
   const int64_t planes = shape.batch * shape.in_channels, together = plan.pairs ? 2 : 1;
   pool.For((planes + together - 1) / together, 1, [&](int64_t begin, int64_t end) {
     // Rows outside the input stay zero.
-    const Scratch memory(plan.spread_size() + kLine);
+    const Scratch memory(plan.expanded_size() + kLine);
     NarrowCall call = shared;
-    call.spread = AlignedToLine(memory.get());
-    std::fill_n(call.spread, plan.spread_size(), 0.0f);
+    call.expanded = AlignedToLine(memory.get());
+    std::fill_n(call.expanded, plan.expanded_size(), 0.0f);
     call.begin = begin * together;
     call.end = std::min(end * together, planes);
     tiles.narrow(call);

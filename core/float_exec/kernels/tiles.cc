@@ -3,8 +3,8 @@
 // code that it includes has internal linkage.
 //
 // A vector type V provides Reg, kLanes, kRows, kPixels, kSquares, Zero, Load, Store, LoadFirst,
-// StoreFirst, LoadFours, TurnFours, Broadcast, Add, Fma, Even and Odd; with kPicks also Picker,
-// PickerOf, Pick, Halves and StoreHalves.
+// StoreFirst, LoadFours, TransposeFours, Broadcast, Add, Fma, Even and Odd; with kPicks also
+// Picker, PickerOf, Pick, Halves and StoreHalves.
 #include "core/float_exec/kernels/tiles.h"
 
 #include "core/float_exec/kernels/channel_vectors.h"
@@ -95,7 +95,7 @@ void Tile(const TileCall& call) {
 
 // Spreads the planes at `low` and `high` for kColumns columns of the kernel, starting at `first`.
 template <class V, int kColumns>
-inline void SpreadColumns(const NarrowCall& call, const float* low, int low_count,
+inline void ExpandColumns(const NarrowCall& call, const float* low, int low_count,
                           const float* high, int high_count, int64_t first) {
   typename V::Picker pickers[kColumns];
   OCTAVO_UNROLL for (int j = 0; j < kColumns; ++j) {
@@ -104,10 +104,10 @@ inline void SpreadColumns(const NarrowCall& call, const float* low, int low_coun
   // Local copies: the compiler must assume that the stores below change `call`.
   const int64_t x_stride = call.x_stride, column_stride = call.column_stride;
   const NarrowCall::Phase* const end = call.phases + call.phase_count;
-  float* const spread = call.spread + first * column_stride;
+  float* const expanded = call.expanded + first * column_stride;
   for (const NarrowCall::Phase* phase = call.phases; phase != end; ++phase) {
     const float *low_at = low + phase->x, *high_at = high + phase->x;
-    float* to = spread + phase->spread;
+    float* to = expanded + phase->expanded;
     for (int64_t rows = phase->rows; rows > 0; --rows) {
       const typename V::Reg low_row = V::LoadFirst(low_at, low_count);
       const typename V::Reg high_row = V::LoadFirst(high_at, high_count);
@@ -135,7 +135,7 @@ inline void NarrowRows(const NarrowCall& call, const int64_t (&channels)[2], flo
                        int64_t row) {
   typename V::Reg acc[kRows];
   OCTAVO_UNROLL for (int r = 0; r < kRows; ++r) acc[r] = V::Zero();
-  const float* from = call.spread + row * V::kLanes;
+  const float* from = call.expanded + row * V::kLanes;
   const float* first = call.weights + channels[0] * call.taps;
   const float* second = call.weights + channels[1] * call.taps;
   for (int64_t t = 0; t < call.taps; ++t) {
@@ -187,10 +187,10 @@ void Narrow(const NarrowCall& given) {
     const int high_count = two ? low_count : width - low_count;
     int64_t column = 0;
     for (; column + 3 <= call.kernel_width; column += 3) {
-      SpreadColumns<V, 3>(call, low, low_count, high, high_count, column);
+      ExpandColumns<V, 3>(call, low, low_count, high, high_count, column);
     }
     for (; column < call.kernel_width; ++column) {
-      SpreadColumns<V, 1>(call, low, low_count, high, high_count, column);
+      ExpandColumns<V, 1>(call, low, low_count, high, high_count, column);
     }
     const int64_t next = channel + 1 == call.channels ? 0 : channel + 1;
     float* y = call.y + i * y_plane;
@@ -282,7 +282,7 @@ template <class V>
 constexpr Tiles MakeTiles() {
   Tiles tiles;
   tiles.pixels = V::kPixels;
-  tiles.turn = &Turn<V>;
+  tiles.transpose = &Transpose<V>;
   FillPixels<V, V::kPixels>(tiles);
   tiles.rows = V::kRows;
   tiles.lanes = V::kLanes;

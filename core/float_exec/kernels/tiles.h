@@ -41,7 +41,7 @@ using PixelFunction = void (*)(const PixelCall&);
 
 // y[v][p] = sums[p][v] + bias[v] for p < pixels and v < channels.  A null bias adds nothing.  Reads
 // `sums` for whole vectors of pixels and channels.
-struct TurnCall {
+struct TransposeCall {
   const float* sums = nullptr;
   int64_t sums_stride = 0;
   int64_t pixels = 0, channels = 0;
@@ -49,7 +49,7 @@ struct TurnCall {
   float* y = nullptr;
   int64_t y_stride = 0;
 };
-using TurnFunction = void (*)(const TurnCall&);
+using TransposeFunction = void (*)(const TransposeCall&);
 
 // For each of `rows` rows r and for some channels c: y[c][r][i] = bias[c] + chain over t ascending
 // of weights[c][t] * x[r][offsets[t] + i] for i < width.  A null bias adds nothing.  Reads up to
@@ -73,13 +73,13 @@ using RowFunction = void (*)(const RowCall&);
 inline constexpr int kMaxRowChannels = 4;
 
 // A depthwise convolution of planes with rows of at most two vectors, see narrow.h.  First, each
-// row of a plane is spread to one vector per kernel column, at spread + column * column_stride +
-// row * lanes.  Its lane i is the float at columns[column * lanes + i] of the row, or 0 if that
+// row of a plane is expanded to one vector per kernel column, at expanded + column * column_stride
+// + row * lanes.  Its lane i is the float at columns[column * lanes + i] of the row, or 0 if that
 // index is negative.  With `pairs`, two planes share each vector, a half each, and column indices
 // of the second plane start at `lanes`.
 struct NarrowCall {
   struct Phase {  // rows are x_stride apart
-    int64_t x = 0, spread = 0, rows = 0;
+    int64_t x = 0, expanded = 0, rows = 0;
   };
   const float* x = nullptr;
   int64_t x_plane = 0, x_stride = 0, x_width = 0;
@@ -87,8 +87,8 @@ struct NarrowCall {
   int64_t kernel_width = 0, column_stride = 0;
   const Phase* phases = nullptr;
   int64_t phase_count = 0;
-  float* spread = nullptr;
-  // Row r of tap t is the vector at spread + offsets[t] + r * lanes.
+  float* expanded = nullptr;
+  // Row r of tap t is the vector at expanded + offsets[t] + r * lanes.
   const int64_t* offsets = nullptr;
   const float* weights = nullptr;  // [channels][taps]
   int64_t taps = 0, channels = 0;
@@ -142,7 +142,7 @@ struct Tiles {
   TileFunction tile[kMaxTileRows][kMaxTileVectors] = {};   // [rows - 1][vectors - 1]
   int pixels = 0;                                          // of a full call of `pixel`
   PixelFunction pixel[kMaxPixels][kMaxPixelVectors] = {};  // [pixels - 1][vectors - 1]
-  TurnFunction turn = nullptr;
+  TransposeFunction transpose = nullptr;
   TileFunction tile_in_place[kMaxTileRows][kMaxTileVectors] = {};
   RowFunction row[kMaxRowChannels] = {};  // [channels - 1]
   NarrowFunction narrow = nullptr;        // may be null

@@ -31,7 +31,7 @@ struct Vector {
                                 1);
   }
   // Transposes each 4 x 4 block of the four registers.
-  static void TurnFours(Reg (&x)[4]) {
+  static void TransposeFours(Reg (&x)[4]) {
     const auto low = [](Reg a, Reg b) { return _mm256_castps_pd(_mm256_unpacklo_ps(a, b)); };
     const auto high = [](Reg a, Reg b) { return _mm256_castps_pd(_mm256_unpackhi_ps(a, b)); };
     const __m256d a = low(x[0], x[1]), b = low(x[2], x[3]);

@@ -33,7 +33,7 @@ struct Vector {
     return _mm512_insertf32x4(x, _mm_loadu_ps(p + 3 * stride), 3);
   }
   // Transposes each 4 x 4 block of the four registers.
-  static void TurnFours(Reg (&x)[4]) {
+  static void TransposeFours(Reg (&x)[4]) {
     const auto low = [](Reg a, Reg b) { return _mm512_castps_pd(_mm512_unpacklo_ps(a, b)); };
     const auto high = [](Reg a, Reg b) { return _mm512_castps_pd(_mm512_unpackhi_ps(a, b)); };
     const __m512d a = low(x[0], x[1]), b = low(x[2], x[3]);

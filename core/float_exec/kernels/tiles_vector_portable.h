@@ -33,7 +33,7 @@ struct Vector {
     for (int i = 0; i < count; ++i) p[i] = r.x[i];
   }
   static Reg LoadFours(const float* p, int64_t) { return Load(p); }
-  static void TurnFours(Reg (&r)[4]) {
+  static void TransposeFours(Reg (&r)[4]) {
     for (int i = 0; i < kLanes; ++i) {
       for (int j = 0; j < i; ++j) std::swap(r[i].x[j], r[j].x[i]);
     }

@@ -26,10 +26,10 @@ struct TransposeWindow {
           const int64_t p = rest_position % out[d], k = rest_tap % kernel[d];
           rest_position /= out[d];
           rest_tap /= kernel[d];
-          const int64_t spread = p + pads_begin[d] - k * dilations[d];
-          const int64_t at = spread / strides[d];
-          const bool hit = spread >= 0 && at < in[d];
-          between = between || spread % strides[d] != 0;
+          const int64_t position = p + pads_begin[d] - k * dilations[d];
+          const int64_t at = position / strides[d];
+          const bool hit = position >= 0 && at < in[d];
+          between = between || position % strides[d] != 0;
           offset = hit && offset >= 0 ? offset + at * in_strides[d] : -1;
         }
         if (!between) body(position, tap, offset);

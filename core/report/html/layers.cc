@@ -78,7 +78,7 @@ std::string Body(const v1::ValueNumerics& value, int index) {
   html += Term("Cosine", Figure(Optional(value.has_cosine(), value.cosine()), 6));
   html += Term("Largest error", Figure(Optional(value.has_max_abs(), value.max_abs()), 4));
   html += Term("Mean error", Figure(Optional(value.has_mean_abs(), value.mean_abs()), 4));
-  html += Term("Largest error in steps", LargestError(value));
+  html += Term("Largest error in LSB", LargestError(value));
   html += Term("Saturated elements", Saturated(value));
   html += Term("Worst channel", WorstChannel(value));
   return html + "</dl></div>";

@@ -16,8 +16,8 @@ constexpr double kRight = 74;
 constexpr double kTop = 14;
 constexpr double kPlotHeight = 250;
 // Maximum numbers of values; with more, names or dots would overlap.
-constexpr int kMostNames = 40;
-constexpr int kMostDots = 400;
+constexpr int kMaxNames = 40;
+constexpr int kMaxDots = 400;
 
 struct Series {
   FigureOf figure = nullptr;
@@ -153,7 +153,7 @@ std::string WorstMark(const Values& values, const Scale& scale) {
 std::string AxisNames(const Values& values, const Scale& scale) {
   std::string svg;
   const double y = kTop + kPlotHeight;
-  if (values.size() <= kMostNames) {
+  if (values.size() <= kMaxNames) {
     for (int i = 0; i < values.size(); ++i) {
       svg += fmt::format(
           "<text transform=\"translate({:.1f} {:.1f}) rotate(-40)\" text-anchor=\"end\">{}</text>",
@@ -177,7 +177,7 @@ std::string AxisNames(const Values& values, const Scale& scale) {
 std::string SqnrPlot(const Values& values) {
   const Scale scale = FitScale(values);
   if (scale.count == 0) return {};
-  const double height = kTop + kPlotHeight + (values.size() <= kMostNames ? 96 : 44);
+  const double height = kTop + kPlotHeight + (values.size() <= kMaxNames ? 96 : 44);
   std::string svg = fmt::format(
       "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-labelledby=\"sqnr-title sqnr-desc\">\n"
       "<title id=\"sqnr-title\">Signal to quantization noise along the network</title>\n"
@@ -188,7 +188,7 @@ std::string SqnrPlot(const Values& values) {
   svg += Grid(scale);
   svg += Line(values, kAccumulated, scale);
   svg += Line(values, kLocal, scale);
-  if (values.size() <= kMostDots) {
+  if (values.size() <= kMaxDots) {
     svg += Dots(values, kAccumulated, scale);
     svg += Dots(values, kLocal, scale);
   }

@@ -18,7 +18,7 @@ using google::protobuf::Value;
 using nlohmann::json;
 
 // Options are flat except for lists and the shapes of inputs.
-constexpr int kMostOptionDepth = 16;
+constexpr int kMaxOptionDepth = 16;
 
 Failure Wrong(const std::string& path, std::string_view must, const json& value) {
   return Fail(Code::kInvalidArgument, "'{}' of the report must be {}, not {}", path, must,
@@ -124,7 +124,7 @@ class Parser {
   }
 
   static Status ParseOption(const json& item, const std::string& path, int depth, Value& value) {
-    if (depth > kMostOptionDepth) return Wrong(path, "nested less deeply", item);
+    if (depth > kMaxOptionDepth) return Wrong(path, "nested less deeply", item);
     if (item.is_object()) return ParseOptions(item, path, depth, *value.mutable_struct_value());
     if (item.is_array()) {
       google::protobuf::ListValue& list = *value.mutable_list_value();

@@ -10,7 +10,7 @@ namespace octavo::runtime::int8::internal {
 namespace {
 
 constexpr int64_t kChunkBytes = 256 << 10;  // activations that a task keeps in the caches
-constexpr int64_t kMostRows = 12;           // per tile; half as many if it is wide
+constexpr int64_t kMaxRows = 12;            // per tile; half as many if it is wide
 constexpr int64_t kLine = 64;               // bytes of a cache line
 constexpr int64_t kGrainWork = 256 << 10;   // grain size: minimum multiply-adds per task
 
@@ -76,7 +76,7 @@ void RunPanel(const DenseRun& run, const Chunk& chunk, int64_t panel, Scratch& s
   // Spread the prefetch of the next panel over all rows, because outstanding lines delay the
   // panel's own loads.  It covers every line.
   const int64_t rate =
-      std::min(DivideUp(4 * RoundUp(columns, kVector), chunk.rows()), kLine / (kMostRows / 2) + 1);
+      std::min(DivideUp(4 * RoundUp(columns, kVector), chunk.rows()), kLine / (kMaxRows / 2) + 1);
   const int64_t first = chunk.begin * run.out_stride + group * w.n + column;
   scratch.SetOffsets(run.offsets, group * run.group_stride, w.k_blocks);
   if (!w.weight_zeros.empty()) {
@@ -316,8 +316,8 @@ void RunDense(const DenseRun& run, ThreadPool& pool) {
   const int64_t cached = std::max<int64_t>(1, kChunkBytes / std::max<int64_t>(1, run.row_bytes));
   const int64_t fewest = DivideUp(run.rows, cached);
   const int64_t chunk =
-      RoundUp(DivideUp(run.rows, std::max(fewest, std::min(wanted, DivideUp(run.rows, kMostRows)))),
-              kMostRows);
+      RoundUp(DivideUp(run.rows, std::max(fewest, std::min(wanted, DivideUp(run.rows, kMaxRows)))),
+              kMaxRows);
   const int64_t chunks = DivideUp(run.rows, chunk);
   const int64_t panel_cuts = std::clamp<int64_t>(wanted / chunks, 1, panels);
   const int64_t panels_each = DivideUp(panels, panel_cuts);

@@ -81,7 +81,7 @@ void TransposePart(const uint8_t* from, int64_t from_stride, int64_t readable, u
   if (rows * columns < 2 * kSide) {
     return TransposeAny(from, from_stride, to, to_stride, rows, columns);
   }
-  uint8_t whole[kSide * kSide], turned[kSide * kSide];
+  uint8_t whole[kSide * kSide], transposed[kSide * kSide];
   const bool in_place = rows == kSide && (kSide - 1) * from_stride + kSide <= readable;
   for (int64_t r = 0; !in_place && r < rows; ++r) {
     const bool uses_fma = r * from_stride + kSide > readable;
@@ -91,14 +91,14 @@ void TransposePart(const uint8_t* from, int64_t from_stride, int64_t readable, u
   const uint8_t* source = in_place ? from : whole;
   if (rows == kSide) {
     // Columns become rows of the result; only the first `columns` rows are needed.
-    TransposeSquare(source, in_place ? from_stride : kSide, turned, kSide);
+    TransposeSquare(source, in_place ? from_stride : kSide, transposed, kSide);
     for (int64_t c = 0; c < columns; ++c)
-      std::memcpy(to + c * to_stride, turned + c * kSide, kSide);
+      std::memcpy(to + c * to_stride, transposed + c * kSide, kSide);
     return;
   }
-  TransposeSquare(source, kSide, turned, kSide);
+  TransposeSquare(source, kSide, transposed, kSide);
   for (int64_t c = 0; c < columns; ++c) {
-    std::memcpy(to + c * to_stride, turned + c * kSide, static_cast<size_t>(rows));
+    std::memcpy(to + c * to_stride, transposed + c * kSide, static_cast<size_t>(rows));
   }
 }
 

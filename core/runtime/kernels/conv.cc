@@ -73,7 +73,7 @@ std::optional<ConvAxes> TransposedAxesOf(const NodeView& view) {
 }
 
 bool IsDefined(const std::optional<ConvAxes>& sizes) {
-  return sizes && sizes->axes.size() <= kMostConvAxes;
+  return sizes && sizes->axes.size() <= kMaxConvAxes;
 }
 
 bool MatchConv(const NodeView& view) {

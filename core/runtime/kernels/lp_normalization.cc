@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kOps[] = {"LpNormalization"};
 // Adjacent strided rows that are transposed to dense rows, and back.
-constexpr int64_t kTurned = 64;
+constexpr int64_t kTransposed = 64;
 
 struct NormState {
   int64_t count = 1, stride = 1;  // of a row
@@ -40,12 +40,12 @@ struct NormState {
 
   // Computes rows [begin, end) of strided elements, in blocks of adjacent rows.
   void RunStrided(const uint8_t* x, int64_t begin, int64_t end, double* kept, uint8_t* y) const {
-    std::vector<uint8_t> turned(2 * kTurned * count);
-    uint8_t* const dense = turned.data();
-    uint8_t* const results = dense + kTurned * count;
+    std::vector<uint8_t> transposed(2 * kTransposed * count);
+    uint8_t* const dense = transposed.data();
+    uint8_t* const results = dense + kTransposed * count;
     while (begin < end) {
       const int64_t inner = begin % stride;
-      const int64_t block = std::min({kTurned, end - begin, stride - inner});
+      const int64_t block = std::min({kTransposed, end - begin, stride - inner});
       const int64_t first = begin / stride * stride * count + inner;
       for (int64_t i = 0; i < count; ++i) {
         const uint8_t* line = x + first + i * stride;

@@ -15,7 +15,7 @@ constexpr std::string_view kAveragePoolOps[] = {"AveragePool"};
 constexpr std::string_view kGlobalAveragePoolOps[] = {"GlobalAveragePool"};
 
 // A sum of up to this many 8-bit values and its offset fit int32 and convert to float exactly.
-constexpr int64_t kMostTaps = 1 << 22;
+constexpr int64_t kMaxTaps = 1 << 22;
 
 bool IsImage(const NodeView& view) {
   const size_t rank = view.in(0).shape.size();
@@ -28,12 +28,12 @@ bool MatchMaxPool(const NodeView& view) {
 }
 
 bool MatchAveragePool(const NodeView& view) {
-  return IsImage(view) && ir::NumElements(view.node.attributes.Ints("kernel_shape")) < kMostTaps;
+  return IsImage(view) && ir::NumElements(view.node.attributes.Ints("kernel_shape")) < kMaxTaps;
 }
 
 bool MatchGlobal(const NodeView& view) {
   return IsImage(view) && view.in(0).elements() > 0 &&
-         view.in(0).elements() / view.in(0).shape[0] / view.in(0).shape[1] < kMostTaps;
+         view.in(0).elements() / view.in(0).shape[0] / view.in(0).shape[1] < kMaxTaps;
 }
 
 // Both operands as [batch, height, width, channels].

@@ -18,7 +18,7 @@ constexpr std::string_view kResizeOps[] = {"Resize"};
 constexpr std::string_view kPadOps[] = {"Pad"};
 constexpr int64_t kFill = -1;
 // Indices are int32.
-constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr int64_t kMaxElements = int64_t{1} << 24;
 
 // y[to, to + count) = x[from, from + count), or padding.
 struct Run {
@@ -96,7 +96,7 @@ bool MatchRuns(const NodeView& view) {
   for (size_t i = 1; i < view.node.inputs.size(); ++i) {
     if (view.Has(i) && view.constant(i) == nullptr) return false;
   }
-  return view.in(0).elements() < kMostElements && view.out().elements() < kMostElements &&
+  return view.in(0).elements() < kMaxElements && view.out().elements() < kMaxElements &&
          view.out().elements() > 0;
 }
 

@@ -25,8 +25,8 @@ std::optional<FusedAdd> FusableAdd(const NodeView& view) {
   const ir::ValueId addend = add.input(1 - use.input);
   const ir::Type &a = view.out(), &b = view.graph.type(addend), &y = view.graph.type(add.result());
   const bool is_row = a.shape != b.shape && IsRowOf(b.shape, a.shape);
-  const bool alike = a.shape == y.shape && (a.shape == b.shape || is_row);
-  if (!alike || !IsPlain8(a) || !IsPlain8(b) || !IsPlain8(y)) return std::nullopt;
+  const bool fits = a.shape == y.shape && (a.shape == b.shape || is_row);
+  if (!fits || !IsPlain8(a) || !IsPlain8(b) || !IsPlain8(y)) return std::nullopt;
   const int8::ResidualAdd residual{.addend = ActivationOf(b),
                                    .own_scale = a.quant->scale(),
                                    .scale = b.quant->scale(),

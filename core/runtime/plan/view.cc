@@ -14,7 +14,7 @@ namespace {
 using ir::Tensor;
 
 // A plan keeps an index per element of a view while it is built.
-constexpr int64_t kMostElements = int64_t{1} << 21;
+constexpr int64_t kMaxElements = int64_t{1} << 21;
 
 // Extents and strides, outermost first, that generate the places; nullopt if there are none.  Every
 // extent is as large as possible, beginning with the innermost.
@@ -55,7 +55,7 @@ bool IsLazyView(const NodeView& view) {
     if (view.Has(i) && view.constant(i) == nullptr) return false;
   }
   const auto is_moderate = [](const ir::Type& type) {
-    return ir::SizeOf(type.dtype) == 1 && type.elements() > 0 && type.elements() <= kMostElements;
+    return ir::SizeOf(type.dtype) == 1 && type.elements() > 0 && type.elements() <= kMaxElements;
   };
   bool moderate = is_moderate(view.in(0));
   for (size_t i = 0; i < node.results.size(); ++i) {
@@ -107,12 +107,12 @@ int64_t ViewCopy::Cost() const {
 }
 
 // Whether the innermost two extents transpose a matrix.
-bool ViewCopy::IsTurn() const {
+bool ViewCopy::IsTranspose() const {
   const size_t rank = copy_.extents.size();
   return rank >= 2 && copy_.from_strides[rank - 2] == 1 && copy_.to_strides[rank - 1] == 1;
 }
 
-void ViewCopy::Turn(const uint8_t* from, uint8_t* to, ThreadPool& pool) const {
+void ViewCopy::Transpose(const uint8_t* from, uint8_t* to, ThreadPool& pool) const {
   const auto outer = static_cast<int64_t>(copy_.extents.size()) - 2;
   const int64_t rows = copy_.extents[outer + 1], columns = copy_.extents[outer];
   const int64_t count = ir::NumElements(copy_.extents) / (rows * columns);
@@ -130,9 +130,9 @@ void ViewCopy::Turn(const uint8_t* from, uint8_t* to, ThreadPool& pool) const {
 }
 
 void ViewCopy::Run(const std::byte* from, std::byte* to, ThreadPool& pool) const {
-  if (IsTurn()) {
-    return Turn(reinterpret_cast<const uint8_t*>(from) + first_, reinterpret_cast<uint8_t*>(to),
-                pool);
+  if (IsTranspose()) {
+    return Transpose(reinterpret_cast<const uint8_t*>(from) + first_,
+                     reinterpret_cast<uint8_t*>(to), pool);
   }
   if (places_.empty()) return ops::Copy(copy_, 1, from + first_, to, &pool);
   pool.For(std::ssize(places_), kRowGrain, [&](int64_t begin, int64_t end) {

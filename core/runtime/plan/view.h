@@ -32,8 +32,8 @@ class ViewCopy {
   int64_t Cost() const;
 
  private:
-  bool IsTurn() const;
-  void Turn(const uint8_t* from, uint8_t* to, ThreadPool& pool) const;
+  bool IsTranspose() const;
+  void Transpose(const uint8_t* from, uint8_t* to, ThreadPool& pool) const;
 
   ops::StridedCopy copy_ = {};
   int64_t first_ = 0;                 // index of the first element

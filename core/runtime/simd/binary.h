@@ -46,7 +46,7 @@ struct Lanes32 : ByteVector {
   static Words Flip(Words x, uint8_t flip) {
     return _mm512_xor_si512(x, _mm512_set1_epi8(static_cast<char>(flip)));
   }
-  static Floats Spread(float x) { return _mm512_set1_ps(x); }
+  static Floats Broadcast(float x) { return _mm512_set1_ps(x); }
   // 2^23 + byte kByte of each lane, as a float.
   template <int kByte>
   static Floats Biased(Words x) {
@@ -75,7 +75,7 @@ struct Lanes32 : ByteVector {
   static Words Flip(Words x, uint8_t flip) {
     return _mm256_xor_si256(x, _mm256_set1_epi8(static_cast<char>(flip)));
   }
-  static Floats Spread(float x) { return _mm256_set1_ps(x); }
+  static Floats Broadcast(float x) { return _mm256_set1_ps(x); }
   template <int kByte>
   static Floats Biased(Words x) {
     const Words byte = _mm256_and_si256(_mm256_srli_epi32(x, 8 * kByte), _mm256_set1_epi32(0xff));
@@ -101,8 +101,8 @@ struct Operand {
   uint8_t flip;
 
   explicit Operand(const Quant& quant)
-      : zero(Lanes32::Spread(0x1p23f + static_cast<float>(quant.zero_point))),
-        scale(Lanes32::Spread(quant.scale)),
+      : zero(Lanes32::Broadcast(0x1p23f + static_cast<float>(quant.zero_point))),
+        scale(Lanes32::Broadcast(quant.scale)),
         flip(quant.flip) {}
   Lanes32::Words Load(const uint8_t* p) const { return Lanes32::Flip(Lanes32::Load(p), flip); }
   template <int kByte>
@@ -121,8 +121,8 @@ struct Vectors {
   explicit Vectors(const BinaryCall& call)
       : a(call.a_quant),
         b(call.b_quant),
-        scale(Lanes32::Spread(call.y_quant.scale)),
-        high(Lanes32::Spread(static_cast<float>(255 - call.y_quant.zero_point))),
+        scale(Lanes32::Broadcast(call.y_quant.scale)),
+        high(Lanes32::Broadcast(static_cast<float>(255 - call.y_quant.zero_point))),
         zero(call.y_quant.zero_point),
         flip(call.y_quant.flip) {}
 

@@ -11,7 +11,7 @@ namespace {
 #if defined(__AVX512BW__)
 struct Bytes : ByteVector {
   using Choice = __mmask64;
-  static Vector Spread(const uint8_t* p) {
+  static Vector Broadcast(const uint8_t* p) {
     return _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
   static Vector LowHalf(Vector x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
@@ -27,7 +27,7 @@ struct Bytes : ByteVector {
 #elif defined(__AVX2__)
 struct Bytes : ByteVector {
   using Choice = __m256i;
-  static Vector Spread(const uint8_t* p) {
+  static Vector Broadcast(const uint8_t* p) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
   static Vector LowHalf(Vector x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
@@ -59,7 +59,7 @@ inline Bytes::Vector Quarter(const Bytes::Vector* tables, Bytes::Vector low, con
 // Looks up whole vectors only.  Returns the number of bytes done.
 inline int64_t LookUpVectors(const uint8_t* x, int64_t count, const uint8_t* table, uint8_t* y) {
   Bytes::Vector tables[16];
-  for (int i = 0; i < 16; ++i) tables[i] = Bytes::Spread(table + 16 * i);
+  for (int i = 0; i < 16; ++i) tables[i] = Bytes::Broadcast(table + 16 * i);
   int64_t at = 0;
   for (; at + Bytes::kCount <= count; at += Bytes::kCount) {
     const Bytes::Vector values = Bytes::Load(x + at), low = Bytes::LowHalf(values);

@@ -65,7 +65,7 @@ RowPlan PlanRows(const NodeView& view) {
   const ir::Shape b_steps = StepsOf(layout, view.in(1).shape, result);
   const size_t outer = JoinInner(extents, a_steps, b_steps, plan);
   for (size_t axis = 0; axis < outer; ++axis) {
-    const auto spread = [&](std::vector<int64_t>& offsets, int64_t step) {
+    const auto expand = [&](std::vector<int64_t>& offsets, int64_t step) {
       std::vector<int64_t> more;
       more.reserve(offsets.size() * extents[axis]);
       for (const int64_t offset : offsets) {
@@ -73,8 +73,8 @@ RowPlan PlanRows(const NodeView& view) {
       }
       offsets = std::move(more);
     };
-    spread(plan.a_offsets, a_steps[axis]);
-    spread(plan.b_offsets, b_steps[axis]);
+    expand(plan.a_offsets, a_steps[axis]);
+    expand(plan.b_offsets, b_steps[axis]);
   }
   return plan;
 }

@@ -38,9 +38,9 @@ std::vector<AxisPlan> TransposedAxis(const ConvAxis& s, int64_t out) {
     AxisPlan plan{
         .first = first, .step = s.stride, .count = (out - first + s.stride - 1) / s.stride};
     for (int64_t k = 0; k < s.kernel; ++k) {
-      const int64_t spread = first + s.before - k * s.dilation;
-      if (spread % s.stride != 0) continue;
-      plan.shifts.push_back(spread / s.stride);
+      const int64_t position = first + s.before - k * s.dilation;
+      if (position % s.stride != 0) continue;
+      plan.shifts.push_back(position / s.stride);
       plan.taps.push_back(k);
     }
     plans.push_back(std::move(plan));
@@ -77,7 +77,7 @@ Extent ExtentOf(const std::vector<AxisPlan>& plans, int64_t in) {
 }
 
 // Depth, height and width; with fewer axes the first ones are trivial.
-using Plans = std::array<std::vector<AxisPlan>, kMostConvAxes>;
+using Plans = std::array<std::vector<AxisPlan>, kMaxConvAxes>;
 
 struct Definition {
   ConvAxes sizes = {};  // three axes
@@ -205,12 +205,12 @@ using PlanAxis = std::vector<AxisPlan> (*)(const ConvAxis&, int64_t out);
 
 Definition Begin(const NodeView& view, const ConvAxes& sizes, PlanAxis plan) {
   Definition definition{.sizes = sizes};
-  definition.sizes.axes.assign(kMostConvAxes - sizes.axes.size(), ConvAxis{});
+  definition.sizes.axes.assign(kMaxConvAxes - sizes.axes.size(), ConvAxis{});
   definition.sizes.axes.insert(definition.sizes.axes.end(), sizes.axes.begin(), sizes.axes.end());
   const ir::Shape& y = view.out().shape;
-  definition.out.assign(kMostConvAxes - sizes.axes.size(), 1);
+  definition.out.assign(kMaxConvAxes - sizes.axes.size(), 1);
   definition.out.insert(definition.out.end(), y.begin() + 2, y.end());
-  for (size_t i = 0; i < kMostConvAxes; ++i) {
+  for (size_t i = 0; i < kMaxConvAxes; ++i) {
     definition.plans[i] = plan(definition.sizes.axes[i], definition.out[i]);
   }
   return definition;

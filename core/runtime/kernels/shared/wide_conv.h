@@ -8,7 +8,7 @@
 
 namespace octavo::runtime {
 
-inline constexpr size_t kMostConvAxes = 3;
+inline constexpr size_t kMaxConvAxes = 3;
 
 Prepared DefineConv(const NodeView& view, const float_exec::ConvAxes& sizes, double operations);
 Prepared DefineConvTranspose(const NodeView& view, const float_exec::ConvAxes& sizes,
