@@ -160,7 +160,7 @@ Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request&
                                const StopToken& stop, const job::Observer& observer) {
   const auto stub = v1::Optimizer::NewStub(Connect(options.address));
   const Submission submission = Pack(request);
-  auto pause = options.first_pause;
+  auto pause = options.initial_backoff;
   for (int attempt = 1;; ++attempt) {
     OCTAVO_CHECK(stop.Check());
     auto outcome = RunOnce(*stub, options, submission, stop, observer);
@@ -172,9 +172,8 @@ Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request&
       }
       return Forward(std::move(failure.error));
     }
-    const auto wait =
-        Jittered(std::min(failure.retry_after.value_or(pause), options.longest_pause));
-    pause = std::min(pause * 2, options.longest_pause);
+    const auto wait = Jittered(std::min(failure.retry_after.value_or(pause), options.max_backoff));
+    pause = std::min(pause * 2, options.max_backoff);
     if (options.deadline && std::chrono::system_clock::now() + wait >= *options.deadline) {
       return Forward(std::move(failure.error));
     }

@@ -15,9 +15,9 @@ namespace octavo::client {
 struct RemoteOptions {
   std::string address = {};  // HOST:PORT
   int attempts = 6;
-  // The pause doubles after each attempt; the service's RetryInfo takes precedence.
-  std::chrono::milliseconds first_pause = std::chrono::milliseconds(200);
-  std::chrono::milliseconds longest_pause = std::chrono::seconds(10);
+  // The backoff doubles after each attempt; the service's RetryInfo takes precedence.
+  std::chrono::milliseconds initial_backoff = std::chrono::milliseconds(200);
+  std::chrono::milliseconds max_backoff = std::chrono::seconds(10);
   std::optional<std::chrono::system_clock::time_point> deadline = {};
 };
 

@@ -36,21 +36,21 @@ Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& by_ru
                              const ModelInput& baseline, const ModelInput& input,
                              const StopToken& stop, const Observer& observer) {
   OCTAVO_TRY(const Options options, OptionsOf(by_rule, input));
-  OCTAVO_TRY(const Loaded given, LoadFor(input, input, options, LoadRequest::Use::kShapes));
-  OCTAVO_TRY(Loaded real, LoadFor(baseline, input, options, LoadRequest::Use::kRun));
+  OCTAVO_TRY(const Loaded quantized, LoadFor(input, input, options, LoadRequest::Use::kShapes));
+  OCTAVO_TRY(Loaded float_model, LoadFor(baseline, input, options, LoadRequest::Use::kRun));
   ThreadPool pool(input.threads);
-  OCTAVO_CHECK(PrepareFloat(real.model.graph, pool, stop));
+  OCTAVO_CHECK(PrepareFloat(float_model.model.graph, pool, stop));
 
   ModelInput model = by_rule.from ? *by_rule.from : baseline;
   model.samples = input.samples;
-  RuleEffects effects(real.samples.batches, pool, stop);
+  RuleEffects effects(float_model.samples.batches, pool, stop);
   int64_t runs = 0;
   const auto visit = [&](const Replayed& replayed, const RuleRun& run,
                          const Graph& graph) -> Status {
     if (runs == 0) {
       // Without `from`, compare with the baseline of the job's report: the graph before
       // quantization.
-      const Graph& compared = by_rule.from ? real.model.graph : replayed.float_graph;
+      const Graph& compared = by_rule.from ? float_model.model.graph : replayed.float_graph;
       OCTAVO_CHECK(effects.Begin(compared, graph, replayed.settings.target.numerics));
     } else {
       OCTAVO_CHECK(effects.Add(run, graph, by_rule.granularity));
@@ -69,7 +69,7 @@ Result<RuleReport> AddByRule(const std::string& report_json, const ByRule& by_ru
                                  .target = by_rule.target,
                                  .granularity = by_rule.granularity};
   OCTAVO_CHECK(Replay(request, pool, stop, visit));
-  OCTAVO_CHECK(effects.CheckSame(given.model.graph));
+  OCTAVO_CHECK(effects.CheckSame(quantized.model.graph));
   ordered_json report = ordered_json::parse(report_json);
   ordered_json& rows = report["by_rule"] = ordered_json::array();
   for (const v1::RuleRun& row : effects.rows()) rows.push_back(report::ToJson(row));

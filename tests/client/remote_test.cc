@@ -130,8 +130,9 @@ TEST(Remote, AnOverloadedServiceIsAskedAgainUntilItHasRoom) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::kResourceExhausted);
   EXPECT_EQ(refused.error().reason, "OVERLOADED");
+  const int rejections = server.probe.rejections(server::RejectReason::kQueueFull);
   std::thread opener([&] {
-    std::this_thread::sleep_for(milliseconds(100));
+    EXPECT_TRUE(server.probe.WaitForRejections(server::RejectReason::kQueueFull, rejections + 1));
     server.runner.Open();
   });
   const auto served = RemoteRun({.address = server.grpc->address(), .attempts = 20},
@@ -143,7 +144,7 @@ TEST(Remote, AnOverloadedServiceIsAskedAgainUntilItHasRoom) {
 
 TEST(Remote, AnAddressWithoutAServiceIsUnavailableAndNamed) {
   const auto outcome =
-      RemoteRun({.address = "127.0.0.1:1", .attempts = 2, .first_pause = milliseconds(1)},
+      RemoteRun({.address = "127.0.0.1:1", .attempts = 2, .initial_backoff = milliseconds(1)},
                 RequestFor("model"), {}, kSilent);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kUnavailable);
