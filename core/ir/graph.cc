@@ -10,11 +10,11 @@ namespace octavo::ir {
 // ---------------------------------------------------------------- queries
 
 std::vector<NodeId> Graph::Readers(ValueId id) const {
-  std::vector<NodeId> readers;
-  for (const Use& use : value(id).uses) readers.push_back(use.node);
-  std::sort(readers.begin(), readers.end());
-  readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
-  return readers;
+  std::vector<NodeId> consumers;
+  for (const Use& use : value(id).uses) consumers.push_back(use.node);
+  std::sort(consumers.begin(), consumers.end());
+  consumers.erase(std::unique(consumers.begin(), consumers.end()), consumers.end());
+  return consumers;
 }
 
 ValueId Graph::Find(std::string_view name) const { return {values_by_name_.Find(name, values_)}; }
@@ -176,9 +176,9 @@ NodeId Graph::DefineAsNode(ValueId constant, Definition definition) {
   NodeId before;
   const std::vector<Use>& uses = value(constant).uses;
   if (!uses.empty()) {
-    std::set<NodeId> readers;
-    for (const Use& use : uses) readers.insert(use.node);
-    before = FirstOf(readers);
+    std::set<NodeId> consumers;
+    for (const Use& use : uses) consumers.insert(use.node);
+    before = FirstOf(consumers);
   }
   if (definition.name.empty()) definition.name = UniqueNodeName(name(constant));
   const NodeId id = Create(std::move(definition));
@@ -215,13 +215,13 @@ ValueId Graph::Interpose(ValueId id, std::string inner_name, Type inner_type,
 
 void Graph::Absorb(ValueId inner, ValueId outer) {
   const NodeId producer = value(inner).producer;
-  const NodeId reader = value(outer).producer;
-  assert(producer && reader && node(reader).results.size() == 1);
-  DropInputs(reader);
+  const NodeId consumer = value(outer).producer;
+  assert(producer && consumer && node(consumer).results.size() == 1);
+  DropInputs(consumer);
   assert(CountUses(inner) == 0);
-  Unlink(reader);
-  Edit(reader).erased = true;
-  Edit(reader).results.clear();
+  Unlink(consumer);
+  Edit(consumer).erased = true;
+  Edit(consumer).results.clear();
   --node_count_;
   const int result = value(inner).result;
   Edit(producer).results[result] = outer;

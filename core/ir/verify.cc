@@ -54,7 +54,7 @@ Status CheckLinks(const Graph& graph, NodeId id, const std::vector<bool>& define
     if (value.erased)
       return Broken("G1", node, "input {} is '{}', which was erased", i, value.name);
     if (!uses.List(input, {id, static_cast<int>(i)})) {
-      return Broken("G1", node, "'{}' does not list it as a reader", value.name);
+      return Broken("G1", node, "'{}' does not list it as a consumer", value.name);
     }
     if (!defined[input.index]) {
       return Broken("G2", node, "reads '{}' before it is computed", value.name);

@@ -20,7 +20,7 @@ Execution::State::~State() {
     const Slot::Kind kind = program.slots[i].kind;
     if (kind == Slot::Kind::kInput || kind == Slot::Kind::kOutput) workspace->slots[i] = Tensor();
   }
-  workspaces.GiveBack(std::move(workspace));
+  workspaces.Return(std::move(workspace));
 }
 
 Status Execution::State::Bind(const std::vector<Tensor>& inputs) {

@@ -56,7 +56,7 @@ std::unique_ptr<Workspace> Workspaces::Take(const Program& program) {
   return std::make_unique<Workspace>(program);
 }
 
-void Workspaces::GiveBack(std::unique_ptr<Workspace> workspace) {
+void Workspaces::Return(std::unique_ptr<Workspace> workspace) {
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(workspace));
 }

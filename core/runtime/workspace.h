@@ -26,7 +26,7 @@ struct Workspace {
 class Workspaces {
  public:
   std::unique_ptr<Workspace> Take(const Program& program);
-  void GiveBack(std::unique_ptr<Workspace> workspace);
+  void Return(std::unique_ptr<Workspace> workspace);
 
  private:
   std::mutex mutex_;

@@ -27,8 +27,8 @@ struct Mapping {
   ~Mapping() { munmap(address, size); }
 };
 
-Failure StorageError(std::string_view doing) {
-  return Fail(Code::kResourceExhausted, "cannot {} an upload: {}", doing, std::strerror(errno))
+Failure StorageError(std::string_view action) {
+  return Fail(Code::kResourceExhausted, "cannot {} an upload: {}", action, std::strerror(errno))
       .Reason("STORAGE");
 }
 

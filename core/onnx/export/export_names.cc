@@ -17,8 +17,8 @@ ExportNames::ExportNames(const ir::Graph& graph)
   for (const ir::NodeId id : graph.nodes()) taken_nodes_.insert(graph.node(id).name);
 }
 
-// Inner readers of a Dequantize read the DequantizeLinear that its operand has, under the operand's
-// name.
+// Inner consumers of a Dequantize read the DequantizeLinear that its operand has, under the
+// operand's name.
 bool ExportNames::IsUnwritten(const ir::Value& value) const {
   return value.producer && graph_.node(value.producer).op == dequantize_ && value.output_uses == 0;
 }

@@ -17,7 +17,7 @@ using ir::Node;
 using ir::ValueId;
 using numerics::Mode;
 
-bool OtherResultsUnread(const Graph& graph, const Node& node) {
+bool OtherResultsUnused(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.results.size(); ++i) {
     if (graph.CountUses(node.results[i]) > 0) return false;
   }
@@ -102,7 +102,7 @@ ir::DType ExpressedDType(const ir::Type& type) {
 
 ValueId RealIdentityOperand(const Graph& graph, const Node& node, const Mode& mode) {
   const ValueId operand = IdentityOf(graph, node, mode);
-  if (!operand || !OtherResultsUnread(graph, node)) return {};
+  if (!operand || !OtherResultsUnused(graph, node)) return {};
   const ir::Type &from = graph.type(operand), &to = graph.type(node.result());
   return ExpressedDType(from) == ExpressedDType(to) && from.shape == to.shape ? operand : ValueId{};
 }

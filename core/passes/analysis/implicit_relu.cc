@@ -16,7 +16,7 @@ using ir::ValueId;
 
 constexpr Side kSides[] = {Side::kBelowZero, Side::kAboveZero};
 // The maximum number of data movement ops to look through.
-constexpr int kMostSteps = 8;
+constexpr int kMaxSteps = 8;
 
 bool RangeEndsAtZero(const ir::Range& range, Side side) {
   return side == Side::kBelowZero ? range.min >= 0 : range.max <= 0;
@@ -67,7 +67,7 @@ bool HoldsValues(const Type& type, Side side, const numerics::Mode& mode) {
 }
 
 bool ProducesNone(const Graph& graph, const target::Target& target, ValueId value, Side side) {
-  return ProducesNoneWithin(graph, target, value, side, kMostSteps);
+  return ProducesNoneWithin(graph, target, value, side, kMaxSteps);
 }
 
 std::string WhyReluStays(const Type& omitted, std::initializer_list<const Type*> kept,

@@ -24,9 +24,9 @@ using ir::ValueId;
 using Elements = std::vector<float>;
 
 // Values that one search visits; more count as a consumer whose order cannot be proved.
-constexpr size_t kMostVisited = 256;
+constexpr size_t kMaxVisited = 256;
 // Elements of a constant that a proof compares with.
-constexpr int64_t kMostElements = 1 << 20;
+constexpr int64_t kMaxElements = 1 << 20;
 
 bool MovesOne(const Node& node) {
   return node.op->moves_data != Movement::kNone && node.op->moves_data != Movement::kFill &&
@@ -63,7 +63,7 @@ OrderUses OrderUsesOf(const Graph& graph, ValueId first) {
   while (!open.empty()) {
     const ValueId id = open.back();
     open.pop_back();
-    if (found.kept.size() > kMostVisited) {
+    if (found.kept.size() > kMaxVisited) {
       found.complete = false;
       return found;
     }
@@ -99,7 +99,7 @@ std::optional<Elements> PossibleElements(const Graph& graph, ValueId value,
   } else {
     if (!graph.IsConstant(source) || type.dtype != ir::DType::kF32) return std::nullopt;
     const ir::Tensor& tensor = graph.value(source).constant->tensor;
-    if (tensor.size() > kMostElements) return std::nullopt;
+    if (tensor.size() > kMaxElements) return std::nullopt;
     elements.assign(tensor.values<float>().begin(), tensor.values<float>().end());
     // Comparisons with a NaN do not depend on the other operand.
     std::erase_if(elements, [](float x) { return x != x; });
@@ -210,7 +210,7 @@ std::string WhyOrderChanges(const Graph& graph, ValueId value) {
   if (!found.uses.empty()) return Reason(graph.node(found.uses.front().node));
   if (found.complete) return {};
   return fmt::format("more than {} values have elements of '{}', and one may depend on their order",
-                     kMostVisited, graph.name(value));
+                     kMaxVisited, graph.name(value));
 }
 
 std::string WhyOrderChanges(const Graph& graph, const numerics::Mode& mode, const Use& use,

@@ -57,8 +57,8 @@ NodeId FuseClamp(Graph& graph, NodeId id, Context& context) {
   if (!ClampIsIdentity(graph, node, out, *context.settings().target.numerics)) return {};
   const bool same = in.SameQuantization(out);
   const NodeId producer = graph.value(x).producer;
-  const bool sole_reader = graph.CountUses(x) == 1;
-  if (graph.IsOutput(y) && !(producer && sole_reader)) {
+  const bool sole_consumer = graph.CountUses(x) == 1;
+  if (graph.IsOutput(y) && !(producer && sole_consumer)) {
     context.Keep(
         node.name,
         fmt::format("its result is graph output '{}', and '{}' {}", graph.name(y), graph.name(x),
@@ -66,7 +66,7 @@ NodeId FuseClamp(Graph& graph, NodeId id, Context& context) {
     return {};
   }
   if (!same) {
-    if (!producer || !sole_reader ||
+    if (!producer || !sole_consumer ||
         graph.node(producer).op->rescale.at_output != ir::RescaleRule::AtOutput::kFold) {
       return {};
     }
@@ -95,7 +95,7 @@ NodeId FuseClamp(Graph& graph, NodeId id, Context& context) {
     context.Applied(kRemoveIdentity, node.name, {graph.name(x), graph.name(y)});
   }
   if (producer) graph.AddOrigin(producer, node.origin);
-  if (producer && sole_reader) {
+  if (producer && sole_consumer) {
     // Keeps the name of the clamped value, because the producer now computes its elements.
     graph.Absorb(x, y);
     return producer;

@@ -40,7 +40,7 @@ constexpr Rule kIncreaseWeightScale = {
 constexpr Rule kRules[] = {kQuantizeBias, kIncreaseWeightScale};
 
 // With 32 bits, leaves one bit free for the sum of products that is added to the bias.
-double MostCode(int bits) { return bits == 32 ? 0x1p30 : std::ldexp(1.0, bits - 1) - 1; }
+double MaxStored(int bits) { return bits == 32 ? 0x1p30 : std::ldexp(1.0, bits - 1) - 1; }
 
 // The weight type with which every bias element fits, and the channels whose scales it increases.
 struct Room {
@@ -54,7 +54,7 @@ Room RoomFor(const Graph& graph, const ir::ProductOperands& operands,
   const double step = graph.type(operands.data).quant->scale();
   const ir::Quant& given = *graph.type(operands.weight).quant;
   Room room{.weight = graph.type(operands.weight)};
-  const double most_code = MostCode(target.bias_bits);
+  const double most_code = MaxStored(target.bias_bits);
   const std::span<const float> bias = graph.value(operands.bias).constant->tensor.values<float>();
   for (size_t i = 0; i < bias.size(); ++i) {
     const size_t channel = ir::ChannelOf(given, static_cast<int64_t>(i));

@@ -214,9 +214,9 @@ bool GemmTransA(Graph& graph, NodeId id, Context& context) {
   std::swap(type.shape[0], type.shape[1]);
   context.Applied(kDecomposeGemmTransA, node.name);
   const std::string name = graph.name(node.result()) + ".transposed";
-  const ValueId turned =
+  const ValueId transposed =
       Insert(graph, id, name, "Transpose", {a}, type, {{"perm", std::vector<int64_t>{1, 0}}});
-  graph.SetInput(id, 0, turned);
+  graph.SetInput(id, 0, transposed);
   ir::AttrMap attributes = graph.node(id).attributes;
   attributes.Erase("transA");
   graph.Redefine(id, Op("Gemm"), graph.node(id).inputs, std::move(attributes));
@@ -254,15 +254,15 @@ bool GemmFactors(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-Tensor Turned(const Tensor& matrix) {
+Tensor Transposed(const Tensor& matrix) {
   const int64_t rows = matrix.shape()[0], columns = matrix.shape()[1];
-  Tensor turned(matrix.dtype(), {columns, rows});
+  Tensor transposed(matrix.dtype(), {columns, rows});
   const auto from = matrix.values<float>();
-  const auto to = turned.mutable_values<float>();
+  const auto to = transposed.mutable_values<float>();
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
   }
-  return turned;
+  return transposed;
 }
 
 // Whether the Gemm must be decomposed: the target has no Gemm, or no integer Gemm with such a bias.
@@ -279,8 +279,8 @@ bool Gemm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) 
     return false;
   }
   const Tensor* weight = ConstantOf(graph, node.input(1));
-  const bool turned = node.attributes.Int("transB", 0) != 0;
-  if ((turned && (weight == nullptr || weight->dtype() != ir::DType::kF32)) ||
+  const bool transposed = node.attributes.Int("transB", 0) != 0;
+  if ((transposed && (weight == nullptr || weight->dtype() != ir::DType::kF32)) ||
       node.attributes.Float("alpha", 1) != 1 || node.attributes.Float("beta", 1) != 1 ||
       node.attributes.Int("transA", 0) != 0) {
     context.Keep(node.name,
@@ -292,7 +292,7 @@ bool Gemm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) 
   context.Applied(kDecomposeGemm, node.name, {name});
   const ValueId a = node.input(0), b = node.input(2);
   ValueId w = node.input(1);
-  if (turned) w = ChangeConstant(graph, w, Turned(*weight));
+  if (transposed) w = ChangeConstant(graph, w, Transposed(*weight));
   if (!b) {
     Recompute(graph, id, "MatMul", {a, w}, {});
     return true;
@@ -306,7 +306,7 @@ bool Gemm(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) 
 }
 
 // Warns of ops that the target wanted lowered but that no rule could lower.
-void SayWhatStays(const Graph& graph, Context& context) {
+void WarnOfUnlowered(const Graph& graph, Context& context) {
   const target::Target& target = context.settings().target;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
@@ -334,7 +334,7 @@ Status Run(Graph& graph, Context& context) {
     LowerMean(graph, id, context, ranges);
   }
   graph.EraseDead();
-  SayWhatStays(graph, context);
+  WarnOfUnlowered(graph, context);
   return {};
 }
 

@@ -119,8 +119,8 @@ class Eliminator {
       Add(std::move(prices));
       AddAgreement(value, variable, value.producer,
                    [](const State& state, int stage) { return state.from == stage; });
-      for (const End& reader : value.readers) {
-        AddAgreement(value, variable, reader, [&](const State& state, int stage) {
+      for (const End& consumer : value.consumers) {
+        AddAgreement(value, variable, consumer, [&](const State& state, int stage) {
           return state.kept[stage] && IsOnTheWay(value, state.from, stage);
         });
       }

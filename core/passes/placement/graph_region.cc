@@ -53,8 +53,8 @@ class Extractor {
   }
 
  private:
-  // A Rescale that can move gets its position in a row of such Rescales, counted from 1; any other
-  // Rescale ends one way and starts others.
+  // A Rescale that can move gets its position in a chain of such Rescales, counted from 1; any
+  // other Rescale ends one path and starts others.
   void FindDepth(const Node& rescale) {
     const ValueId x = rescale.inputs[0], r = rescale.result();
     if (!IsPlain(graph_.type(x)) || !IsPlain(graph_.type(r))) return;
@@ -72,12 +72,12 @@ class Extractor {
       if (!IsPlain(graph_.type(result))) return false;
     }
     const Type& type = graph_.type(node.result());
-    const auto alike = [&](ValueId value) { return graph_.type(value).SameQuantization(type); };
+    const auto same = [&](ValueId value) { return graph_.type(value).SameQuantization(type); };
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (!node.inputs[i] || node.op->RoleOf(i) != ir::Role::kData) continue;
-      if (!alike(node.inputs[i])) return false;
+      if (!same(node.inputs[i])) return false;
     }
-    return std::ranges::all_of(node.results, alike);
+    return std::ranges::all_of(node.results, same);
   }
 
   int LabelOf(const Type& type) {
@@ -97,8 +97,8 @@ class Extractor {
   // Whether a same-scale op or a Rescale that can move consumes the value.
   bool Matters(ValueId value) const {
     return std::ranges::any_of(graph_.value(value).uses, [&](const ir::Use& use) {
-      const Node& reader = graph_.node(use.node);
-      return mover_of_[use.node.index] >= 0 || (IsRescale(reader) && Moves(reader.result()));
+      const Node& consumer = graph_.node(use.node);
+      return mover_of_[use.node.index] >= 0 || (IsRescale(consumer) && Moves(consumer.result()));
     });
   }
 
@@ -111,32 +111,33 @@ class Extractor {
     if (producer < 0) producer = AddActor(Actor::Kind::kProducer, type, {}, {});
     out_.region.items.push_back({type.elements(), producer, {}});
     out_.values.push_back(value);
-    out_.ways.emplace_back();
-    out_.standing.emplace_back();
-    AddWays(value, {});
+    out_.paths.emplace_back();
+    out_.rescales.emplace_back();
+    AddPaths(value, {});
   }
 
-  void AddWays(ValueId value, const std::vector<int>& labels) {
+  void AddPaths(ValueId value, const std::vector<int>& labels) {
     for (const ir::Use& use : graph_.value(value).uses) {
-      const Node& reader = graph_.node(use.node);
-      if (IsRescale(reader) && Moves(reader.result())) {
+      const Node& consumer = graph_.node(use.node);
+      if (IsRescale(consumer) && Moves(consumer.result())) {
         std::vector<int> further = labels;
-        further.push_back(LabelOf(graph_.type(reader.result())));
-        out_.standing.back().push_back({use.node, further, graph_.IsOutput(reader.result())});
-        AddWays(reader.result(), further);
+        further.push_back(LabelOf(graph_.type(consumer.result())));
+        out_.rescales.back().push_back({use.node, further, graph_.IsOutput(consumer.result())});
+        AddPaths(consumer.result(), further);
         continue;
       }
       int actor = mover_of_[use.node.index];
-      if (actor < 0) actor = AddActor(Actor::Kind::kReader, graph_.type(value), {}, use);
-      AddWay({actor, labels}, {.use = use});
+      if (actor < 0) actor = AddActor(Actor::Kind::kConsumer, graph_.type(value), {}, use);
+      AddPath({actor, labels}, {.use = use});
     }
     if (!graph_.IsOutput(value)) return;
-    AddWay({AddActor(Actor::Kind::kReader, graph_.type(value), {}, {}), labels}, {.output = value});
+    AddPath({AddActor(Actor::Kind::kConsumer, graph_.type(value), {}, {}), labels},
+            {.output = value});
   }
 
-  void AddWay(Way way, GraphRegion::End end) {
-    out_.region.items.back().ways.push_back(std::move(way));
-    out_.ways.back().push_back(end);
+  void AddPath(Path path, GraphRegion::End end) {
+    out_.region.items.back().paths.push_back(std::move(path));
+    out_.paths.back().push_back(end);
   }
 
   const Graph& graph_;
@@ -152,10 +153,10 @@ class GraphMoves {
  public:
   GraphMoves(const Graph& graph, const Settings& settings, const GraphRegion& region)
       : graph_(graph), settings_(settings), region_(region) {
-    given_by_.resize(region.region.actors.size());
+    value_of_.resize(region.region.actors.size());
     for (size_t i = 0; i < region.values.size(); ++i) {
-      ValueId& given = given_by_[region.region.items[i].producer];
-      if (!given) given = region.values[i];
+      ValueId& value = value_of_[region.region.items[i].producer];
+      if (!value) value = region.values[i];
     }
   }
 
@@ -171,14 +172,14 @@ class GraphMoves {
   bool MayFoldIntoConsumer(int actor, int from, int to) const {
     const ir::Use& use = region_.uses[actor];
     if (!use.node) return false;
-    const FoldCheck offer =
+    const FoldCheck check =
         CanFoldIntoConsumer(graph_, settings_.target, use, type(from), type(to));
     const int bits = settings_.target.bias_bits;
-    return Allows(offer) && WhyBiasStays(graph_, use.node, type(from), bits).empty();
+    return Allows(check) && WhyBiasStays(graph_, use.node, type(from), bits).empty();
   }
   bool MayFoldIntoProducer(int actor, int from, int to) const {
     return Allows(
-        CanFoldIntoProducer(graph_, settings_.target, given_by_[actor], type(from), type(to)));
+        CanFoldIntoProducer(graph_, settings_.target, value_of_[actor], type(from), type(to)));
   }
 
   bool MayMerge(int a, int b, int c) {
@@ -203,14 +204,14 @@ class GraphMoves {
     return node.op->rescale.why_not(graph_, node, shaped(from), shaped(to)).empty();
   }
 
-  bool Allows(const FoldCheck& offer) const {
-    return offer.effect && *offer.effect <= settings_.limit;
+  bool Allows(const FoldCheck& check) const {
+    return check.effect && *check.effect <= settings_.limit;
   }
 
   const Graph& graph_;
   const Settings& settings_;
   const GraphRegion& region_;
-  std::vector<ValueId> given_by_;  // by actor: the first value it computes
+  std::vector<ValueId> value_of_;  // by actor: the first value it computes
   std::map<std::tuple<int, int, int>, bool> merges_;
 };
 

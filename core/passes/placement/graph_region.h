@@ -20,20 +20,20 @@ struct GraphRegion {
   // By actor: the node of a mover, or the use by a consumer; else invalid.
   std::vector<ir::NodeId> movers = {};
   std::vector<ir::Use> uses = {};
-  // By item: the value, and by way the use that reads it or the graph output that it is.
+  // By item: the value, and by path the use, or the graph output, at its end.
   struct End {
     ir::Use use = {};
     ir::ValueId output = {};
   };
   std::vector<ir::ValueId> values = {};
-  std::vector<std::vector<End>> ways = {};
+  std::vector<std::vector<End>> paths = {};
   // By item: the Rescales of the value in the order of their chain, with their labels.
-  struct Standing {
-    ir::NodeId rescale = {};
+  struct ExistingRescale {
+    ir::NodeId node = {};
     std::vector<int> labels = {};
     bool is_output = false;  // its result is a graph output
   };
-  std::vector<std::vector<Standing>> standing = {};
+  std::vector<std::vector<ExistingRescale>> rescales = {};
 };
 
 // Per-tensor values only; a Rescale from or to a per-channel type, one that only gives a value the
@@ -44,9 +44,9 @@ GraphRegion RegionOf(const ir::Graph& graph);
 AllowedMoves AllowedMovesOf(const ir::Graph& graph, const Settings& settings,
                             const GraphRegion& region);
 
-// Whether two Rescales of a value convert it in the same way, at most one of them to a graph
-// output; Write leaves one of them.
-bool HasAlike(const std::vector<GraphRegion::Standing>& standing);
+// Whether two Rescales of a value convert it to the same labels, at most one of them to a
+// graph output; Write keeps one of them.
+bool HasDuplicates(const std::vector<GraphRegion::ExistingRescale>& rescales);
 
 // Puts the ops that moved, and with them the Rescales, where `positions` say; graph outputs keep
 // their names.  Returns the nodes that moved with their positions.

@@ -95,17 +95,17 @@ class Cutter {
   }
 
   void AddValue(const Value& value) {
-    if (value.readers.empty()) return;
+    if (value.consumers.empty()) return;
     const Cost price{value.elements, 1, 0};
     const size_t first = boost::num_vertices(network_);
     for (size_t s = 1; s < value.stages.size(); ++s) {
       AddArc(boost::add_vertex(network_), no_, price);
     }
     const auto needed = [&](int stage) { return first + static_cast<size_t>(stage) - 1; };
-    for (const End& reader : value.readers) {
-      int position = problem_.sites[reader.site].high;
-      for (int stage = reader.last; stage > 0; stage = value.stages[stage].parent) {
-        Implies(Past(static_cast<size_t>(reader.site), position), needed(stage));
+    for (const End& consumer : value.consumers) {
+      int position = problem_.sites[consumer.site].high;
+      for (int stage = consumer.last; stage > 0; stage = value.stages[stage].parent) {
+        Implies(Past(static_cast<size_t>(consumer.site), position), needed(stage));
         --position;
       }
     }
@@ -113,15 +113,15 @@ class Cutter {
     for (int stage = value.producer.last; stage > 0; stage = value.stages[stage].parent) {
       const Id past = Past(static_cast<size_t>(value.producer.site), position);
       AddArc(yes_, past, price);
-      for (const End& reader : value.readers) Implies(past, PastStage(value, reader, stage));
+      for (const End& consumer : value.consumers) Implies(past, PastStage(value, consumer, stage));
       --position;
     }
   }
 
-  // The variable whether a consumer with the stage on its way is at the stage or past it.
-  Id PastStage(const Value& value, const End& reader, int stage) const {
-    const int steps = value.stages[reader.last].depth - value.stages[stage].depth;
-    return Past(static_cast<size_t>(reader.site), problem_.sites[reader.site].high - steps);
+  // The variable whether a consumer with the stage on its path is at the stage or past it.
+  Id PastStage(const Value& value, const End& consumer, int stage) const {
+    const int steps = value.stages[consumer.last].depth - value.stages[stage].depth;
+    return Past(static_cast<size_t>(consumer.site), problem_.sites[consumer.site].high - steps);
   }
 
   const Problem& problem_;

@@ -100,8 +100,8 @@ std::optional<Tree> CheapestTree(const Value& value, int from, std::span<const i
 
 std::optional<Tree> TreeAt(const Problem& problem, const Value& value, const Positions& positions) {
   std::vector<int> wanted;
-  for (const End& reader : value.readers) {
-    wanted.push_back(StageAt(problem, value, reader, positions[reader.site]));
+  for (const End& consumer : value.consumers) {
+    wanted.push_back(StageAt(problem, value, consumer, positions[consumer.site]));
   }
   const int from = StageAt(problem, value, value.producer, positions[value.producer.site]);
   return CheapestTree(value, from, wanted);

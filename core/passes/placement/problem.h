@@ -83,7 +83,7 @@ struct Value {
   int64_t elements = 0;
   End producer = {};
   std::vector<Stage> stages = {};  // [0] is the root; parents come first
-  std::vector<End> readers = {};
+  std::vector<End> consumers = {};
 };
 
 struct Problem {

@@ -9,10 +9,10 @@ namespace {
 using Kind = Actor::Kind;
 using Labels = std::vector<int>;
 
-// A way, identified by its item and its index within the item.
+// A path, identified by its item and its index within the item.
 struct Link {
   int item = 0;
-  int way = 0;
+  int path = 0;
 };
 
 class Builder {
@@ -26,9 +26,9 @@ class Builder {
         ahead_(region.actors.size()) {
     for (size_t i = 0; i < region.items.size(); ++i) {
       const Item& item = region.items[i];
-      for (size_t w = 0; w < item.ways.size(); ++w) {
+      for (size_t w = 0; w < item.paths.size(); ++w) {
         const Link link{static_cast<int>(i), static_cast<int>(w)};
-        into_[item.ways[w].reader].push_back(link);
+        into_[item.paths[w].consumer].push_back(link);
         out_[item.producer].push_back(link);
       }
     }
@@ -45,7 +45,7 @@ class Builder {
       if (moves(a)) ahead_[a] = Ahead(a);
     }
     for (int a = 0; a < actors; ++a) {
-      if (region_.actors[a].kind == Kind::kReader) back_[a] = Back(a);
+      if (region_.actors[a].kind == Kind::kConsumer) back_[a] = Back(a);
       if (region_.actors[a].kind == Kind::kProducer) ahead_[a] = Ahead(a);
     }
     Built built;
@@ -58,7 +58,7 @@ class Builder {
   }
 
  private:
-  // The labels before the actor's own, nearest first, that all ways into it share and the rules
+  // The labels before the actor's own, nearest first, that all paths into it share and the rules
   // allow.
   Labels Back(int actor) const {
     const Actor& own = region_.actors[actor];
@@ -78,7 +78,7 @@ class Builder {
 
   Labels BackAlong(const Link& link) const {
     const Item& item = region_.items[link.item];
-    const Labels& labels = item.ways[link.way].labels;
+    const Labels& labels = item.paths[link.path].labels;
     if (labels.size() > kMaxSteps) return {};
     Labels back(labels.rbegin(), labels.rend());
     back.push_back(region_.actors[item.producer].label);
@@ -89,10 +89,10 @@ class Builder {
     return back;
   }
 
-  // The labels after the actor's own that all ways out of it share and the rules allow.
+  // The labels after the actor's own that all paths out of it share and the rules allow.
   Labels Ahead(int actor) const {
     const Actor& own = region_.actors[actor];
-    if (own.kind == Kind::kReader || out_[actor].empty()) return {};
+    if (own.kind == Kind::kConsumer || out_[actor].empty()) return {};
     Labels common = LabelsAlong(out_[actor][0]);
     for (const Link& link : out_[actor]) KeepCommon(LabelsAlong(link), common);
     const auto& allowed =
@@ -107,10 +107,10 @@ class Builder {
   }
 
   Labels LabelsAlong(const Link& link) const {
-    const Way& way = region_.items[link.item].ways[link.way];
-    if (way.labels.size() > kMaxSteps) return {};
-    Labels ahead = way.labels;
-    const Labels& further = ahead_[way.reader];
+    const Path& path = region_.items[link.item].paths[link.path];
+    if (path.labels.size() > kMaxSteps) return {};
+    Labels ahead = path.labels;
+    const Labels& further = ahead_[path.consumer];
     ahead.insert(ahead.end(), further.begin(), further.end());
     return ahead;
   }
@@ -119,8 +119,8 @@ class Builder {
     common.erase(std::ranges::mismatch(common, other).in1, common.end());
   }
 
-  // The stages of an item form a tree: the producer's labels, then the labels of each way and the
-  // further labels of its consumer.  Ways share a common prefix.
+  // The stages of an item form a tree: the producer's labels, then the labels of each path and the
+  // further labels of its consumer.  Paths share a common prefix.
   void AddValue(const Item& item, Built& built) {
     Value value{.elements = item.elements};
     Labels labels;
@@ -131,11 +131,11 @@ class Builder {
     int last = origin;
     for (const int label : ahead_[item.producer]) last = Descend(last, label, value, labels);
     value.producer = {item.producer, last};
-    for (const Way& way : item.ways) {
+    for (const Path& path : item.paths) {
       int at = origin;
-      for (const int label : way.labels) at = Descend(at, label, value, labels);
-      for (const int label : ahead_[way.reader]) at = Descend(at, label, value, labels);
-      value.readers.push_back({way.reader, at});
+      for (const int label : path.labels) at = Descend(at, label, value, labels);
+      for (const int label : ahead_[path.consumer]) at = Descend(at, label, value, labels);
+      value.consumers.push_back({path.consumer, at});
     }
     for (size_t s = 1; s < value.stages.size(); ++s)
       FindSources(static_cast<int>(s), value, labels);
@@ -162,12 +162,12 @@ class Builder {
     if (!allowed_.may_merge) return;
     for (int above = parent.parent; above >= 0; above = value.stages[above].parent) {
       // The labels from `above` down to `stage`; the merges take place in this order.
-      Labels way;
-      for (int at = stage; at != above; at = value.stages[at].parent) way.push_back(labels[at]);
-      std::ranges::reverse(way);
+      Labels path;
+      for (int at = stage; at != above; at = value.stages[at].parent) path.push_back(labels[at]);
+      std::ranges::reverse(path);
       bool allowed = true;
-      for (size_t i = 1; i < way.size() && allowed; ++i) {
-        allowed = allowed_.may_merge(labels[above], way[i - 1], way[i]);
+      for (size_t i = 1; i < path.size() && allowed; ++i) {
+        allowed = allowed_.may_merge(labels[above], path[i - 1], path[i]);
       }
       if (!allowed) continue;
       const uint32_t bit = uint32_t{1} << value.stages[above].depth;

@@ -15,21 +15,22 @@ struct Actor {
   enum class Kind {
     kMover,     // a same-scale op: all operands and results have one label
     kProducer,  // computes a value, possibly directly at a later label
-    kReader,    // consumes a value, possibly at an earlier label
+    kConsumer,  // consumes a value, possibly at an earlier label
   };
   Kind kind = Kind::kMover;
   int label = 0;  // of its operands or results
 };
 
-struct Way {
-  int reader = 0;                // actor
+// From an item to one of its consumers.
+struct Path {
+  int consumer = 0;              // actor
   std::vector<int> labels = {};  // of the Rescales in order; the last is the consumer's label
 };
 
 struct Item {
   int64_t elements = 0;
   int producer = 0;  // actor; the value has its label
-  std::vector<Way> ways = {};
+  std::vector<Path> paths = {};
 };
 
 // Movers are in topological order.
@@ -52,8 +53,8 @@ struct AllowedMoves {
 };
 
 // The maximum distance that a site moves in one direction, and the maximum number of consecutive
-// Rescales on a way.  This bound keeps the cost linear in the region's size; the consumer at the
-// end of a longer way does not move.
+// Rescales on a path.  This bound keeps the cost linear in the region's size; the consumer at the
+// end of a longer path does not move.
 inline constexpr int kMaxSteps = 3;
 
 // The problem for a region: its sites are the actors and its values the items, in order.

@@ -51,9 +51,9 @@ class Searcher {
     for (const Value& value : problem_.values) {
       if (!known_[value.producer.site]) continue;
       std::vector<int> wanted;
-      for (const End& reader : value.readers) {
-        if (!known_[reader.site]) continue;
-        wanted.push_back(StageAt(problem_, value, reader, positions_[reader.site]));
+      for (const End& consumer : value.consumers) {
+        if (!known_[consumer.site]) continue;
+        wanted.push_back(StageAt(problem_, value, consumer, positions_[consumer.site]));
       }
       const int from = StageAt(problem_, value, value.producer, positions_[value.producer.site]);
       const std::optional<Tree> tree = CheapestTree(value, from, wanted);
@@ -86,8 +86,8 @@ Positions Improve(const Problem& problem, Positions start) {
   std::vector<std::vector<int>> values_of(problem.sites.size());
   for (size_t v = 0; v < problem.values.size(); ++v) {
     values_of[problem.values[v].producer.site].push_back(static_cast<int>(v));
-    for (const End& reader : problem.values[v].readers) {
-      std::vector<int>& values = values_of[reader.site];
+    for (const End& consumer : problem.values[v].consumers) {
+      std::vector<int>& values = values_of[consumer.site];
       if (values.empty() || values.back() != static_cast<int>(v)) {
         values.push_back(static_cast<int>(v));
       }

@@ -60,7 +60,7 @@ class Splitter {
 
   static std::vector<int> SitesOf(const Value& value) {
     std::vector<int> sites = {value.producer.site};
-    for (const End& reader : value.readers) sites.push_back(reader.site);
+    for (const End& consumer : value.consumers) sites.push_back(consumer.site);
     return sites;
   }
 
@@ -87,7 +87,7 @@ class Splitter {
   void AddValue(const Value& value, size_t piece) {
     Value own = value;
     own.producer.site = SiteIn(piece, value.producer.site);
-    for (End& reader : own.readers) reader.site = SiteIn(piece, reader.site);
+    for (End& consumer : own.consumers) consumer.site = SiteIn(piece, consumer.site);
     pieces_[piece].problem.values.push_back(std::move(own));
   }
 

@@ -23,15 +23,15 @@ class Writer {
       if (positions_[a] != 0) moves.push_back({region_.movers[a], positions_[a]});
     }
     for (size_t i = 0; i < region_.values.size(); ++i) {
-      if (Touched(i) || HasAlike(region_.standing[i])) WriteItem(i);
+      if (Touched(i) || HasDuplicates(region_.rescales[i])) WriteItem(i);
     }
-    for (const auto& [alike, first] : alike_) {
-      if (graph_.CountUses(first) > 0) graph_.Forward(alike, first);
+    for (const auto& [duplicate, kept] : duplicates_) {
+      if (graph_.CountUses(kept) > 0) graph_.Forward(duplicate, kept);
     }
     for (const auto& [output, value] : outputs_) {
       if (!graph_.value(value).erased) ComputeAsOutput(graph_, output, value);
     }
-    for (auto node = unread_.rbegin(); node != unread_.rend(); ++node) {
+    for (auto node = maybe_unused_.rbegin(); node != maybe_unused_.rend(); ++node) {
       if (graph_.CountUses(graph_.node(*node).result()) == 0) graph_.Erase(*node);
     }
     OCTAVO_CHECK(graph_.Sort());
@@ -41,8 +41,8 @@ class Writer {
  private:
   bool Touched(size_t item) const {
     const Item& own = region_.region.items[item];
-    return positions_[own.producer] != 0 || std::ranges::any_of(own.ways, [&](const Way& way) {
-             return positions_[way.reader] != 0;
+    return positions_[own.producer] != 0 || std::ranges::any_of(own.paths, [&](const Path& path) {
+             return positions_[path.consumer] != 0;
            });
   }
 
@@ -55,24 +55,24 @@ class Writer {
     const int origin = StageAt(built_.problem, value, value.producer, 0);
     const ValueId own = region_.values[item];
     values_.assign(value.stages.size(), ValueId{});
-    standing_.assign(value.stages.size(), NodeId{});
+    rescales_.assign(value.stages.size(), NodeId{});
     values_[from] = own;
     if (positions_[value.producer.site] != 0 && graph_.IsOutput(own)) {
       // Its Rescales sink below it, and the last of them computes the output.
       values_[from] =
           graph_.Interpose(own, graph_.UniqueName(graph_.name(own) + ".kept"), TypeAt(item, from),
                            {.op = ops::FindOp("Rescale", "octavo")});
-      standing_[origin] = graph_.value(own).producer;
+      rescales_[origin] = graph_.value(own).producer;
     } else if (positions_[value.producer.site] != 0) {
       graph_.SetType(own, TypeAt(item, from));
     }
-    for (const GraphRegion::Standing& standing : region_.standing[item]) {
-      Keep(standing, StageBelow(item, origin, standing.labels));
+    for (const GraphRegion::ExistingRescale& rescale : region_.rescales[item]) {
+      Keep(rescale, StageBelow(item, origin, rescale.labels));
     }
-    for (size_t w = 0; w < value.readers.size(); ++w) {
-      const End& reader = value.readers[w];
-      const int stage = StageAt(built_.problem, value, reader, positions_[reader.site]);
-      const GraphRegion::End& end = region_.ways[item][w];
+    for (size_t w = 0; w < value.consumers.size(); ++w) {
+      const End& consumer = value.consumers[w];
+      const int stage = StageAt(built_.problem, value, consumer, positions_[consumer.site]);
+      const GraphRegion::End& end = region_.paths[item][w];
       if (end.use.node) {
         graph_.SetInput(end.use.node, static_cast<size_t>(end.use.input), ValueAt(item, stage));
       } else {
@@ -82,36 +82,36 @@ class Writer {
   }
 
   // Uses the Rescale for the value of that stage, unless another one is used already.
-  void Keep(const GraphRegion::Standing& standing, int stage) {
-    unread_.push_back(standing.rescale);
+  void Keep(const GraphRegion::ExistingRescale& rescale, int stage) {
+    maybe_unused_.push_back(rescale.node);
     if (stage < 0) return;
-    NodeId& place = standing_[stage];
-    if (!place) {
-      place = standing.rescale;
+    NodeId& kept = rescales_[stage];
+    if (!kept) {
+      kept = rescale.node;
       return;
     }
-    NodeId alike = standing.rescale;
-    if (standing.is_output) {
-      if (graph_.IsOutput(graph_.node(place).result())) return;  // each computes its own
-      std::swap(place, alike);
+    NodeId duplicate = rescale.node;
+    if (rescale.is_output) {
+      if (graph_.IsOutput(graph_.node(kept).result())) return;  // each computes its own output
+      std::swap(kept, duplicate);
     }
-    alike_.emplace_back(graph_.node(alike).result(), graph_.node(place).result());
+    duplicates_.emplace_back(graph_.node(duplicate).result(), graph_.node(kept).result());
   }
 
   void WriteOutput(size_t item, ValueId output, int stage) {
     const ValueId value = ValueAt(item, stage);
     if (value == output) return;
     const NodeId own = graph_.value(output).producer;
-    if (standing_[stage] && values_[stage] == graph_.node(standing_[stage]).result()) {
+    if (rescales_[stage] && values_[stage] == graph_.node(rescales_[stage]).result()) {
       // Another output has the same type.
-      graph_.SetInput(own, 0, graph_.node(standing_[stage]).inputs[0]);
+      graph_.SetInput(own, 0, graph_.node(rescales_[stage]).inputs[0]);
       return;
     }
     graph_.SetInput(own, 0, value);
     outputs_.emplace_back(output, value);
   }
 
-  // The stage at the end of the labels; -1 for a Rescale that is on no consumer's way.
+  // The stage at the end of the labels; -1 for a Rescale that is on no consumer's path.
   int StageBelow(size_t item, int from, const std::vector<int>& labels) const {
     const Value& value = built_.problem.values[item];
     const int stages = static_cast<int>(value.stages.size());
@@ -136,7 +136,7 @@ class Writer {
   ValueId ValueAt(size_t item, int stage) {
     if (values_[stage]) return values_[stage];
     const ValueId source = ValueAt(item, built_.problem.values[item].stages[stage].parent);
-    if (const NodeId rescale = standing_[stage]) {
+    if (const NodeId rescale = rescales_[stage]) {
       graph_.SetInput(rescale, 0, source);
       return values_[stage] = graph_.node(rescale).result();
     }
@@ -154,20 +154,21 @@ class Writer {
   const GraphRegion& region_;
   const Built& built_;
   const Positions& positions_;
-  std::vector<ValueId> values_;                       // by stage of the item at hand
-  std::vector<NodeId> standing_;                      // likewise: the Rescale used for it
-  std::vector<std::pair<ValueId, ValueId>> alike_;    // results of like Rescales, and of the first
-  std::vector<NodeId> unread_;                        // Rescales that may have lost their readers
-  std::vector<std::pair<ValueId, ValueId>> outputs_;  // and the values that they are now
+  std::vector<ValueId> values_;   // by stage of the current item
+  std::vector<NodeId> rescales_;  // likewise: the Rescale used for it
+  std::vector<std::pair<ValueId, ValueId>>
+      duplicates_;                    // results of duplicates and of the kept Rescales
+  std::vector<NodeId> maybe_unused_;  // erased if they have lost their consumers
+  std::vector<std::pair<ValueId, ValueId>> outputs_;  // outputs and the values that they become
 };
 
 }  // namespace
 
-bool HasAlike(const std::vector<GraphRegion::Standing>& standing) {
-  for (size_t i = 0; i < standing.size(); ++i) {
+bool HasDuplicates(const std::vector<GraphRegion::ExistingRescale>& rescales) {
+  for (size_t i = 0; i < rescales.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
-      const bool outputs = standing[i].is_output && standing[j].is_output;
-      if (standing[i].labels == standing[j].labels && !outputs) return true;
+      const bool outputs = rescales[i].is_output && rescales[j].is_output;
+      if (rescales[i].labels == rescales[j].labels && !outputs) return true;
     }
   }
   return false;

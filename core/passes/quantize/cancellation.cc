@@ -101,9 +101,9 @@ class Keeper {
       Keep(id);
       for (const ValueId result : graph_.node(id).results) {
         for (const ir::Use& use : graph_.value(result).uses) {
-          const Node& reader = graph_.node(use.node);
-          if (!plan_.IsInteger(use.node) || HasWeights(reader)) continue;
-          if (graph_.type(reader.result()).elements() <= limit_) stack.push_back(use.node);
+          const Node& consumer = graph_.node(use.node);
+          if (!plan_.IsInteger(use.node) || HasWeights(consumer)) continue;
+          if (graph_.type(consumer.result()).elements() <= limit_) stack.push_back(use.node);
         }
       }
     }

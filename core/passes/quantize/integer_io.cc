@@ -18,7 +18,7 @@ std::string InWords(const Type& type) {
                      type.quant->zero_point());
 }
 
-void SayKept(Context& context, const std::string& name, const std::string& reason) {
+void ReportKept(Context& context, const std::string& name, const std::string& reason) {
   context.Keep(name, reason);
   context.Warn(kFloatInterface, fmt::format("'{}' stays float: {}", name, reason), name);
 }
@@ -30,17 +30,17 @@ std::string WhyFloatInput(const Graph& graph, ValueId input) {
   if (value.uses.empty()) return "it has no consumer";
   const Type& first = graph.type(graph.node(value.uses.front().node).result());
   for (const ir::Use& use : value.uses) {
-    const Node& reader = graph.node(use.node);
-    if (!IsOwn(reader, "Quantize")) {
-      return fmt::format("{} '{}' consumes it in float", reader.op->name, reader.name);
+    const Node& consumer = graph.node(use.node);
+    if (!IsOwn(consumer, "Quantize")) {
+      return fmt::format("{} '{}' consumes it in float", consumer.op->name, consumer.name);
     }
-    const Type& type = graph.type(reader.result());
+    const Type& type = graph.type(consumer.result());
     if (!type.quant->per_tensor()) return "its quantization is per-channel";
     if (!type.SameQuantization(first)) {
       return "its consumers quantize it with different parameters";
     }
-    if (graph.IsOutput(reader.result())) {
-      return fmt::format("its quantized form is graph output '{}'", graph.name(reader.result()));
+    if (graph.IsOutput(consumer.result())) {
+      return fmt::format("its quantized form is graph output '{}'", graph.name(consumer.result()));
     }
   }
   return {};
@@ -49,7 +49,7 @@ std::string WhyFloatInput(const Graph& graph, ValueId input) {
 void IntegerInput(Graph& graph, ValueId input, Context& context) {
   if (graph.type(input).dtype != ir::DType::kF32) return;
   if (const std::string why = WhyFloatInput(graph, input); !why.empty()) {
-    SayKept(context, graph.name(input), why);
+    ReportKept(context, graph.name(input), why);
     return;
   }
   const std::vector<ir::Use> uses = graph.value(input).uses;
@@ -84,7 +84,7 @@ std::string WhyFloatOutput(const Graph& graph, const Node* producer) {
 void IntegerOutput(Graph& graph, ValueId output, Context& context) {
   if (graph.type(output).dtype != ir::DType::kF32 || graph.IsInput(output)) return;
   if (const std::string why = WhyFloatOutput(graph, graph.Producer(output)); !why.empty()) {
-    SayKept(context, graph.name(output), why);
+    ReportKept(context, graph.name(output), why);
     return;
   }
   const NodeId dequantize = graph.value(output).producer;

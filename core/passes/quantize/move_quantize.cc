@@ -96,9 +96,9 @@ bool AllQuantized(const Graph& graph, const Node& move, const Node& quantize) {
   const Type& type = graph.type(quantize.result());
   return std::ranges::all_of(move.results, [&](ValueId result) {
     if (graph.CountUses(result) != 1 || graph.value(result).uses.size() != 1) return false;
-    const Node& reader = graph.node(graph.value(result).uses.front().node);
-    if (!IsOwn(reader, "Quantize")) return false;
-    return graph.type(reader.result()).SameQuantization(type);
+    const Node& consumer = graph.node(graph.value(result).uses.front().node);
+    if (!IsOwn(consumer, "Quantize")) return false;
+    return graph.type(consumer.result()).SameQuantization(type);
   });
 }
 
@@ -112,16 +112,16 @@ bool MakesZeros(const Graph& graph, const Node& move, const Type& type, const Co
 // Makes the move compute the results of the Quantizes that consume its results.
 void QuantizeResults(Graph& graph, NodeId move) {
   const std::vector<ValueId> results = graph.node(move).results;
-  const auto reader_of = [&](ValueId result) { return graph.value(result).uses.front().node; };
+  const auto consumer_of = [&](ValueId result) { return graph.value(result).uses.front().node; };
   if (results.size() == 1) {
-    const NodeId quantize = reader_of(results.front());
+    const NodeId quantize = consumer_of(results.front());
     const Node& node = graph.node(move);
     graph.Redefine(quantize, node.op, node.inputs, node.attributes);
     graph.AddOrigin(quantize, graph.node(move).origin);
     graph.Erase(move);
     return;
   }
-  for (const ValueId inner : results) graph.Absorb(inner, graph.node(reader_of(inner)).result());
+  for (const ValueId inner : results) graph.Absorb(inner, graph.node(consumer_of(inner)).result());
 }
 
 bool HoistQuantize(Graph& graph, NodeId id, Context& context) {

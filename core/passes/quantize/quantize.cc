@@ -179,10 +179,10 @@ class Quantizer {
 
   // Whether a consumer of a constant uses it quantized.
   bool ReadsQuantized(const ir::Use& use) const {
-    const Node& reader = graph_.node(use.node);
-    const Role role = reader.op->RoleOf(use.input);
-    if (plan_.IsWeightsOnly(use.node)) return IsWeight(reader, use.input);
-    return plan_.IsInteger(use.node) && IsRealOperand(graph_, reader, use.input) &&
+    const Node& consumer = graph_.node(use.node);
+    const Role role = consumer.op->RoleOf(use.input);
+    if (plan_.IsWeightsOnly(use.node)) return IsWeight(consumer, use.input);
+    return plan_.IsInteger(use.node) && IsRealOperand(graph_, consumer, use.input) &&
            role != Role::kBias;
   }
 
@@ -218,18 +218,18 @@ class Quantizer {
     return known.back();
   }
 
-  // The quantized form of a value; adds a Quantize before `reader` unless a quantized form already
-  // exists.
-  ValueId QuantizedBefore(NodeId reader, ValueId value) {
+  // The quantized form of a value; adds a Quantize before `consumer` unless a quantized form
+  // already exists.
+  ValueId QuantizedBefore(NodeId consumer, ValueId value) {
     if (const ValueId known = quantized_.Of(value)) return known;
     const std::string name = graph_.UniqueName(graph_.name(value) + ".q");
     const ir::Type type = WithShape(*plan_.types[value.index], value);
     const NodeId node = graph_.InsertBefore(
-        reader, {.op = Op("Quantize"), .inputs = {value}, .results = {{name, type}}});
+        consumer, {.op = Op("Quantize"), .inputs = {value}, .results = {{name, type}}});
     return quantized_[value] = graph_.node(node).result();
   }
 
-  ValueId Rescaled(NodeId reader, ValueId quantized, const ir::Type& type) {
+  ValueId Rescaled(NodeId consumer, ValueId quantized, const ir::Type& type) {
     auto& known = rescaled_[quantized];
     for (const ValueId rescaled : known) {
       if (graph_.type(rescaled) == type) return rescaled;
@@ -238,7 +238,7 @@ class Quantizer {
     if (base.ends_with(".q")) base.resize(base.size() - 2);
     const std::string name = graph_.UniqueName(base + ".r");
     const NodeId node = graph_.InsertBefore(
-        reader, {.op = Op("Rescale"), .inputs = {quantized}, .results = {{name, type}}});
+        consumer, {.op = Op("Rescale"), .inputs = {quantized}, .results = {{name, type}}});
     known.push_back(graph_.node(node).result());
     return known.back();
   }
@@ -274,12 +274,12 @@ class Quantizer {
     }
   }
 
-  ValueId FloatBefore(NodeId reader, ValueId quantized) {
+  ValueId FloatBefore(NodeId consumer, ValueId quantized) {
     if (const ValueId known = floats_.Of(quantized)) return known;
     const std::string name = graph_.UniqueName(graph_.name(quantized) + ".dq");
     const ir::Type type{ir::DType::kF32, graph_.type(quantized).shape, {}, {}};
     const NodeId node = graph_.InsertBefore(
-        reader, {.op = Op("Dequantize"), .inputs = {quantized}, .results = {{name, type}}});
+        consumer, {.op = Op("Dequantize"), .inputs = {quantized}, .results = {{name, type}}});
     return floats_[quantized] = graph_.node(node).result();
   }
 

@@ -15,7 +15,7 @@ using ir::NodeId;
 using ir::ValueId;
 
 // Two products, two activations, two biases, and ops that remove and restore axes.
-constexpr size_t kMostNodes = 16;
+constexpr size_t kMaxNodes = 16;
 
 // Whether the node computes the mean of every channel of x.
 bool Pools(const Graph& graph, const Node& node, ValueId x) {
@@ -61,7 +61,7 @@ class Finder {
     if (!id) return graph_.IsConstant(value);
     if (std::find(nodes_.begin(), nodes_.end(), id) != nodes_.end()) return true;
     const Node& node = graph_.node(id);
-    if (nodes_.size() == kMostNodes || node.results.size() != 1) return false;
+    if (nodes_.size() == kMaxNodes || node.results.size() != 1) return false;
     nodes_.push_back(id);
     weighs_ |= HasWeights(node);
     if (std::ranges::find(node.inputs, x_) != node.inputs.end()) {

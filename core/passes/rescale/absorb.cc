@@ -81,7 +81,7 @@ class Absorber {
     return !graph_.IsOutput(r) || CanBecomeOutput(graph_, to);
   }
 
-  // Makes readers of the Rescale's result read `to` and removes it.  An output keeps its name.
+  // Makes consumers of the Rescale's result read `to` and removes it.  An output keeps its name.
   void Replace(NodeId id, ValueId to) {
     const ValueId r = graph_.node(id).result();
     if (graph_.IsOutput(r)) return ComputeAsOutput(graph_, r, to);
@@ -212,7 +212,7 @@ class Absorber {
     return IsOwn(producer, "Quantize") && graph_.IsConstant(producer->inputs[0]);
   }
 
-  // A constant that is not rounded yet can have parameters of its own for these readers.
+  // A constant that is not rounded yet can have parameters of its own for these consumers.
   bool RequantizeConstant(NodeId id, const FoldCheck& check) {
     if (!Allowed(why_[id].above, check, rules::kFoldIntoQuantize)) return false;
     const Node& node = graph_.node(id);
@@ -239,14 +239,14 @@ class Absorber {
   }
 
   bool FoldIntoConsumer(NodeId id, const ir::Use& use) {
-    const Node reader = graph_.node(use.node);  // a copy: re-expressing a bias adds nodes
+    const Node consumer = graph_.node(use.node);  // a copy: re-expressing a bias adds nodes
     const ValueId x = graph_.node(id).inputs[0];
     const ValueId r = graph_.node(id).result();
     const Type from = graph_.type(x);
     const Type to = graph_.type(r);
-    if (IsOwn(reader, "Dequantize")) return false;  // FoldIntoDequantize handles it
-    if (IsRescale(reader)) {                        // Merge handles it
-      Add(why_[id].below, fmt::format("its consumer, the Rescale '{}', stays", reader.name));
+    if (IsOwn(consumer, "Dequantize")) return false;  // FoldIntoDequantize handles it
+    if (IsRescale(consumer)) {                        // Merge handles it
+      Add(why_[id].below, fmt::format("its consumer, the Rescale '{}', stays", consumer.name));
       return false;
     }
     const FoldCheck check = CanFoldIntoConsumer(graph_, target(), use, from, to);
@@ -259,7 +259,7 @@ class Absorber {
       Add(why_[id].below, why);
       return false;
     }
-    context_.Applied(rule, *check.effect, reader.name, {graph_.name(r), graph_.name(x)});
+    context_.Applied(rule, *check.effect, consumer.name, {graph_.name(r), graph_.name(x)});
     graph_.SetInput(use.node, use.input, x);
     return true;
   }

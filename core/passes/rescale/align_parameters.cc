@@ -29,12 +29,12 @@ using ir::ValueId;
 constexpr int kMaxRounds = 16;
 // In a region with more nodes than this, a single link is judged only by the nodes at its own two
 // groups: their consumers and the Rescales that leave them.
-constexpr size_t kWeighedWhole = 160;
+constexpr size_t kMaxJudgedNodes = 160;
 // For more groups than this, the groups' own types are not candidates.
-constexpr size_t kMostStanding = 16;
+constexpr size_t kMaxCurrentTypes = 16;
 // The factor by which the noise of a single consumer may grow.  A bound on the sum alone would let
 // one consumer's noise grow unnoticed if another's is large anyway.
-constexpr double kMostOfOne = 2;
+constexpr double kMaxSingleFactor = 2;
 
 struct Link {
   NodeId rescale = {};
@@ -55,7 +55,7 @@ struct Region {
 struct Change {
   double together = 1, most = 1;
 
-  bool Good() const { return together <= 1 + 1e-9 && most <= kMostOfOne; }
+  bool Good() const { return together <= 1 + 1e-9 && most <= kMaxSingleFactor; }
   bool BetterThan(const Change& other) const {
     if (Good() != other.Good()) return Good();
     return together < other.together;
@@ -125,7 +125,7 @@ class Aligner {
 
   // The nodes by which a single link is judged.
   Region PartOf(const Region& region, const Link& link) {
-    if (region.nodes.size() <= kWeighedWhole) return region;
+    if (region.nodes.size() <= kMaxJudgedNodes) return region;
     if (met_.empty()) {
       met_.resize(groups_.size());
       int64_t order = 0;
@@ -196,7 +196,7 @@ class Aligner {
   }
 
   // The current types of the groups.
-  std::vector<Type> StandingTypes(const std::set<int>& groups) const {
+  std::vector<Type> CurrentTypes(const std::set<int>& groups) const {
     std::vector<Type> types;
     for (const int group : groups) AddUnlike(groups_.TypeOf(group), types);
     return types;
@@ -290,8 +290,8 @@ class Aligner {
     const Rule& rule = noise_.assumes() ? kUnifyParametersWithoutProfile : kUnifyParameters;
     const bool allowed = context_.Allows(rule.effect);
     Choice choice;
-    if (groups.size() <= kMostStanding) {
-      Judge(region, groups, *before, StandingTypes(groups), choice);
+    if (groups.size() <= kMaxCurrentTypes) {
+      Judge(region, groups, *before, CurrentTypes(groups), choice);
     }
     // If the limit forbids the rule, any good candidate suffices for the reason; no need to find
     // the best.
@@ -341,26 +341,22 @@ class Aligner {
 
 // Appends these reasons to those of other rules, for the Rescales that stay.
 void RecordReasons(const Graph& graph, const std::map<NodeId, std::string>& why, Context& context) {
-  std::map<std::string, std::string> said;
-  for (const Kept& kept : context.findings().kept) said[kept.node] = kept.reason;
+  std::map<std::string, std::string> known;
+  for (const Kept& kept : context.findings().kept) known[kept.node] = kept.reason;
   for (const NodeId id : graph.nodes()) {
     const auto at = why.find(id);
     if (at == why.end() || !IsRescale(graph.node(id))) continue;
     const std::string& name = graph.node(id).name;
-    const auto before = said.find(name);
-    context.Keep(name, before == said.end() ? at->second
-                                            : fmt::format("{}; {}", before->second, at->second));
+    const auto before = known.find(name);
+    context.Keep(name, before == known.end() ? at->second
+                                             : fmt::format("{}; {}", before->second, at->second));
   }
 }
-
-}  // namespace
-
-namespace {
 
 // Whether weights are still pending.  Such a graph comes from a job that stopped before
 // merge-constants and has already chosen all parameters; resuming it must give the same bytes as a
 // single run.
-bool IsTakenUpAgain(const Graph& graph) {
+bool IsResumed(const Graph& graph) {
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
@@ -375,7 +371,7 @@ bool IsTakenUpAgain(const Graph& graph) {
 }  // namespace
 
 Result<bool> AlignParameters(Graph& graph, Context& context) {
-  if (context.settings().profile == nullptr && IsTakenUpAgain(graph)) return false;
+  if (context.settings().profile == nullptr && IsResumed(graph)) return false;
   bool any = false;
   std::map<NodeId, std::string> why;
   for (int round = 0; round < kMaxRounds; ++round) {

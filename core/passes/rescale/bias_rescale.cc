@@ -15,7 +15,7 @@ using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 
-double MostCode(int bits) { return std::ldexp(1.0, bits - 1) - 1; }
+double MaxStored(int bits) { return std::ldexp(1.0, bits - 1) - 1; }
 
 // The bias's type for data of type `data`.
 ir::Type TypeAt(const ir::Type& bias, const ir::Type& weight, const ir::Type& data) {
@@ -42,8 +42,8 @@ std::vector<double> RoundedAt(const Graph& graph, ValueId bias, const ir::Type& 
 
 // The coarsest scale at which a rounded bias may be re-expressed: a sixteenth of the result's step,
 // so that the error is at most a thirty-second of that step.
-float Coarsest(const Graph& graph, const Node& reader, BiasScale allowed) {
-  const ir::Type& result = graph.type(reader.result());
+float Coarsest(const Graph& graph, const Node& consumer, BiasScale allowed) {
+  const ir::Type& result = graph.type(consumer.result());
   return allowed == BiasScale::kCoarser && result.quantized() ? result.quant->scale() / 16 : 0;
 }
 
@@ -57,8 +57,8 @@ std::string WhyRoundedStays(const Graph& graph, ValueId bias, const ir::Type& ty
       return "the rounded bias of its consumer would get a coarser scale";
     }
   }
-  for (const double code : RoundedAt(graph, bias, type)) {
-    if (std::fabs(code) > MostCode(bits)) {
+  for (const double stored : RoundedAt(graph, bias, type)) {
+    if (std::fabs(stored) > MaxStored(bits)) {
       return fmt::format("the rounded bias of its consumer would overflow {} bits at the new scale",
                          bits);
     }
@@ -66,11 +66,11 @@ std::string WhyRoundedStays(const Graph& graph, ValueId bias, const ir::Type& ty
   return {};
 }
 
-void ReexpressRounded(Graph& graph, NodeId reader, const ir::ProductOperands& terms,
+void ReexpressRounded(Graph& graph, NodeId consumer, const ir::ProductOperands& terms,
                       ir::Type type) {
   std::vector<int32_t> rounded;
-  for (const double code : RoundedAt(graph, terms.bias, type)) {
-    rounded.push_back(static_cast<int32_t>(code));
+  for (const double stored : RoundedAt(graph, terms.bias, type)) {
+    rounded.push_back(static_cast<int32_t>(stored));
   }
   auto payload = ir::MakePayload(ir::Tensor::Of<int32_t>(type.shape, rounded));
   if (graph.CountUses(terms.bias) == 1) {
@@ -79,7 +79,7 @@ void ReexpressRounded(Graph& graph, NodeId reader, const ir::ProductOperands& te
   }
   const ValueId copy = graph.AddConstant(graph.UniqueName(graph.name(terms.bias)),
                                          std::move(payload), std::move(type));
-  graph.SetInput(reader, terms.bias_input, copy);
+  graph.SetInput(consumer, terms.bias_input, copy);
 }
 
 std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& type, int bits) {
@@ -87,7 +87,7 @@ std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& ty
   const auto floats = graph.value(quantize.inputs[0]).constant->tensor.values<float>();
   for (size_t i = 0; i < floats.size(); ++i) {
     const double scale = type.quant->scale(static_cast<int64_t>(i));
-    if (std::fabs(floats[i]) / scale > MostCode(bits)) {
+    if (std::fabs(floats[i]) / scale > MaxStored(bits)) {
       return fmt::format("the bias of its consumer would overflow {} bits at the new scale", bits);
     }
   }
@@ -95,7 +95,7 @@ std::string WhyPendingStays(const Graph& graph, ValueId bias, const ir::Type& ty
 }
 
 // A pending bias is not rounded yet; only its parameters change.
-void ReexpressPending(Graph& graph, NodeId reader, const ir::ProductOperands& terms,
+void ReexpressPending(Graph& graph, NodeId consumer, const ir::ProductOperands& terms,
                       ir::Type type) {
   if (graph.CountUses(terms.bias) == 1) {
     graph.SetType(terms.bias, std::move(type));
@@ -104,8 +104,9 @@ void ReexpressPending(Graph& graph, NodeId reader, const ir::ProductOperands& te
   const Node& quantize = *graph.Producer(terms.bias);
   const std::string name = graph.UniqueName(graph.name(terms.bias));
   const NodeId own = graph.InsertBefore(
-      reader, {.op = quantize.op, .inputs = quantize.inputs, .results = {{name, std::move(type)}}});
-  graph.SetInput(reader, terms.bias_input, graph.node(own).result());
+      consumer,
+      {.op = quantize.op, .inputs = quantize.inputs, .results = {{name, std::move(type)}}});
+  graph.SetInput(consumer, terms.bias_input, graph.node(own).result());
 }
 
 bool IsPending(const Graph& graph, ValueId bias) {
@@ -115,29 +116,29 @@ bool IsPending(const Graph& graph, ValueId bias) {
 
 }  // namespace
 
-std::string WhyBiasStays(const Graph& graph, NodeId reader, const ir::Type& data, int bits,
+std::string WhyBiasStays(const Graph& graph, NodeId consumer, const ir::Type& data, int bits,
                          BiasScale allowed) {
-  const ir::ProductOperands terms = ir::ProductOperandsOf(graph.node(reader));
+  const ir::ProductOperands terms = ir::ProductOperandsOf(graph.node(consumer));
   if (!terms.bias || !graph.type(terms.bias).quantized()) return {};
   const ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
   if (graph.IsConstant(terms.bias)) {
-    const float coarsest = Coarsest(graph, graph.node(reader), allowed);
+    const float coarsest = Coarsest(graph, graph.node(consumer), allowed);
     return WhyRoundedStays(graph, terms.bias, type, bits, coarsest);
   }
   if (IsPending(graph, terms.bias)) return WhyPendingStays(graph, terms.bias, type, bits);
   return "the bias of its consumer is not constant, so it cannot be re-expressed";
 }
 
-std::string ReexpressBias(Graph& graph, NodeId reader, const ir::Type& data, int bits,
+std::string ReexpressBias(Graph& graph, NodeId consumer, const ir::Type& data, int bits,
                           BiasScale allowed) {
-  std::string why = WhyBiasStays(graph, reader, data, bits, allowed);
-  const ir::ProductOperands terms = ir::ProductOperandsOf(graph.node(reader));
+  std::string why = WhyBiasStays(graph, consumer, data, bits, allowed);
+  const ir::ProductOperands terms = ir::ProductOperandsOf(graph.node(consumer));
   if (!why.empty() || !terms.bias || !graph.type(terms.bias).quantized()) return why;
   ir::Type type = TypeAt(graph.type(terms.bias), graph.type(terms.weight), data);
   if (graph.IsConstant(terms.bias)) {
-    ReexpressRounded(graph, reader, terms, std::move(type));
+    ReexpressRounded(graph, consumer, terms, std::move(type));
   } else {
-    ReexpressPending(graph, reader, terms, std::move(type));
+    ReexpressPending(graph, consumer, terms, std::move(type));
   }
   return {};
 }

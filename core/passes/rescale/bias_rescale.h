@@ -17,14 +17,14 @@ enum class BiasScale {
   kCoarser,  // also coarser ones, up to a sixteenth of the result's step: new-parameters
 };
 
-// Why the bias of `reader` cannot be re-expressed in `bits` bits for data of type `data`; "" if it
-// can, or if there is nothing to do.
-std::string WhyBiasStays(const ir::Graph& graph, ir::NodeId reader, const ir::Type& data, int bits,
-                         BiasScale allowed = BiasScale::kOnlyFiner);
+// Why the bias of `consumer` cannot be re-expressed in `bits` bits for data of type `data`; "" if
+// it can, or if there is nothing to do.
+std::string WhyBiasStays(const ir::Graph& graph, ir::NodeId consumer, const ir::Type& data,
+                         int bits, BiasScale allowed = BiasScale::kOnlyFiner);
 
-// Re-expresses the bias of `reader` for data of type `data`.  Returns "" on success or if there is
-// nothing to do; else the reason, and changes nothing.
-std::string ReexpressBias(ir::Graph& graph, ir::NodeId reader, const ir::Type& data, int bits,
+// Re-expresses the bias of `consumer` for data of type `data`.  Returns "" on success or if there
+// is nothing to do; else the reason, and changes nothing.
+std::string ReexpressBias(ir::Graph& graph, ir::NodeId consumer, const ir::Type& data, int bits,
                           BiasScale allowed = BiasScale::kOnlyFiner);
 
 }  // namespace octavo::passes

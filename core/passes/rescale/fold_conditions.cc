@@ -64,14 +64,14 @@ bool SelectsValuesOf(const Graph& graph, const Node& node, const Type& type,
 
 // Whether the op scales that operand itself.  A computed weight is data like any other, but a bias
 // is at s_x * s_w of the weight that it was made for.
-bool ScalesOperand(const Graph& graph, const Node& reader, int input) {
-  if (reader.op->rescale.at_input != AtInput::kFold) return false;
-  if (reader.op->RoleOf(input) == ir::Role::kData) return true;
-  if (reader.op->RoleOf(input) != ir::Role::kWeight) return false;
-  for (size_t i = 0; i < reader.inputs.size(); ++i) {
-    if (reader.inputs[i] && reader.op->RoleOf(i) == ir::Role::kBias) return false;
+bool ScalesOperand(const Graph& graph, const Node& consumer, int input) {
+  if (consumer.op->rescale.at_input != AtInput::kFold) return false;
+  if (consumer.op->RoleOf(input) == ir::Role::kData) return true;
+  if (consumer.op->RoleOf(input) != ir::Role::kWeight) return false;
+  for (size_t i = 0; i < consumer.inputs.size(); ++i) {
+    if (consumer.inputs[i] && consumer.op->RoleOf(i) == ir::Role::kBias) return false;
   }
-  ir::ValueId weight = reader.inputs[input];
+  ir::ValueId weight = consumer.inputs[input];
   for (const Node* node = graph.Producer(weight); node != nullptr; node = graph.Producer(weight)) {
     if (!IsOwn(*node, "Rescale") && !IsOwn(*node, "Quantize")) return true;
     weight = node->inputs[0];
@@ -82,10 +82,10 @@ bool ScalesOperand(const Graph& graph, const Node& reader, int input) {
 // A consumer that clamps its operand at zero itself needs no implicit Relu before it.
 std::string WhyReluStaysAbove(const Graph& graph, const target::Target& target, const ir::Use& use,
                               const Type& from, const Type& to) {
-  const Node& reader = graph.node(use.node);
-  if (reader.op->clamps && WhyReluStays(graph, target, reader.result(), to, from).empty())
+  const Node& consumer = graph.node(use.node);
+  if (consumer.op->clamps && WhyReluStays(graph, target, consumer.result(), to, from).empty())
     return {};
-  return WhyReluStays(to, {&from}, *target.numerics, graph.name(reader.inputs[use.input]));
+  return WhyReluStays(to, {&from}, *target.numerics, graph.name(consumer.inputs[use.input]));
 }
 
 // Whether the constant has an element beyond the type's range, which rounding it there would clamp.
@@ -118,45 +118,46 @@ bool IsUnclampedConstant(const Graph& graph, const Node& node, const numerics::M
 
 FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, const ir::Use& use,
                           const Type& from, const Type& to) {
-  const Node& reader = graph.node(use.node);
-  if (ReadsOnlyOrder(reader, use.input)) {
+  const Node& consumer = graph.node(use.node);
+  if (ReadsOnlyOrder(consumer, use.input)) {
     return CanFoldIntoOrder(graph, use, from, to, *target.numerics);
   }
-  if (IsOwn(reader, "Dequantize")) return {.effect = EffectOfOmitting(from, to, *target.numerics)};
-  if (reader.op->rescale.at_input == AtInput::kSink) {
+  if (IsOwn(consumer, "Dequantize"))
+    return {.effect = EffectOfOmitting(from, to, *target.numerics)};
+  if (consumer.op->rescale.at_input == AtInput::kSink) {
     return Refuse(fmt::format(
         "{} '{}' requires identical quantization parameters on all inputs and its output",
-        reader.op->name, reader.name));
+        consumer.op->name, consumer.name));
   }
-  if (!ScalesOperand(graph, reader, use.input)) {
+  if (!ScalesOperand(graph, consumer, use.input)) {
     return Refuse(fmt::format("{} '{}' does not accept other quantization parameters on that input",
-                              reader.op->name, reader.name));
+                              consumer.op->name, consumer.name));
   }
   if (!from.quant->per_tensor()) {
-    return Refuse(fmt::format("{} '{}' does not support a per-channel operand", reader.op->name,
-                              reader.name));
+    return Refuse(fmt::format("{} '{}' does not support a per-channel operand", consumer.op->name,
+                              consumer.name));
   }
   if (!HasActivations(target, from.dtype)) {
     return Refuse(fmt::format("the target does not support {} activations", Name(from.dtype)));
   }
-  if (target.WantsOneType(reader.op->name)) return Refuse(target.WhyTypeStays(reader.op->name));
+  if (target.WantsOneType(consumer.op->name)) return Refuse(target.WhyTypeStays(consumer.op->name));
   // An op with weights accumulates products in 32 bits.
-  if (reader.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
+  if (consumer.op->weight_axis != nullptr && ir::SizeOf(from.dtype) > ir::SizeOf(to.dtype)) {
     return Refuse(
         fmt::format("{} '{}' would accumulate products of {} in 32 bits, which can overflow",
-                    reader.op->name, reader.name, Name(from.dtype)));
+                    consumer.op->name, consumer.name, Name(from.dtype)));
   }
-  if (reader.op->rescale.why_not) {
-    std::string why = reader.op->rescale.why_not(graph, reader, from, to);
+  if (consumer.op->rescale.why_not) {
+    std::string why = consumer.op->rescale.why_not(graph, consumer, from, to);
     if (!why.empty()) return Refuse(std::move(why));
   }
-  if (HasBounds(reader) && target.numerics->clips_in_operand_type) {
+  if (HasBounds(consumer) && target.numerics->clips_in_operand_type) {
     return Refuse(
         fmt::format("{} '{}' clamps at its operand's quantization parameters in mode glow-cpu",
-                    reader.op->name, reader.name));
+                    consumer.op->name, consumer.name));
   }
-  if (SelectsOperand(reader) && graph.type(reader.result()).quantized() &&
-      graph.type(reader.result()).SameQuantization(to)) {
+  if (SelectsOperand(consumer) && graph.type(consumer.result()).quantized() &&
+      graph.type(consumer.result()).SameQuantization(to)) {
     return {.effect = Effect::kExact, .clamped_again = true};
   }
   return {.effect = EffectOfOmitting(from, to, *target.numerics)};
@@ -169,13 +170,13 @@ FoldCheck CanFoldIntoConsumer(const Graph& graph, const target::Target& target, 
   if (std::string why = WhyReluStaysAbove(graph, target, use, from, to); !why.empty()) {
     return Refuse(std::move(why));
   }
-  const Node& reader = graph.node(use.node);
-  if (IsOwn(reader, "Dequantize")) {
-    return WithOrder(std::move(check), WhyOrderChanges(graph, *target.numerics, reader.result(),
+  const Node& consumer = graph.node(use.node);
+  if (IsOwn(consumer, "Dequantize")) {
+    return WithOrder(std::move(check), WhyOrderChanges(graph, *target.numerics, consumer.result(),
                                                        {&from, &to}, {&from}));
   }
-  if (!SelectsOperand(reader)) return check;
-  return WithOrder(std::move(check), WhyOrderChanges(graph, reader.result()));
+  if (!SelectsOperand(consumer)) return check;
+  return WithOrder(std::move(check), WhyOrderChanges(graph, consumer.result()));
 }
 
 FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, ir::ValueId value,

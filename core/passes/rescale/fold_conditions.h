@@ -39,7 +39,7 @@ FoldCheck CanFoldIntoProducer(const ir::Graph& graph, const target::Target& targ
 FoldCheck CanMerge(const ir::Type& from, const ir::Type& middle, const ir::Type& to,
                    const numerics::Mode& mode, std::string_view name = {});
 
-// The same for the Rescale `second`, whose operand is a Rescale, and for what reads it.
+// The same for the Rescale `second`, whose operand is a Rescale; also checks its consumers.
 FoldCheck CanMerge(const ir::Graph& graph, const ir::Node& second, const numerics::Mode& mode);
 
 // Whether the target supports activations of the dtype.

@@ -34,7 +34,7 @@ std::optional<Type> CommonSource(const Graph& graph, const Node& node, int64_t& 
   return common;
 }
 
-bool EveryReaderAbsorbs(const Graph& graph, ValueId value) {
+bool AllConsumersFold(const Graph& graph, ValueId value) {
   if (graph.IsOutput(value)) return false;
   for (const ir::Use& use : graph.value(value).uses) {
     if (graph.node(use.node).op->rescale.at_input != AtInput::kFold) return false;
@@ -43,7 +43,7 @@ bool EveryReaderAbsorbs(const Graph& graph, ValueId value) {
 }
 
 // If the Rescales before the node are to sink: the type of the node's result after that.
-std::optional<Type> TypeOnceSunk(const Graph& graph, const Node& node, Context& context) {
+std::optional<Type> TypeAfterSinking(const Graph& graph, const Node& node, Context& context) {
   if (node.op->rescale.at_input != AtInput::kSink || node.results.size() != 1) return {};
   const ValueId y = node.result();
   if (!graph.type(y).quantized() || !graph.type(y).quant->per_tensor()) return {};
@@ -57,12 +57,12 @@ std::optional<Type> TypeOnceSunk(const Graph& graph, const Node& node, Context& 
       return {};
     }
   }
-  if (graph.type(y).elements() >= elements && !EveryReaderAbsorbs(graph, y)) return {};
+  if (graph.type(y).elements() >= elements && !AllConsumersFold(graph, y)) return {};
   return source;
 }
 
 bool Sink(Graph& graph, NodeId id, Context& context) {
-  const std::optional<Type> source = TypeOnceSunk(graph, graph.node(id), context);
+  const std::optional<Type> source = TypeAfterSinking(graph, graph.node(id), context);
   if (!source) return false;
   const ValueId y = graph.node(id).result();
   const Type old_type = graph.type(y);
@@ -95,10 +95,10 @@ bool Sink(Graph& graph, NodeId id, Context& context) {
 }  // namespace
 
 bool SinksGreedily(const Graph& graph, const Settings& settings) {
-  Findings aside;
-  Context context(settings, aside, "place-rescales");
+  Findings scratch;
+  Context context(settings, scratch, "place-rescales");
   for (const NodeId id : graph.nodes()) {
-    if (TypeOnceSunk(graph, graph.node(id), context)) return true;
+    if (TypeAfterSinking(graph, graph.node(id), context)) return true;
   }
   return false;
 }

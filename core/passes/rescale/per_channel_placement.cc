@@ -20,7 +20,7 @@ using ir::NodeId;
 using ir::Type;
 using ir::ValueId;
 
-constexpr int kMostSteps = 32;  // ops that a Rescale may move past to reach a gain
+constexpr int kMaxSteps = 32;  // ops that a Rescale may move past to reach a gain
 
 bool PerChannel(const Type& type) { return type.quantized() && !type.quant->per_tensor(); }
 
@@ -116,23 +116,23 @@ class ChannelMover {
     const std::vector<ir::Use>& uses = graph_.value(result).uses;
     return !uses.empty() && !graph_.IsOutput(result) &&
            std::ranges::all_of(uses, [&](const ir::Use& use) {
-             return Takes(use, from, to) ||
-                    (uses.size() == 1 && GoesOn(use, from, elements, steps));
+             return CanFoldInto(use, from, to) ||
+                    (uses.size() == 1 && CanSinkFurther(use, from, elements, steps));
            });
   }
 
-  bool Takes(const ir::Use& use, Type from, const Type& to) const {
+  bool CanFoldInto(const ir::Use& use, Type from, const Type& to) const {
     from.shape = to.shape;
-    const Node& reader = graph_.node(use.node);
+    const Node& consumer = graph_.node(use.node);
     const numerics::Mode& mode = *target().numerics;
-    if (IsRescale(reader)) {
-      return Allows(CanMerge(from, to, graph_.type(reader.result()), mode).effect);
+    if (IsRescale(consumer)) {
+      return Allows(CanMerge(from, to, graph_.type(consumer.result()), mode).effect);
     }
     return Allows(CanFoldIntoConsumer(graph_, target(), use, from, to).effect) &&
            WhyBiasStays(graph_, use.node, from, target().bias_bits).empty();
   }
 
-  bool GoesOn(const ir::Use& use, const Type& from, int64_t elements, int steps) const {
+  bool CanSinkFurther(const ir::Use& use, const Type& from, int64_t elements, int steps) const {
     const Node& move = graph_.node(use.node);
     if (steps == 0 || !Moves(graph_, move)) return false;
     const std::optional<ir::Quant> quant = QuantAfter(graph_, move, *from.quant);
@@ -171,7 +171,7 @@ class ChannelMover {
     }
     bool all_gain = true;
     for (size_t k = 0; k < types.size() && all_gain; ++k) {
-      all_gain = Gains(move.results[k], types[k], types[k].elements(), kMostSteps);
+      all_gain = Gains(move.results[k], types[k], types[k].elements(), kMaxSteps);
     }
     if (after < elements || all_gain) WriteBelow(id, rescales, sources, types);
   }
@@ -236,7 +236,7 @@ class ChannelMover {
   }
 
   void HoistAll(NodeId id) {
-    for (int step = 0; step < kMostSteps && Hoist(id); ++step) id = hoisted_;
+    for (int step = 0; step < kMaxSteps && Hoist(id); ++step) id = hoisted_;
   }
 
   bool Hoist(NodeId id) {
@@ -256,7 +256,7 @@ class ChannelMover {
       return false;
     }
     if (!HasActivations(target(), to.dtype)) return false;
-    if (!GainsAbove(x, *before, to.elements(), kMostSteps)) return false;
+    if (!GainsAbove(x, *before, to.elements(), kMaxSteps)) return false;
     const NodeId move_id = graph_.value(moved).producer;
     const std::string name = graph_.UniqueName(graph_.name(x) + ".r");
     context_.Applied(kHoistPerChannel, move->name, {graph_.name(moved), graph_.name(r)});

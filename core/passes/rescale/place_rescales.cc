@@ -62,8 +62,8 @@ RescaleTotal TotalOf(const Graph& graph) {
 
 // Warns of each part that is too large to be solved exactly; names the first op in it that can
 // move.
-void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
-                       const placement::Solution& solution, Context& context) {
+void WarnOfInexactParts(const Graph& graph, const placement::GraphRegion& region,
+                        const placement::Solution& solution, Context& context) {
   for (const placement::Part& part : solution.parts) {
     if (IsExact(part.method)) continue;
     const auto mover =
@@ -82,21 +82,21 @@ void SayWhatIsNotExact(const Graph& graph, const placement::GraphRegion& region,
 // before changing it, if `original` is given and still empty.
 Result<bool> Place(Graph& graph, Context& context, std::optional<Graph>* original) {
   const placement::GraphRegion region = placement::RegionOf(graph);
-  const auto none = [](const auto& standing) { return standing.empty(); };
-  if (std::ranges::all_of(region.standing, none)) return false;
+  const auto none = [](const auto& rescales) { return rescales.empty(); };
+  if (std::ranges::all_of(region.rescales, none)) return false;
   const placement::Built built = placement::BuildProblem(
       region.region, placement::AllowedMovesOf(graph, context.settings(), region));
   const placement::Solution solution = placement::Solve(built.problem);
-  SayWhatIsNotExact(graph, region, solution, context);
+  WarnOfInexactParts(graph, region, solution, context);
   const bool changes =
       std::ranges::count(solution.positions, 0) != std::ssize(solution.positions) ||
-      std::ranges::any_of(region.standing, placement::HasAlike);
+      std::ranges::any_of(region.rescales, placement::HasDuplicates);
   if (!changes) return false;
   if (original && !*original) *original = graph;
   for (size_t i = 0; i < region.values.size(); ++i) {
-    if (!placement::HasAlike(region.standing[i])) continue;
+    if (!placement::HasDuplicates(region.rescales[i])) continue;
     const std::string& value = graph.name(region.values[i]);
-    context.Applied(kCse, graph.node(region.standing[i].front().rescale).name, {value});
+    context.Applied(kCse, graph.node(region.rescales[i].front().node).name, {value});
   }
   OCTAVO_TRY(const std::vector<placement::Move> moves,
              placement::Write(graph, region, built, solution.positions));
@@ -119,15 +119,14 @@ Status PlaceBest(Graph& graph, Context& context, std::optional<Graph>* original 
   return {};
 }
 
-// The total that would remain after single moves.  Copies the graph only if there is a move to
-// make.
-Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const RescaleTotal& total,
-                                     const Context& context) {
+// The total that would remain after single moves.  Copies the graph only if a move applies.
+Result<RescaleTotal> TotalAfterGreedy(const Graph& graph, const RescaleTotal& total,
+                                      const Context& context) {
   if (!SinksGreedily(graph, context.settings())) return total;
   Graph copy = graph;
-  Findings aside;
-  Context aside_context(context.settings(), aside, "place-rescales");
-  OCTAVO_CHECK(PlaceGreedily(copy, aside_context));
+  Findings scratch;
+  Context scratch_context(context.settings(), scratch, "place-rescales");
+  OCTAVO_CHECK(PlaceGreedily(copy, scratch_context));
   return TotalOf(copy);
 }
 
@@ -135,7 +134,7 @@ Result<RescaleTotal> TotalOnceGreedy(const Graph& graph, const RescaleTotal& tot
 Status Settle(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds; ++round) {
     const RescaleTotal total = TotalOf(graph);
-    OCTAVO_TRY(const RescaleTotal greedy, TotalOnceGreedy(graph, total, context));
+    OCTAVO_TRY(const RescaleTotal greedy, TotalAfterGreedy(graph, total, context));
     if (!(greedy < total)) break;
     OCTAVO_CHECK(PlaceGreedily(graph, context));
     OCTAVO_CHECK(PlaceBest(graph, context));
@@ -157,12 +156,12 @@ bool HasChannels(const Graph& graph) {
 Status MoveChannels(Graph& graph, Context& context) {
   for (int round = 0; round < kMaxRounds && HasChannels(graph); ++round) {
     Graph copy = graph;
-    Findings aside;
-    Context aside_context(context.settings(), aside, "place-rescales");
-    OCTAVO_CHECK(MoveChannelRescales(copy, aside_context));
+    Findings scratch;
+    Context scratch_context(context.settings(), scratch, "place-rescales");
+    OCTAVO_CHECK(MoveChannelRescales(copy, scratch_context));
     if (!(TotalOf(copy) < TotalOf(graph))) {
       // Keeps the reasons for the Rescales that stay.
-      std::ranges::move(aside.kept, std::back_inserter(context.findings().kept));
+      std::ranges::move(scratch.kept, std::back_inserter(context.findings().kept));
       break;
     }
     OCTAVO_CHECK(MoveChannelRescales(graph, context));
@@ -177,7 +176,7 @@ Status Run(Graph& graph, Context& context) {
   figures.before = TotalOf(graph);
   figures.greedy = figures.after = figures.before;
   if (figures.before.count == 0) return {};
-  OCTAVO_TRY(figures.greedy, TotalOnceGreedy(graph, figures.before, context));
+  OCTAVO_TRY(figures.greedy, TotalAfterGreedy(graph, figures.before, context));
 
   Findings& findings = context.findings();
   const size_t entries = findings.ledger.size(), kept = findings.kept.size();
@@ -185,8 +184,7 @@ Status Run(Graph& graph, Context& context) {
   OCTAVO_CHECK(PlaceBest(graph, context, &original));
   const bool placed = original.has_value();
   if (placed && figures.greedy < TotalOf(graph)) {
-    // Single moves were better: their merges can open ways that the paths of the original graph
-    // lack.
+    // Single moves were better: their merges can open paths that the original graph lacks.
     graph = *std::move(original);
     findings.ledger.resize(entries);
     findings.kept.resize(kept);
@@ -198,7 +196,7 @@ Status Run(Graph& graph, Context& context) {
   if (aligned) {
     OCTAVO_CHECK(PlaceBest(graph, context));
     OCTAVO_CHECK(Settle(graph, context));
-    // What was folded may have left a per-channel Rescale with one consumer.
+    // Folding may have left a per-channel Rescale with one consumer.
     OCTAVO_CHECK(MoveChannels(graph, context));
   }
   figures.after = TotalOf(graph);

@@ -50,9 +50,9 @@ double Signal(const std::vector<Bin>& bins, double total, const ir::Range& limit
 double ErrorOf(const std::vector<Bin>& bins, double total, const ir::Range& limits,
                const Type& type) {
   const double step = type.quant->scale();
-  const ir::Range held = RangeHeldBy(type);
+  const ir::Range power_of = RepresentableRange(type);
   const auto error = [&](double x) {
-    const double beyond = Limited(x, limits) - Limited(Limited(x, limits), held);
+    const double beyond = Limited(x, limits) - Limited(Limited(x, limits), power_of);
     return std::max(beyond * beyond, step * step / 12);
   };
   return SumOf(bins, error) / total;
@@ -73,15 +73,15 @@ float RealOf(const Type& type, int64_t code) {
 
 }  // namespace
 
-ir::Range RangeHeldBy(const Type& type) {
+ir::Range RepresentableRange(const Type& type) {
   const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
   const int64_t zero = type.quant->zero_point();
   return {static_cast<float>(range.min - zero) * type.quant->scale(),
           static_cast<float>(range.max - zero) * type.quant->scale()};
 }
 
-double HoldingError(const profile::Histogram& histogram, const ir::Range& limits,
-                    const Type& type) {
+double QuantizationError(const profile::Histogram& histogram, const ir::Range& limits,
+                         const Type& type) {
   return ErrorOf(BinsOf(histogram), static_cast<double>(histogram.total()), limits, type);
 }
 
@@ -90,7 +90,7 @@ std::string QuantizationNoise::WhyLimitStays(ValueId id, const Type& type) {
   const Node* producer = graph_.Producer(id);
   const ValueId values = IsOwn(producer, "Rescale") ? producer->inputs[0] : id;
   const Type& own = graph_.type(id);
-  const ir::Range was = RangeHeldBy(own), is = RangeHeldBy(type);
+  const ir::Range was = RepresentableRange(own), is = RepresentableRange(type);
   const float margin = own.quant->scale() / 2;
   for (const ValueId of : {id, values}) {
     const profile::Histogram* histogram = Of(of);
@@ -115,16 +115,16 @@ const profile::Histogram* QuantizationNoise::Of(ValueId id) {
     const ValueId values = producer->inputs[0];
     if (const auto* own = known(ranges_.Of(values))) return own;
     if (graph_.IsConstant(values)) {
-      const auto [at, added] = made_.try_emplace(values);
+      const auto [at, added] = histograms_.try_emplace(values);
       if (added) at->second.Add(graph_.value(values).constant->tensor.values<float>());
       return at->second.empty() ? nullptr : &at->second;
     }
   }
   // A graph output has the name of the dequantized value.
   for (const ir::Use& use : graph_.value(id).uses) {
-    const Node& reader = graph_.node(use.node);
-    if (!IsOwn(reader, "Dequantize")) continue;
-    if (const auto* own = known(ranges_.Of(reader.result()))) return own;
+    const Node& consumer = graph_.node(use.node);
+    if (!IsOwn(consumer, "Dequantize")) continue;
+    if (const auto* own = known(ranges_.Of(consumer.result()))) return own;
   }
   return assumes_ ? Assumed(id) : nullptr;
 }
@@ -132,7 +132,7 @@ const profile::Histogram* QuantizationNoise::Of(ValueId id) {
 const profile::Histogram* QuantizationNoise::Assumed(ValueId id) {
   const Type& type = graph_.type(id);
   if (!type.quantized() || !type.quant->per_tensor()) return nullptr;
-  const auto [at, added] = made_.try_emplace(id);
+  const auto [at, added] = histograms_.try_emplace(id);
   if (added) {
     const ir::IntegerRange range = PossibleValues(type, 0, mode_);
     const int64_t step = std::max<int64_t>(1, (range.max - range.min) / kAssumedValues);
@@ -146,9 +146,9 @@ const profile::Histogram* QuantizationNoise::Assumed(ValueId id) {
   return &at->second;
 }
 
-std::optional<QuantizationNoise::Power> QuantizationNoise::MadeAt(ValueId id,
-                                                                  const ir::Range& limits,
-                                                                  const Type& type) {
+std::optional<QuantizationNoise::Power> QuantizationNoise::QuantizedTo(ValueId id,
+                                                                       const ir::Range& limits,
+                                                                       const Type& type) {
   const profile::Histogram* histogram = Of(id);
   if (histogram == nullptr) {
     missing_ = graph_.name(id);
@@ -161,41 +161,42 @@ std::optional<QuantizationNoise::Power> QuantizationNoise::MadeAt(ValueId id,
 }
 
 std::optional<QuantizationNoise::Power> QuantizationNoise::Result(
-    const Node& node, ValueId id, const std::map<ValueId, Power>& held,
+    const Node& node, ValueId id, const std::map<ValueId, Power>& power_of,
     const std::function<const Type&(int)>& type_of) {
   const Type& type = type_of(groups_.Of(id));
-  const ir::Range own = RangeHeldBy(graph_.type(id));  // in the current graph
+  const ir::Range own = RepresentableRange(graph_.type(id));  // in the current graph
   if (IsRescale(node)) {
     const ValueId x = node.inputs[0];
-    const ir::Range limits =
-        graph_.type(x).quant->per_tensor() ? Intersection(RangeHeldBy(graph_.type(x)), own) : own;
-    const auto before = held.find(x);
-    if (before == held.end()) return MadeAt(x, limits, type);
+    const ir::Range limits = graph_.type(x).quant->per_tensor()
+                                 ? Intersection(RepresentableRange(graph_.type(x)), own)
+                                 : own;
+    const auto before = power_of.find(x);
+    if (before == power_of.end()) return QuantizedTo(x, limits, type);
     if (type_of(groups_.Of(x)).SameQuantization(type)) return before->second;
-    const std::optional<Power> again = MadeAt(x, limits, type);
+    const std::optional<Power> again = QuantizedTo(x, limits, type);
     if (!again) return std::nullopt;
     return Power{before->second.noise + again->noise, again->signal};
   }
-  if (!groups_.IsSameScale(node)) return MadeAt(id, own, type);
+  if (!groups_.IsSameScale(node)) return QuantizedTo(id, own, type);
   // The mean of the operands, weighted by their element counts.
   Power sum;
   double elements = 0;
   for (const ValueId input : node.inputs) {
-    const auto at = input ? held.find(input) : held.end();
-    if (at == held.end()) continue;
+    const auto at = input ? power_of.find(input) : power_of.end();
+    if (at == power_of.end()) continue;
     const auto share = static_cast<double>(graph_.type(input).elements());
     sum.noise += share * at->second.noise;
     sum.signal += share * at->second.signal;
     elements += share;
   }
-  if (elements == 0) return MadeAt(id, own, type);
+  if (elements == 0) return QuantizedTo(id, own, type);
   return Power{sum.noise / elements, sum.signal / elements};
 }
 
 std::optional<std::vector<double>> QuantizationNoise::Ratios(
     const std::vector<NodeId>& nodes, const std::function<bool(int)>& group_counts,
     const std::function<const Type&(int)>& type_of) {
-  std::map<ValueId, Power> held;
+  std::map<ValueId, Power> power_of;
   std::vector<double> ratios;
   const auto counts = [&](ValueId id) {
     return id && groups_.Of(id) >= 0 && group_counts(groups_.Of(id));
@@ -204,22 +205,22 @@ std::optional<std::vector<double>> QuantizationNoise::Ratios(
     const Node& node = graph_.node(id);
     for (const ValueId input : node.inputs) {
       if (!counts(input)) continue;
-      if (held.find(input) == held.end() && graph_.Producer(input) == nullptr) {
+      if (power_of.find(input) == power_of.end() && graph_.Producer(input) == nullptr) {
         const std::optional<Power> made =
-            MadeAt(input, RangeHeldBy(graph_.type(input)), type_of(groups_.Of(input)));
+            QuantizedTo(input, RepresentableRange(graph_.type(input)), type_of(groups_.Of(input)));
         if (!made) return std::nullopt;
-        held[input] = *made;
+        power_of[input] = *made;
       }
       // A Rescale that leaves the groups represents its consumers.
       if (groups_.IsSameScale(node) || (IsRescale(node) && counts(node.result()))) continue;
-      const Power& power = held.at(input);
+      const Power& power = power_of.at(input);
       ratios.push_back(power.signal > 0 ? power.noise / power.signal : 0);
     }
     for (const ValueId result : node.results) {
       if (!counts(result)) continue;
-      const std::optional<Power> power = Result(node, result, held, type_of);
+      const std::optional<Power> power = Result(node, result, power_of, type_of);
       if (!power) return std::nullopt;
-      held[result] = *power;
+      power_of[result] = *power;
     }
   }
   return ratios;

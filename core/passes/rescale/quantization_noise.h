@@ -16,13 +16,13 @@
 namespace octavo::passes {
 
 // The range that a per-tensor type can represent.
-ir::Range RangeHeldBy(const ir::Type& type);
+ir::Range RepresentableRange(const ir::Type& type);
 
 // The mean squared error of clamping the histogram's values to `limits` and then quantizing them to
 // `type`: a twelfth of the squared step within the range of the type, the squared distance outside
 // of it.
-double HoldingError(const profile::Histogram& histogram, const ir::Range& limits,
-                    const ir::Type& type);
+double QuantizationError(const profile::Histogram& histogram, const ir::Range& limits,
+                         const ir::Type& type);
 
 class QuantizationNoise {
  public:
@@ -70,14 +70,14 @@ class QuantizationNoise {
   ValueRanges ranges_;
   bool assumes_ = false;
   const numerics::Mode& mode_;
-  std::map<ir::ValueId, profile::Histogram> made_ = {};  // of constants, and assumed ones
+  std::map<ir::ValueId, profile::Histogram> histograms_ = {};  // of constants, and assumed ones
   std::unordered_map<const profile::Histogram*, std::vector<Bin>> bins_ = {};  // nonempty bins
   std::string missing_ = {};
 
   const profile::Histogram* Assumed(ir::ValueId id);
-  std::optional<Power> MadeAt(ir::ValueId id, const ir::Range& limits, const ir::Type& type);
+  std::optional<Power> QuantizedTo(ir::ValueId id, const ir::Range& limits, const ir::Type& type);
   std::optional<Power> Result(const ir::Node& node, ir::ValueId id,
-                              const std::map<ir::ValueId, Power>& held,
+                              const std::map<ir::ValueId, Power>& power_of,
                               const std::function<const ir::Type&(int)>& type_of);
 };
 

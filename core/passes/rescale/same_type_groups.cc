@@ -19,7 +19,7 @@ using ir::ValueId;
 
 namespace {
 
-bool HasOnePair(const Graph& graph, ValueId id) {
+bool IsPerTensor(const Graph& graph, ValueId id) {
   return id && graph.type(id).quantized() && graph.type(id).quant->per_tensor();
 }
 
@@ -38,17 +38,17 @@ SameTypeGroups::SameTypeGroups(const Graph& graph, const target::Target& target)
     const Node& node = graph.node(id);
     if (!IsSameScale(node)) continue;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (node.op->RoleOf(i) != ir::Role::kData || !HasOnePair(graph, node.inputs[i])) continue;
+      if (node.op->RoleOf(i) != ir::Role::kData || !IsPerTensor(graph, node.inputs[i])) continue;
       parent[root(node.inputs[i])] = root(node.result());
     }
     for (const ValueId result : node.results) {
-      if (HasOnePair(graph, result)) parent[root(result)] = root(node.result());
+      if (IsPerTensor(graph, result)) parent[root(result)] = root(node.result());
     }
   }
   std::vector<int> number(graph.value_bound(), -1);
   for (size_t i = 0; i < graph.value_bound(); ++i) {
     const ValueId id{static_cast<int32_t>(i)};
-    if (graph.value(id).erased || !HasOnePair(graph, id)) continue;
+    if (graph.value(id).erased || !IsPerTensor(graph, id)) continue;
     int& group = number[root(id)];
     if (group < 0) {
       group = size();
@@ -61,7 +61,7 @@ SameTypeGroups::SameTypeGroups(const Graph& graph, const target::Target& target)
 
 bool SameTypeGroups::IsSameScale(const Node& node) const {
   return node.op->domain != "octavo" && !node.results.empty() &&
-         HasOnePair(graph_, node.result()) &&
+         IsPerTensor(graph_, node.result()) &&
          target_.QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameScale;
 }
 
@@ -75,10 +75,10 @@ std::string SameTypeGroups::WhyProducerStays(ValueId id, const Type& type) const
     return WhyReluStays(own, {&from, &type}, *target_.numerics, name);
   }
   if (IsSameScale(*producer)) {
-    // The only channel of a per-channel operand: a Reshape gives it on as a per-tensor type.
+    // A per-channel operand with one channel, which a Reshape turns into a per-tensor type.
     for (size_t i = 0; i < producer->inputs.size(); ++i) {
       const ValueId x = producer->inputs[i];
-      if (producer->op->RoleOf(i) != ir::Role::kData || !x || HasOnePair(graph_, x)) continue;
+      if (producer->op->RoleOf(i) != ir::Role::kData || !x || IsPerTensor(graph_, x)) continue;
       return fmt::format("'{}' has the parameters of '{}', which are per channel", name,
                          graph_.name(x));
     }
@@ -92,10 +92,11 @@ std::string SameTypeGroups::WhyProducerStays(ValueId id, const Type& type) const
              : check.why;
 }
 
-std::string SameTypeGroups::WhyReaderStays(const ir::Use& use, ValueId id, const Type& type) const {
-  const Node& reader = graph_.node(use.node);
-  if (IsRescale(reader)) return {};
-  if (IsSameScale(reader) && reader.op->RoleOf(use.input) == ir::Role::kData) return {};
+std::string SameTypeGroups::WhyConsumerStays(const ir::Use& use, ValueId id,
+                                             const Type& type) const {
+  const Node& consumer = graph_.node(use.node);
+  if (IsRescale(consumer)) return {};
+  if (IsSameScale(consumer) && consumer.op->RoleOf(use.input) == ir::Role::kData) return {};
   const FoldCheck check = ConsumerAccepts(graph_, target_, use, type, graph_.type(id));
   if (!check.effect) return check.why;
   return WhyBiasStays(graph_, use.node, type, target_.bias_bits, BiasScale::kCoarser);
@@ -105,7 +106,7 @@ std::string SameTypeGroups::WhyStays(int group, const Type& type) const {
   for (const ValueId id : members_[group]) {
     if (std::string why = WhyProducerStays(id, type); !why.empty()) return why;
     for (const ir::Use& use : graph_.value(id).uses) {
-      if (std::string why = WhyReaderStays(use, id, type); !why.empty()) return why;
+      if (std::string why = WhyConsumerStays(use, id, type); !why.empty()) return why;
     }
   }
   return {};

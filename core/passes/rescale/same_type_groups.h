@@ -35,7 +35,7 @@ class SameTypeGroups {
   std::vector<std::vector<ir::ValueId>> members_ = {};
 
   std::string WhyProducerStays(ir::ValueId id, const ir::Type& type) const;
-  std::string WhyReaderStays(const ir::Use& use, ir::ValueId id, const ir::Type& type) const;
+  std::string WhyConsumerStays(const ir::Use& use, ir::ValueId id, const ir::Type& type) const;
 };
 
 // Sets the dtype and parameters of all members to those of `type`, which WhyStays must allow, and

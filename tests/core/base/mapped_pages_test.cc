@@ -33,16 +33,16 @@ std::vector<std::byte> Pattern(size_t size) {
 }
 
 constexpr int64_t kSize = int64_t{32} << 20;
-constexpr int64_t kMost = kSize / 8;  // tolerance for other mappings
+constexpr int64_t kMax = kSize / 8;  // tolerance for other mappings
 
 TEST(MappedPages, ACopyInAFileHoldsTheBytesAndLeavesMemoryWhenReleased) {
   const std::vector<std::byte> bytes = Pattern(kSize + 17);
   const int64_t before = ResidentFiles();
   const Blob copy = CopyToFile(bytes);
   ASSERT_TRUE(std::ranges::equal(copy.bytes(), bytes));
-  EXPECT_NEAR(ResidentFiles() - before, kSize, kMost);
+  EXPECT_NEAR(ResidentFiles() - before, kSize, kMax);
   ReleasePages(copy.bytes());
-  EXPECT_NEAR(ResidentFiles(), before, kMost);
+  EXPECT_NEAR(ResidentFiles(), before, kMax);
   EXPECT_TRUE(std::ranges::equal(copy.bytes(), bytes));
 }
 
@@ -52,7 +52,7 @@ TEST(MappedPages, OnlyTheGivenPartIsReleased) {
   const Blob copy = CopyToFile(bytes);
   ASSERT_TRUE(std::ranges::equal(copy.bytes(), bytes));
   ReleasePages(copy.bytes().subspan(100, kSize / 2));
-  EXPECT_NEAR(ResidentFiles() - before, kSize / 2, kMost);
+  EXPECT_NEAR(ResidentFiles() - before, kSize / 2, kMax);
   EXPECT_TRUE(std::ranges::equal(copy.bytes(), bytes));
 }
 

@@ -33,7 +33,7 @@ void ExpectGraph(const Graph& graph, std::string_view text) {
   EXPECT_EQ(text::Print(graph), text);
 }
 
-TEST(Graph, RedefineKeepsTheResultAndItsReaders) {
+TEST(Graph, RedefineKeepsTheResultAndItsConsumers) {
   Graph graph = TinyGraph(kChain);
   graph.Redefine(ProducerOf(graph, "b"), FindTinyOp("Sine", ""), {graph.Find("x")}, {});
   EXPECT_EQ(graph.CountUses(graph.Find("a")), 0);
@@ -78,7 +78,7 @@ TEST(Graph, DefineAsConstantKeepsTheName) {
 )");
 }
 
-TEST(Graph, DefineAsNodeInsertsBeforeTheFirstReader) {
+TEST(Graph, DefineAsNodeInsertsBeforeTheFirstConsumer) {
   Graph graph = TinyGraph(R"(graph(%x: tensor<2xf32>) -> (%c) {
     const %w = [1, 2] : tensor<2xf32>
     %a = Move(%x) : tensor<2xf32>
@@ -160,7 +160,7 @@ TEST(Graph, SortNamesANodeOfACycle) {
   EXPECT_EQ(sorted.error().node, "a");
 }
 
-TEST(Graph, AConstantIsComputedBeforeItsFirstReader) {
+TEST(Graph, AConstantIsComputedBeforeItsFirstConsumer) {
   Graph graph = TinyGraph(R"(graph(%x: tensor<2xf32>) -> (%d) {
     const %k = [1, 2] : tensor<2xf32>
     %a = Move(%x) : tensor<2xf32>
@@ -222,7 +222,7 @@ TEST(Graph, ACopyIsIndependentOfItsOriginal) {
   EXPECT_EQ(copy.node_count(), 1);
 }
 
-TEST(Graph, ReadersAreListedOnceAndOriginsMerge) {
+TEST(Graph, ConsumersAreListedOnceAndOriginsMerge) {
   Graph graph = TinyGraph(kChain);
   EXPECT_THAT(graph.Readers(graph.Find("b")), ElementsAre(ProducerOf(graph, "c")));
   EXPECT_EQ(graph.CountUses(graph.Find("b")), 2);

@@ -40,7 +40,7 @@ std::string Complaint(const Graph& graph) {
 
 TEST(Verify, AValidGraphPasses) { EXPECT_EQ(Complaint(Chain()), "none"); }
 
-TEST(Verify, AValueWithManyReadersPasses) {
+TEST(Verify, AValueWithManyConsumersPasses) {
   Graph graph = Chain();
   const ValueId x = graph.Find("x");
   for (int i = 0; i < 100; ++i) {

@@ -12,13 +12,13 @@
 namespace octavo::numerics {
 namespace {
 
-constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
+constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
 
 template <int bits>
 using Fixed = gemmlowp::FixedPoint<int32_t, bits>;
 
 std::vector<int32_t> Negatives() {
-  std::vector<int32_t> numbers = {0, -1, -2, -kMost, -(1 << 30)};
+  std::vector<int32_t> numbers = {0, -1, -2, -kMax, -(1 << 30)};
   std::mt19937 random(3);
   for (int shift = 0; shift < 31; ++shift) {
     for (const int32_t near : {-1, 0, 1}) numbers.push_back(std::min(0, -(1 << shift) + near));

@@ -11,10 +11,10 @@
 namespace octavo::numerics {
 namespace {
 
-constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
-constexpr int32_t kMost = std::numeric_limits<int32_t>::max();
-constexpr int32_t kEdges[] = {kLeast, kLeast + 1, -(1 << 30), -5, -4, -3, -2,      -1,
-                              0,      1,          2,          3,  4,  5,  1 << 30, kMost};
+constexpr int32_t kMin = std::numeric_limits<int32_t>::min();
+constexpr int32_t kMax = std::numeric_limits<int32_t>::max();
+constexpr int32_t kEdges[] = {kMin, kMin + 1, -(1 << 30), -5, -4, -3, -2,      -1,
+                              0,    1,        2,          3,  4,  5,  1 << 30, kMax};
 
 // Edges, ties of every shift, and random numbers of every magnitude.
 std::vector<int32_t> Numbers() {
@@ -39,7 +39,7 @@ TEST(FixedPoint, APairIsAFractionOfOneHalfAndMoreAndAShift) {
   EXPECT_EQ(ToFixedPoint(0x1p-32), (FixedPoint{1 << 30, -31}));
   EXPECT_EQ(ToFixedPoint(0x1p-33), (FixedPoint{0, 0}));
   EXPECT_EQ(ToFixedPoint(0x1p29), (FixedPoint{1 << 30, 30}));
-  EXPECT_EQ(ToFixedPoint(0x1p40), (FixedPoint{kMost, 30}));
+  EXPECT_EQ(ToFixedPoint(0x1p40), (FixedPoint{kMax, 30}));
   EXPECT_EQ(ToFixedPoint(0.0), (FixedPoint{0, 0}));
 }
 
@@ -58,7 +58,7 @@ TEST(FixedPoint, ProductsAndShiftsAreGemmlowps) {
 }
 
 TEST(FixedPoint, DoubleRoundingIsTosasFormula) {
-  for (const int32_t multiplier : {1 << 30, 1518500250, kMost}) {
+  for (const int32_t multiplier : {1 << 30, 1518500250, kMax}) {
     for (int shift = -31; shift <= -1; ++shift) {
       for (const int32_t x : Numbers()) {
         const int n = 31 - shift;  // 32 and more
@@ -74,12 +74,12 @@ TEST(FixedPoint, DoubleRoundingIsTosasFormula) {
 }
 
 TEST(FixedPoint, SingleRoundingIsExactUpToShift62) {
-  for (const int32_t multiplier : {1 << 30, 1518500250, kMost}) {
+  for (const int32_t multiplier : {1 << 30, 1518500250, kMax}) {
     for (const int n : {1, 30, 31, 32, 62}) {
       for (const int32_t x : Numbers()) {
         const __int128 half = static_cast<__int128>(1) << (n - 1);
         const __int128 exact = (static_cast<__int128>(x) * multiplier + half) >> n;
-        const __int128 held = exact < kLeast ? kLeast : exact > kMost ? kMost : exact;
+        const __int128 held = exact < kMin ? kMin : exact > kMax ? kMax : exact;
         ASSERT_EQ(MultiplySingleRounding(x, {multiplier, 31 - n}), static_cast<int32_t>(held));
       }
     }
@@ -103,11 +103,11 @@ TEST(FixedPoint, TiesGoWhereEachFormulaSaysTheyDo) {
 }
 
 TEST(FixedPoint, LeftShiftsSaturate) {
-  EXPECT_EQ(MultiplyDoubleRounding(kMost, {1 << 30, 30}), 1 << 30);
-  EXPECT_EQ(MultiplyDoubleRounding(kLeast, {1 << 30, 30}), -(1 << 30));
-  EXPECT_EQ(MultiplySingleRounding(kMost, {kMost, 30}), kMost);
-  EXPECT_EQ(ShiftRounding(3, 31), kMost);
-  EXPECT_EQ(ShiftRounding(-3, 31), kLeast);
+  EXPECT_EQ(MultiplyDoubleRounding(kMax, {1 << 30, 30}), 1 << 30);
+  EXPECT_EQ(MultiplyDoubleRounding(kMin, {1 << 30, 30}), -(1 << 30));
+  EXPECT_EQ(MultiplySingleRounding(kMax, {kMax, 30}), kMax);
+  EXPECT_EQ(ShiftRounding(3, 31), kMax);
+  EXPECT_EQ(ShiftRounding(-3, 31), kMin);
   EXPECT_EQ(ShiftRounding(0, 99), 0);
 }
 

@@ -11,8 +11,8 @@ using ir::Tensor;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 
 TEST(Elementwise, PiecewiseLinearFunctions) {
   const Tensor x = Row({-2, -0.5f, 0, 0.5f, 3});
@@ -122,7 +122,7 @@ TEST(Elementwise, VariadicOpsTakeOneToManyOperands) {
       {{"Sum", {a, b, c}}, {3}, {8, 10, kNan}},
       {{"Mean", {b, Row({2, 4, 3}), c}}, {3}, {3, 3, 2}},
       {{"Max", {b}}, {3}, {4, 2, 0}},
-      {{"Max", {Tensor::Ints({kMost - 1}), Tensor::Ints({kMost})}}, {1}, {double(kMost)}},
+      {{"Max", {Tensor::Ints({kMax - 1}), Tensor::Ints({kMax})}}, {1}, {double(kMax)}},
   });
 }
 
@@ -152,13 +152,13 @@ TEST(Elementwise, IntegersThatOverflowWrapAround) {
     const auto results = RunCase(test);
     return results ? (*results)[0].ToInts() : Ints{};
   };
-  EXPECT_EQ(run("Add", {kMost}, {1}), Ints{kLeast});
-  EXPECT_EQ(run("Sub", {kLeast}, {1}), Ints{kMost});
-  EXPECT_EQ(run("Mul", {kMost}, {2}), Ints{-2});
-  EXPECT_EQ(run("Div", {kLeast}, {-1}), Ints{kLeast});
-  EXPECT_EQ(run("Mod", {kLeast}, {-1}), Ints{0});
-  EXPECT_EQ(run("Neg", {kLeast}, {}), Ints{kLeast});
-  EXPECT_EQ(run("Abs", {kLeast}, {}), Ints{kLeast});
+  EXPECT_EQ(run("Add", {kMax}, {1}), Ints{kMin});
+  EXPECT_EQ(run("Sub", {kMin}, {1}), Ints{kMax});
+  EXPECT_EQ(run("Mul", {kMax}, {2}), Ints{-2});
+  EXPECT_EQ(run("Div", {kMin}, {-1}), Ints{kMin});
+  EXPECT_EQ(run("Mod", {kMin}, {-1}), Ints{0});
+  EXPECT_EQ(run("Neg", {kMin}, {}), Ints{kMin});
+  EXPECT_EQ(run("Abs", {kMin}, {}), Ints{kMin});
   EXPECT_EQ(run("Div", {5}, {0}), Ints{0});
   EXPECT_EQ(run("Mod", {5}, {0}), Ints{0});
 }

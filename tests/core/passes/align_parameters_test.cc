@@ -27,19 +27,19 @@ ir::Type TypeOf(float scale, int32_t zero_point) {
   return {ir::DType::kU8, {4}, ir::Quant::PerTensor(scale, zero_point), {}};
 }
 
-TEST(HoldingError, IsATwelfthOfTheSquaredStepWithinTheType) {
+TEST(QuantizationError, IsATwelfthOfTheSquaredStepWithinTheType) {
   const profile::Histogram histogram = HistogramOf({-1, 0.5, 1});
-  EXPECT_DOUBLE_EQ(HoldingError(histogram, {-2, 2}, TypeOf(0.5f, 128)), 0.25 / 12);
+  EXPECT_DOUBLE_EQ(QuantizationError(histogram, {-2, 2}, TypeOf(0.5f, 128)), 0.25 / 12);
 }
 
-TEST(HoldingError, IsTheSquaredDistanceBeyondTheType) {
+TEST(QuantizationError, IsTheSquaredDistanceBeyondTheType) {
   const profile::Histogram histogram = HistogramOf({-4, -4});
-  EXPECT_NEAR(HoldingError(histogram, {-8, 8}, TypeOf(1, 2)), 4, 0.1);
+  EXPECT_NEAR(QuantizationError(histogram, {-8, 8}, TypeOf(1, 2)), 4, 0.1);
 }
 
-TEST(HoldingError, LeavesOutWhatWasLimitedBefore) {
+TEST(QuantizationError, LeavesOutWhatWasLimitedBefore) {
   const profile::Histogram histogram = HistogramOf({-4, -4});
-  EXPECT_DOUBLE_EQ(HoldingError(histogram, {0, 8}, TypeOf(0.5f, 0)), 0.25 / 12);
+  EXPECT_DOUBLE_EQ(QuantizationError(histogram, {0, 8}, TypeOf(0.5f, 0)), 0.25 / 12);
 }
 
 struct Job {

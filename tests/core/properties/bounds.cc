@@ -256,9 +256,9 @@ bool IsRetyped(const Graph& before, ValueId b, const Graph& after, ValueId a, Mo
   const ir::Value& value = before.value(b);
   return value.output_uses == 0 && !SameType(value.type, after.type(a)) &&
          std::all_of(value.uses.begin(), value.uses.end(), [&](const ir::Use& use) {
-           const Node& reader = before.node(use.node);
-           return PassedThrough(before, reader) == b ||
-                  (movement == Movement::kMayStandBeyondARescale && IsSameScale(before, reader));
+           const Node& consumer = before.node(use.node);
+           return PassedThrough(before, consumer) == b ||
+                  (movement == Movement::kMayStandBeyondARescale && IsSameScale(before, consumer));
          });
 }
 

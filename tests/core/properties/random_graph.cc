@@ -179,24 +179,24 @@ class QuantizedMaker : public Maker {
     graph_.AddOutput(AddOwn("Dequantize", id, name, graph_.type(id).Expressed(), {}));
   }
 
-  // Adds an op of Octavo's domain on `x`, before the node `reader` or at the end.
+  // Adds an op of Octavo's domain on `x`, before the node `consumer` or at the end.
   ValueId AddOwn(std::string_view op, ValueId x, std::string_view name, const Type& type,
-                 NodeId reader) {
+                 NodeId consumer) {
     Graph::Definition definition{
         .op = Own(op), .inputs = {x}, .results = {{graph_.UniqueName(name), type}}};
-    const NodeId id = reader ? graph_.InsertBefore(reader, std::move(definition))
-                             : graph_.AddNode(std::move(definition));
+    const NodeId id = consumer ? graph_.InsertBefore(consumer, std::move(definition))
+                               : graph_.AddNode(std::move(definition));
     return graph_.node(id).result();
   }
 
-  ValueId Rescaled(ValueId x, Type type, NodeId reader) {
+  ValueId Rescaled(ValueId x, Type type, NodeId consumer) {
     type.shape = graph_.type(x).shape;
-    return AddOwn("Rescale", x, graph_.name(x) + ".r", type, reader);
+    return AddOwn("Rescale", x, graph_.name(x) + ".r", type, consumer);
   }
 
   // A quantized constant: either rounded data, or Quantize of float data.
-  ValueId QuantizedConstant(ValueId constant, const Type& type, NodeId reader) {
-    if (dice_.Chance(70)) return AddOwn("Quantize", constant, "w", type, reader);
+  ValueId QuantizedConstant(ValueId constant, const Type& type, NodeId consumer) {
+    if (dice_.Chance(70)) return AddOwn("Quantize", constant, "w", type, consumer);
     ir::Tensor rounded = ops::QuantizeTensor(graph_.value(constant).constant->tensor, type);
     return graph_.AddConstant(graph_.UniqueName("w"), ir::MakePayload(std::move(rounded)), type);
   }

@@ -17,7 +17,7 @@ using ir::ValueId;
 using MaybeStep = std::optional<Step>;
 using Ints = std::vector<int64_t>;
 
-constexpr int64_t kMostElements = 256;
+constexpr int64_t kMaxElements = 256;
 
 Step Of(std::string_view op, std::vector<ValueId> inputs, AttrMap attributes = {}) {
   return {.op = ops::FindOp(op), .inputs = std::move(inputs), .attributes = std::move(attributes)};
@@ -318,7 +318,7 @@ MaybeStep DrawStep(Sketch& sketch, ValueId x) {
                                      step->attributes, step->results);
     if (!types) return std::nullopt;
     for (const ir::Type& type : *types) {
-      if (type.elements() == 0 || type.elements() > kMostElements) return std::nullopt;
+      if (type.elements() == 0 || type.elements() > kMaxElements) return std::nullopt;
     }
     return step;
   }

@@ -22,14 +22,14 @@ class Maker {
     for (int i = 0; i < movers; ++i) {
       const int mover = AddActor(Kind::kMover);
       const int operands = Pick(1, 2), earlier = static_cast<int>(region().items.size());
-      for (int o = 0; o < operands; ++o) Read(Pick(0, earlier - 1), mover);
+      for (int o = 0; o < operands; ++o) AddPath(Pick(0, earlier - 1), mover);
       const int results = Chance(0.1) ? 2 : 1;
       for (int r = 0; r < results; ++r) AddItem(mover);
     }
     for (size_t i = 0; i < region().items.size(); ++i) {
       // A few values have no consumer.
-      if (Chance(region().items[i].ways.empty() ? 0.1 : 0.7)) continue;
-      Read(static_cast<int>(i), AddActor(Kind::kReader));
+      if (Chance(region().items[i].paths.empty() ? 0.1 : 0.7)) continue;
+      AddPath(static_cast<int>(i), AddActor(Kind::kConsumer));
     }
     DrawAllowedMoves();
     return made_;
@@ -46,30 +46,30 @@ class Maker {
   }
   void AddItem(int producer) { region().items.push_back({Pick(1, 9), producer, {}}); }
 
-  void Read(int item, int actor) {
-    Way way{.reader = actor};
+  void AddPath(int item, int actor) {
+    Path path{.consumer = actor};
     int at = region().actors[region().items[item].producer].label;
     const int label = region().actors[actor].label;
     for (int detours = Chance(0.2) ? Pick(1, 2) : 0; detours > 0; --detours) {
       const int by = (at + Pick(1, labels_ - 1)) % labels_;
       if (by == label && detours == 1 && at == label) break;
-      way.labels.push_back(at = by);
+      path.labels.push_back(at = by);
     }
-    if (at != label) way.labels.push_back(label);
-    region().items[item].ways.push_back(std::move(way));
+    if (at != label) path.labels.push_back(label);
+    region().items[item].paths.push_back(std::move(path));
   }
 
   void DrawAllowedMoves() {
     const double merging = Pick(0, 2) * 0.5;
     const int actors = static_cast<int>(region().actors.size());
     for (int a = 0; a < std::max(actors, labels_); ++a) {
-      const bool reads = Chance(0.3), gives = Chance(0.3);
+      const bool consumer_folds = Chance(0.3), producer_folds = Chance(0.3);
       for (int from = 0; from < labels_; ++from) {
         for (int to = 0; to < labels_; ++to) {
           if (Chance(0.9)) made_.allowed.sink.insert({a, from, to});
-          if (Chance(0.9)) made_.allowed.raise.insert({a, from, to});
-          if (reads && Chance(0.8)) made_.allowed.read.insert({a, from, to});
-          if (gives && Chance(0.8)) made_.allowed.give.insert({a, from, to});
+          if (Chance(0.9)) made_.allowed.hoist.insert({a, from, to});
+          if (consumer_folds && Chance(0.8)) made_.allowed.fold_into_consumer.insert({a, from, to});
+          if (producer_folds && Chance(0.8)) made_.allowed.fold_into_producer.insert({a, from, to});
           if (Chance(merging)) made_.allowed.merge.insert({a, from, to});
         }
       }
@@ -82,10 +82,11 @@ class Maker {
   RandomRegion made_;
 };
 
-// The positions of all Rescales: the label and the moves of each actor, and the labels of each way.
+// The positions of all Rescales: the label and the moves of each actor, and the labels of each
+// path.
 struct State {
   Labels labels = {}, moved = {};
-  std::vector<std::vector<Labels>> ways = {};  // by item
+  std::vector<std::vector<Labels>> paths = {};  // by item
 
   auto operator<=>(const State&) const = default;
 };
@@ -98,8 +99,8 @@ class Explorer {
     State start{.moved = Labels(region_.actors.size(), 0)};
     for (const Actor& actor : region_.actors) start.labels.push_back(actor.label);
     for (const Item& item : region_.items) {
-      start.ways.emplace_back();
-      for (const Way& way : item.ways) start.ways.back().push_back(way.labels);
+      start.paths.emplace_back();
+      for (const Path& path : item.paths) start.paths.back().push_back(path.labels);
     }
     Reach(start);
     Cost best{kForbidden, 0, 0};
@@ -120,7 +121,7 @@ class Explorer {
   void Moves(const State& state, int actor) {
     const Kind kind = region_.actors[actor].kind;
     if (kind != Kind::kProducer) Earlier(state, actor, kind == Kind::kMover);
-    if (kind != Kind::kReader) Later(state, actor, kind == Kind::kMover);
+    if (kind != Kind::kConsumer) Later(state, actor, kind == Kind::kMover);
   }
 
   void Earlier(State state, int actor, bool moves_on) {
@@ -128,19 +129,19 @@ class Explorer {
     int from = -1;
     for (size_t i = 0; i < region_.items.size(); ++i) {
       const Item& item = region_.items[i];
-      for (size_t w = 0; w < item.ways.size(); ++w) {
-        Labels& way = state.ways[i][w];
-        if (item.ways[w].reader == actor) {
-          if (way.empty()) return;
-          way.pop_back();
-          const int before = way.empty() ? state.labels[item.producer] : way.back();
+      for (size_t w = 0; w < item.paths.size(); ++w) {
+        Labels& path = state.paths[i][w];
+        if (item.paths[w].consumer == actor) {
+          if (path.empty()) return;
+          path.pop_back();
+          const int before = path.empty() ? state.labels[item.producer] : path.back();
           if (from >= 0 && from != before) return;
           from = before;
         }
-        if (item.producer == actor) way.insert(way.begin(), to);
+        if (item.producer == actor) path.insert(path.begin(), to);
       }
     }
-    const auto& rule = moves_on ? allowed_.sink : allowed_.read;
+    const auto& rule = moves_on ? allowed_.sink : allowed_.fold_into_consumer;
     if (from < 0 || state.moved[actor] == -kMaxSteps || !rule.contains({actor, from, to})) return;
     state.labels[actor] = from;
     --state.moved[actor];
@@ -152,18 +153,18 @@ class Explorer {
     int to = -1;
     for (size_t i = 0; i < region_.items.size(); ++i) {
       if (region_.items[i].producer != actor) continue;
-      for (Labels& way : state.ways[i]) {
-        if (way.empty() || (to >= 0 && to != way.front())) return;
-        to = way.front();
-        way.erase(way.begin());
+      for (Labels& path : state.paths[i]) {
+        if (path.empty() || (to >= 0 && to != path.front())) return;
+        to = path.front();
+        path.erase(path.begin());
       }
     }
-    const auto& rule = moves_on ? allowed_.raise : allowed_.give;
+    const auto& rule = moves_on ? allowed_.hoist : allowed_.fold_into_producer;
     if (to < 0 || state.moved[actor] == kMaxSteps || !rule.contains({actor, from, to})) return;
     for (size_t i = 0; i < region_.items.size(); ++i) {
       const Item& item = region_.items[i];
-      for (size_t w = 0; w < item.ways.size(); ++w) {
-        if (item.ways[w].reader == actor) state.ways[i][w].push_back(to);
+      for (size_t w = 0; w < item.paths.size(); ++w) {
+        if (item.paths[w].consumer == actor) state.paths[i][w].push_back(to);
       }
     }
     state.labels[actor] = to;
@@ -175,18 +176,18 @@ class Explorer {
     Cost cost;
     for (size_t i = 0; i < region_.items.size(); ++i) {
       const int own = state.labels[region_.items[i].producer];
-      const Cost rescales = FewestRescales(own, state.ways[i]);
+      const Cost rescales = FewestRescales(own, state.paths[i]);
       cost += {rescales.rescales * region_.items[i].elements, rescales.rescales, 0};
     }
     return cost;
   }
 
-  // Tries all sets of prefixes of the ways that contain the ways themselves.
-  Cost FewestRescales(int own, const std::vector<Labels>& ways) const {
+  // Tries all sets of prefixes of the paths that contain the paths themselves.
+  Cost FewestRescales(int own, const std::vector<Labels>& paths) const {
     std::set<Labels> wanted, between;
-    for (const Labels& way : ways) {
-      for (size_t n = 1; n < way.size(); ++n) between.insert({way.begin(), way.begin() + n});
-      if (!way.empty()) wanted.insert(way);
+    for (const Labels& path : paths) {
+      for (size_t n = 1; n < path.size(); ++n) between.insert({path.begin(), path.begin() + n});
+      if (!path.empty()) wanted.insert(path);
     }
     std::vector<Labels> optional;
     for (const Labels& prefix : between) {

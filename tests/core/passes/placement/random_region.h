@@ -12,13 +12,14 @@ namespace octavo::passes::placement {
 
 // Randomly drawn tables of allowed moves.
 struct RandomMoves {
-  std::set<std::tuple<int, int, int>> sink = {}, raise = {}, read = {}, give = {}, merge = {};
+  std::set<std::tuple<int, int, int>> sink = {}, hoist = {}, fold_into_consumer = {},
+                                      fold_into_producer = {}, merge = {};
 
   AllowedMoves AsAllowedMoves() const {
     const auto in = [](const auto& set) {
       return [&set](int a, int b, int c) { return set.contains({a, b, c}); };
     };
-    return {in(sink), in(raise), in(read), in(give), in(merge)};
+    return {in(sink), in(hoist), in(fold_into_consumer), in(fold_into_producer), in(merge)};
   }
 };
 

@@ -42,7 +42,7 @@ TEST(Placement, IsTheBestOfAllStates) {
   EXPECT_GT(bettered, kRegions / 4);
 }
 
-TEST(Placement, StandingStillIsAlwaysAnAnswer) {
+TEST(Placement, ThePlacementOfTheGraphIsAlwaysValid) {
   std::mt19937 random(2);
   for (int i = 0; i < kRegions; ++i) {
     const RandomRegion made = MakeRandomRegion(random, kMovers);
@@ -96,39 +96,39 @@ TEST(Placement, ImprovementNeverMakesWorse) {
 
 // Two consumers of a smaller value need one label.  A single Rescale above serves both, so it stays
 // there.
-Problem TwoReaders(int64_t above, int64_t below) {
+Problem TwoConsumers(int64_t above, int64_t below) {
   Region region;
   region.actors = {{Actor::Kind::kProducer, 0},
                    {Actor::Kind::kMover, 1},
                    {Actor::Kind::kMover, 1},
-                   {Actor::Kind::kReader, 1},
-                   {Actor::Kind::kReader, 1}};
+                   {Actor::Kind::kConsumer, 1},
+                   {Actor::Kind::kConsumer, 1}};
   region.items = {{above, 0, {{1, {1}}, {2, {1}}}}, {below, 1, {{3, {}}}}, {below, 2, {{4, {}}}}};
   const auto always = [](int, int, int) { return true; };
   return BuildProblem(region, {.may_sink = always, .may_hoist = always}).problem;
 }
 
-TEST(Placement, OneRescaleServesAllReadersThatWantItsLabel) {
-  const Solution solution = Solve(TwoReaders(10, 6));
+TEST(Placement, OneRescaleServesAllConsumersThatNeedItsLabel) {
+  const Solution solution = Solve(TwoConsumers(10, 6));
   EXPECT_EQ(solution.positions, Positions(5, 0));
-  EXPECT_EQ(CostOf(TwoReaders(10, 6), solution.positions), (Cost{10, 1, 0}));
+  EXPECT_EQ(CostOf(TwoConsumers(10, 6), solution.positions), (Cost{10, 1, 0}));
 }
 
 TEST(Placement, TwoSmallRescalesAreCheaperThanOneThatIsLarger) {
-  const Solution solution = Solve(TwoReaders(13, 6));
-  EXPECT_EQ(CostOf(TwoReaders(13, 6), solution.positions), (Cost{12, 2, 2}));
+  const Solution solution = Solve(TwoConsumers(13, 6));
+  EXPECT_EQ(CostOf(TwoConsumers(13, 6), solution.positions), (Cost{12, 2, 2}));
 }
 
 TEST(Placement, ATieGoesToFewerRescales) {
-  EXPECT_EQ(Solve(TwoReaders(12, 6)).positions, Positions(5, 0));
+  EXPECT_EQ(Solve(TwoConsumers(12, 6)).positions, Positions(5, 0));
 }
 
 TEST(Placement, ASearchThatIsCutOffHasNoAnswer) {
-  EXPECT_EQ(SolveBySearch(TwoReaders(13, 6), Positions(5, 0), 2), std::nullopt);
+  EXPECT_EQ(SolveBySearch(TwoConsumers(13, 6), Positions(5, 0), 2), std::nullopt);
 }
 
 TEST(Placement, AnEliminationWithTooLargeATableHasNoAnswer) {
-  EXPECT_EQ(SolveByElimination(TwoReaders(13, 6), 2), std::nullopt);
+  EXPECT_EQ(SolveByElimination(TwoConsumers(13, 6), 2), std::nullopt);
 }
 
 }  // namespace
