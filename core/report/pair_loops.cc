@@ -42,7 +42,7 @@ void ReadQuantized(const ReadCall& call) {
   int32_t* __restrict quantized = call.quantized;
   float* __restrict dequantized = call.dequantized;
   for (int64_t i = 0; i < count; ++i) {
-    quantized[i] = from[i];
+    quantized[i] = int32_t{from[i]};
     dequantized[i] = static_cast<float>(from[i] - zero) * scale;
   }
 }

@@ -318,7 +318,7 @@ Status Parser::ParseAttributes(const ir::OpDef& op, ir::AttrMap& attributes) {
   });
 }
 
-Result<ir::Attribute> Parser::TensorAttribute(PayloadText payload) {
+Result<ir::Attribute> Parser::TensorAttribute(const PayloadText& payload) {
   OCTAVO_CHECK(ExpectSign(":"));
   OCTAVO_TRY(const TypeText type, ParseType());
   if (type.quantized) return Wrong(type.line, "an attribute is not quantized");
@@ -336,7 +336,7 @@ Result<ir::Attribute> Parser::ParseAttribute(const ir::AttrSpec* spec) {
   if (AtSign("[")) return ParseAttributeList(spec);
   if (AtPayloadWord()) {
     OCTAVO_TRY(PayloadText payload, ParsePayload());
-    return TensorAttribute(std::move(payload));
+    return TensorAttribute(payload);
   }
   if (token_.kind != TokenKind::kWord) return Unexpected("an attribute");
   const bool is_float = spec ? spec->kind == ir::AttrKind::kFloat : LooksLikeFloat(token_.text);

@@ -85,7 +85,7 @@ class Parser {
   Status ParseAttributes(const ir::OpDef& op, ir::AttrMap& attributes);
   Result<ir::Attribute> ParseAttribute(const ir::AttrSpec* spec);
   Result<ir::Attribute> ParseAttributeList(const ir::AttrSpec* spec);
-  Result<ir::Attribute> TensorAttribute(PayloadText payload);
+  Result<ir::Attribute> TensorAttribute(const PayloadText& payload);
 
   // ---------------------------------------------------------- statements
   Status ParseHeader();

@@ -48,7 +48,7 @@ struct EventLoop::State {
     });
   }
 
-  static void WaitForSignal(asio::signal_set& signals, std::function<void(int)> call) {
+  static void WaitForSignal(asio::signal_set& signals, const std::function<void(int)>& call) {
     signals.async_wait([&signals, call](const boost::system::error_code& error, int signal) {
       if (error) return;
       call(signal);

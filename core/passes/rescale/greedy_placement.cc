@@ -48,7 +48,7 @@ std::optional<Type> TypeAfterSinking(const Graph& graph, const Node& node, Conte
   const ValueId y = node.result();
   if (!graph.type(y).quantized() || !graph.type(y).quant->per_tensor()) return {};
   int64_t elements = 0;
-  const std::optional<Type> source = CommonSource(graph, node, elements);
+  std::optional<Type> source = CommonSource(graph, node, elements);
   if (!source) return {};
   if (node.op->rescale.why_not) {
     const std::string why = node.op->rescale.why_not(graph, node, *source, graph.type(y));

@@ -10,7 +10,6 @@
 namespace octavo::runtime {
 namespace {
 
-using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
 

@@ -51,8 +51,9 @@ TEST(MappedPages, OnlyTheGivenPartIsReleased) {
   const int64_t before = ResidentFiles();
   const Blob copy = CopyToFile(bytes);
   ASSERT_TRUE(std::ranges::equal(copy.bytes(), bytes));
-  ReleasePages(copy.bytes().subspan(100, kSize / 2));
-  EXPECT_NEAR(ResidentFiles() - before, kSize / 2, kMax);
+  constexpr int64_t kHalf = kSize / 2;
+  ReleasePages(copy.bytes().subspan(100, kHalf));
+  EXPECT_NEAR(ResidentFiles() - before, kHalf, kMax);
   EXPECT_TRUE(std::ranges::equal(copy.bytes(), bytes));
 }
 

@@ -233,7 +233,7 @@ TEST(Samples, AValueThatAllSamplesAgreeInIsFoundAndAnotherRefused) {
   const TensorParser none = [](const Blob&) -> Result<ir::Tensor> {
     return Fail(Code::kInternal, "no protos here");
   };
-  const auto npy = [](std::vector<int64_t> values) {
+  const auto npy = [](const std::vector<int64_t>& values) {
     return Blob(WriteNpy(ir::Tensor::Ints(values)));
   };
   const auto source = SampleSource::Open({{"0/input_0.npy", npy({1})},

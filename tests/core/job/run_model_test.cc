@@ -71,8 +71,8 @@ constexpr std::string_view kQuantizes =
 
 TEST(RunModel, CountsTheNanElementsThatAQuantizeReads) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  const auto row = [](std::vector<float> values) {
-    return ir::Tensor::Of<float>({1, 4}, std::move(values));
+  const auto row = [](const std::vector<float>& values) {
+    return ir::Tensor::Of<float>({1, 4}, values);
   };
   const ModelInput input = {.model = {"q.graph", Blob(std::string(kQuantizes))},
                             .samples = {Sample("0/input_0.npy", row({nan, 1, nan, 0})),

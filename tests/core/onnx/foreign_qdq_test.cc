@@ -77,7 +77,7 @@ Quantized WithBias(const std::string& result_scale, float bias) {
   ir::Tensor b(ir::DType::kF32, {2});
   b.mutable_values<float>()[1] = bias;
   model.Scale("coarse", 1).Scale("fine", 0.0625f);
-  model.Wrap("x").Weight("w", {2, 2, 1, 1}).Constant("b", std::move(b));
+  model.Wrap("x").Weight("w", {2, 2, 1, 1}).Constant("b", b);
   model.Node("Conv", {"x_dequantized", "w", "b"}, {"c"});
   model.Wrap("c", result_scale).Output("c_dequantized");
   return model;

@@ -84,7 +84,10 @@ TEST(AxisRule, AgreesWithBruteForceForDistinctParameters) {
 TEST(AxisRule, AgreesWithBruteForceForPeriodicParameters) {
   for (const int64_t elements : {8, 12, 24, 36}) {
     CheckAll(elements, [](int64_t c) { return static_cast<float>(c % 2 + 1); });
-    CheckAll(elements, [](int64_t c) { return static_cast<float>(c / 2 + 1); });
+    CheckAll(elements, [](int64_t c) {
+      const int64_t pair = c / 2;
+      return static_cast<float>(pair + 1);
+    });
   }
 }
 

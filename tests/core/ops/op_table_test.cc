@@ -76,7 +76,7 @@ TEST(OpTable, FixedRangesHoldWhateverComesIn) {
 
 // A graph with one node, whose operands have the given shapes.
 struct OneNode {
-  OneNode(std::string_view op, const std::vector<ir::Shape>& shapes, ir::AttrMap attributes,
+  OneNode(std::string_view op, const std::vector<ir::Shape>& shapes, const ir::AttrMap& attributes,
           size_t results = 1) {
     std::vector<ir::ValueId> ids;
     for (size_t i = 0; i < shapes.size(); ++i) {

@@ -249,7 +249,7 @@ MaybeStep DrawRepeat(Sketch& sketch, ValueId x) {
 }
 
 MaybeStep DrawDepthToSpace(Sketch& sketch, ValueId x) {
-  const Shape shape = sketch.ShapeOf(x);
+  const Shape& shape = sketch.ShapeOf(x);
   if (shape.size() != 4) return std::nullopt;
   if (shape[1] % 4 == 0) return Of("DepthToSpace", {x}, {{"blocksize", int64_t{2}}});
   if (shape[2] % 2 || shape[3] % 2) return std::nullopt;

@@ -157,8 +157,8 @@ TEST(ModeFunctions, TflitesSoftmaxSumsNearlyToOne) {
 
 // ------------------------------------------------------------ means
 
-std::optional<Ints> Means(std::string_view mode, Tensor x, const ir::Type& y_type, ir::AttrMap how,
-                          float scale = 0.5f, int32_t zero = 1) {
+std::optional<Ints> Means(std::string_view mode, const Tensor& x, const ir::Type& y_type,
+                          ir::AttrMap how, float scale = 0.5f, int32_t zero = 1) {
   const KernelCase test(*ops::FindOp("AveragePool"),
                         {{QuantType(DType::kI8, x.shape(), scale, zero)}}, std::move(how),
                         {y_type});

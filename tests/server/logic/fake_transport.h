@@ -117,7 +117,7 @@ class FakeTransport : public Transport {
 
 // A service without gRPC.
 struct Fixture {
-  explicit Fixture(Limits given = {}) : limits(given) {}
+  explicit Fixture(Limits given = {}) : limits(std::move(given)) {}
   ~Fixture() { loop.Stop(); }  // as the daemon does
 
   // Opens a call: Start, then the transport's messages.

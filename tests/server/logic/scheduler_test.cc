@@ -17,7 +17,7 @@ namespace {
 constexpr Footprint kSmall{.stored = 10, .working = 20};
 
 struct Fixture {
-  explicit Fixture(Limits given) : limits(given) {}
+  explicit Fixture(Limits given) : limits(std::move(given)) {}
 
   std::unique_ptr<Scheduler::Reservation> MustAdmit(const std::string& client,
                                                     Footprint size = kSmall) {

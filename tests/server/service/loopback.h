@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <utility>
 
 #include "server/service/grpc_server.h"
 #include "tests/server/logic/fake_runner.h"
@@ -20,7 +21,7 @@ class SilentRpcProbe : public RpcProbe {
 };
 
 struct Loopback {
-  explicit Loopback(Limits given = {}) : limits(given) {
+  explicit Loopback(Limits given = {}) : limits(std::move(given)) {
     auto started = GrpcServer::Start("127.0.0.1:0", services,
                                      {.version = "0.1.0-test",
                                       .targets = {"cpu-int8"},
