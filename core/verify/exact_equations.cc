@@ -257,12 +257,14 @@ TermId Terms::Rewritten(const Term& term) {
   if (Is(term, "Sub") && term.type.dtype == ir::DType::kF32 && !term.type.quant) {
     static constexpr ir::OpDef kAdd{.name = "Add", .since = ir::Since(1), .commutative = true};
     const ir::PayloadPtr folded = Folded(term.operands[1], 0);
+    const ir::Type type = terms_[term.operands[1]].type;
+    const auto values = folded ? RealValuesOf(folded->tensor, type) : std::nullopt;
     // Two constants are evaluated, not rewritten.
-    if (folded && !Folded(term.operands[0], 0)) {
-      ir::Tensor negative = folded->tensor.Clone();
-      for (float& x : negative.mutable_values<float>()) x = -x;
-      const ir::Type type = terms_[term.operands[1]].type;
-      const TermId id = Constant(ir::MakePayload(std::move(negative)), type);
+    if (values && !Folded(term.operands[0], 0)) {
+      ir::Tensor negative(ir::DType::kF32, type.shape);
+      std::ranges::transform(*values, negative.mutable_values<float>().begin(),
+                             [](double x) { return static_cast<float>(-x); });
+      const TermId id = Constant(ir::MakePayload(std::move(negative)), type.Expressed());
       return BuildNode(kAdd, {term.operands[0], id}, term.type);
     }
   }

@@ -111,11 +111,14 @@ ir::PayloadPtr Terms::Folded(TermId id, int depth) {
   } else if (term.op->domain == "octavo") {
     if (operands.size() == 1) result = Rounded(mode_, term, operands[0], from);
   } else if (term.moves && term.op->moves_data == ir::Movement::kReshape) {
-    result = operands[0].Reshaped(term.type.shape);
+    const bool real = from.quant && !term.type.quant;
+    result =
+        (real ? verify::Dequantized(operands[0], from) : operands[0]).Reshaped(term.type.shape);
   } else {
     result = Evaluated(term, std::move(operands));
   }
-  return result ? ir::MakePayload(*std::move(result)) : nullptr;
+  if (!result || result->dtype() != term.type.dtype) return nullptr;
+  return ir::MakePayload(*std::move(result));
 }
 
 }  // namespace octavo::verify
