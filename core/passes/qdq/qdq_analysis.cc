@@ -70,7 +70,7 @@ ValueId QdqAnalysis::Plain(ValueId v) const {
 const ir::Type* QdqAnalysis::QuantizedTo(ValueId v) const {
   const ValueId last = clamped_[Index(v)];
   const ir::Value& value = graph_.value(last);
-  if (value.output_uses > 0 || value.uses.empty()) return nullptr;
+  if (value.output_uses > 0) return nullptr;
   const ir::Type* type = nullptr;
   for (const ir::Use& use : value.uses) {
     if (!IsQuantize(use.node)) return nullptr;
@@ -78,7 +78,7 @@ const ir::Type* QdqAnalysis::QuantizedTo(ValueId v) const {
     if (type != nullptr && *type != to) return nullptr;
     type = &to;
   }
-  return last == v || type->quant->per_tensor() ? type : nullptr;
+  return type != nullptr && (last == v || type->quant->per_tensor()) ? type : nullptr;
 }
 
 NodeId QdqAnalysis::ClampOf(ValueId v) const {
@@ -317,7 +317,7 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
     if (op && Folds(op)) {
       // The float result of a QLinear operator has no name in the model.
       const bool made = graph_.name(before) == integers + ".float";
-      const std::string stem = StemOf(graph_.name(before), integers);
+      std::string stem = StemOf(graph_.name(before), integers);
       if (origin_.own && !stem.empty() && !graph_.Find(stem)) return stem;
       return of_output || made ? integers : graph_.name(before);
     }
