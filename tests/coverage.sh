@@ -31,5 +31,5 @@ for program in $(find $build -type f -perm -u+x ! -name '*.so*' ! -path '*/CMake
   [ $# -gt 0 ] && set -- "$@" -object "$program" || set -- "$program"
 done
 llvm-cov-14 export -summary-only -instr-profile="$counts/all.profdata" "$@" 2>$build/cov.log |
-  python3 -B tests/coverage_page.py >docs/coverage.md
+  python3 -B tests/coverage_page.py "$(git rev-parse --short HEAD)" >docs/coverage.md
 tail -n +1 docs/coverage.md
