@@ -52,7 +52,7 @@ class Writer {
                Add("Dequantize", Stored(id), from_.name(id) + ".real", from_.type(id).Expressed());
   }
 
-  ValueId Add(std::string_view op, ValueId x, std::string name, const Type& type) {
+  ValueId Add(std::string_view op, ValueId x, const std::string& name, const Type& type) {
     const NodeId id = to_.AddNode({.op = ops::FindOp(op, "octavo"),
                                    .inputs = {x},
                                    .results = {{to_.UniqueName(name), type}}});
