@@ -9,7 +9,7 @@ namespace octavo::ir {
 
 // ---------------------------------------------------------------- queries
 
-std::vector<NodeId> Graph::Readers(ValueId id) const {
+std::vector<NodeId> Graph::Consumers(ValueId id) const {
   std::vector<NodeId> consumers;
   for (const Use& use : value(id).uses) consumers.push_back(use.node);
   std::sort(consumers.begin(), consumers.end());
@@ -279,9 +279,16 @@ void Graph::AddAlias(std::string name, ValueId id) {
 }
 
 void Graph::AddOrigin(NodeId id, std::span<const std::string> origin) {
+  constexpr size_t kMaxSearched = 32;  // names in a list that is searched one by one
   std::vector<std::string>& list = Edit(id).origin;
   for (const std::string& name : origin) {
-    if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+    if (list.size() <= kMaxSearched) {
+      if (std::ranges::find(list, name) == list.end()) list.push_back(name);
+      continue;
+    }
+    std::unordered_set<std::string>& known = long_origins_[id.index];
+    if (known.empty()) known.insert(list.begin(), list.end());
+    if (known.insert(name).second) list.push_back(name);
   }
 }
 

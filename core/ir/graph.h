@@ -9,6 +9,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/ir/ids.h"
@@ -83,7 +85,7 @@ class Graph {
     return producer ? &node(producer) : nullptr;
   }
   // The consumers in topological order, each node once.
-  std::vector<NodeId> Readers(ValueId id) const;
+  std::vector<NodeId> Consumers(ValueId id) const;
 
   // Finds a value by its own name.
   ValueId Find(std::string_view name) const;
@@ -204,6 +206,8 @@ class Graph {
   bool verified_ = false;
   std::map<std::string, ValueId, std::less<>> aliases_;
   std::set<std::string, std::less<>> retired_;
+  // By node index, for AddOrigin: the names in `origin` of nodes that have many.
+  std::unordered_map<int32_t, std::unordered_set<std::string>> long_origins_;
 };
 
 class NodeRange {

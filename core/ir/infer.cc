@@ -146,25 +146,6 @@ const Tensor* Inference::Known(ValueId id) const {
   return at == known_.end() ? nullptr : &at->second;
 }
 
-Status InferAll(Graph& graph) {
-  Inference inference(graph);
-  for (const NodeId id : graph.nodes()) {
-    OCTAVO_TRY(const std::vector<Type> types, inference.Infer(id));
-    const Node& node = graph.node(id);
-    for (size_t i = 0; i < types.size(); ++i) {
-      Type type = graph.type(node.results[i]);
-      if (type.quantized()) {
-        type.shape = types[i].shape;
-      } else {
-        type = types[i];
-      }
-      graph.SetType(node.results[i], std::move(type));
-    }
-    inference.Learn(id);
-  }
-  return {};
-}
-
 Result<std::vector<Type>> InferNode(const Graph& graph, const OpDef& op, std::string_view name,
                                     const std::vector<ValueId>& inputs, const AttrMap& attributes,
                                     size_t results) {

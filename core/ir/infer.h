@@ -33,10 +33,6 @@ class Inference {
   std::unordered_map<ValueId, Tensor> known_;
 };
 
-// Infers the types of all results and writes them into the graph.  Quantized results keep their
-// dtype and quantization and get only the inferred shape.
-Status InferAll(Graph& graph);
-
 // Types of the results that a new node would have; for passes that create nodes.  An operand's
 // elements are known if it is a constant.
 Result<std::vector<Type>> InferNode(const Graph& graph, const OpDef& op, std::string_view name,

@@ -154,7 +154,7 @@ struct OpDef {
   bool shape_only = false;
   // Comparing elements of the operands decides an index, a bool or a selection (ArgMax, Equal, the
   // indices of TopK): an element that moves by one LSB can change the result by any amount.
-  bool order_only = false;
+  bool depends_on_order = false;
   // The index of the data input that equals result 0 whenever their shapes and expressed dtypes
   // agree, or -1.  Null pointer: no such input.
   int (*identity_of)(const Graph& graph, const Node& node) = nullptr;

@@ -61,7 +61,7 @@ constexpr OpDef ArgExtreme(std::string_view name, Further) {
                        [&]<class T>(T) { FindExtreme<T>(context, Further()); });
             return {};
           },
-          .order_only = true};
+          .depends_on_order = true};
 }
 
 }  // namespace

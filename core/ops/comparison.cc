@@ -103,7 +103,7 @@ constexpr OpDef Comparison(std::string_view name, Since since, Function) {
       .quant = kNotReal,
       .infer = &InferComparison,
       .definition = [](const ir::EvalContext& context) { return CompareAll(context, Function()); },
-      .order_only = true};
+      .depends_on_order = true};
 }
 
 constexpr OpDef Commutative(OpDef row) {
@@ -115,7 +115,7 @@ template <class Function>
 constexpr OpDef Logic(std::string_view name, Function function) {
   OpDef row = Commutative(Comparison(name, Since(1), function));
   row.infer = &InferLogic;
-  row.order_only = false;
+  row.depends_on_order = false;
   return row;
 }
 

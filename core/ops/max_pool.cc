@@ -136,7 +136,7 @@ extern constexpr ir::OpDef kMaxPool{
     .infer = &Infer,
     .definition = &Definition,
     .moves_data = ir::Movement::kSelect,
-    .order_only = true,
+    .depends_on_order = true,
     .identity_of = &FirstIfWindowOfOne,
 };
 

@@ -109,7 +109,7 @@ extern constexpr ir::OpDef kNonMaxSuppression{
     .quant = kNotReal,
     .infer = &Infer,
     .definition = &Definition,
-    .order_only = true,
+    .depends_on_order = true,
 };
 
 }  // namespace octavo::ops

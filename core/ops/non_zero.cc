@@ -44,7 +44,7 @@ extern constexpr ir::OpDef kNonZero{
     .quant = kNotReal,
     .infer = &Infer,
     .definition = &Definition,
-    .order_only = true,
+    .depends_on_order = true,
 };
 
 }  // namespace octavo::ops

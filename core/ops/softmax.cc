@@ -67,7 +67,7 @@ extern constexpr OpDef kSoftmax = Row("Softmax", &Softmax, FixedRange(0, 1), kFo
 extern constexpr OpDef kLogSoftmax = Row("LogSoftmax", &LogSoftmax, kFreeResult, kFoldsRescale);
 extern constexpr OpDef kHardmax = [] {
   OpDef row = Row("Hardmax", &Hardmax, FixedRange(0, 1), {});
-  row.order_only = true;
+  row.depends_on_order = true;
   return row;
 }();
 

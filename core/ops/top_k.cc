@@ -74,7 +74,7 @@ extern constexpr ir::OpDef kTopK{
     .infer = &Infer,
     .definition = &Definition,
     .moves_data = ir::Movement::kCopy,
-    .order_only = true,
+    .depends_on_order = true,
 };
 
 }  // namespace octavo::ops

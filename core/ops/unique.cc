@@ -124,7 +124,7 @@ extern constexpr ir::OpDef kUnique{
     .quant = kNotReal,
     .infer = &Infer,
     .definition = &Definition,
-    .order_only = true,
+    .depends_on_order = true,
 };
 
 }  // namespace octavo::ops

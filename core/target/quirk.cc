@@ -53,7 +53,7 @@ Status ReadWord(Reader& reader, const std::string& prefix, std::string_view key,
 // Far above any that exists, so that a typing error is one.
 constexpr int kLargestOpset = 1000;
 // A graph is examined once for each row and op name.
-constexpr size_t kMostRows = 256, kMostOps = 256;
+constexpr size_t kMaxRows = 256, kMaxOps = 256;
 
 bool LimitsOpset(const Quirk& quirk) {
   return quirk.when == QuirkCondition::kOpsetBelow || quirk.instead == QuirkRemedy::kRaiseOpset;
@@ -98,8 +98,8 @@ Status ReadQuirk(const json& object, Quirk& quirk) {
   OCTAVO_CHECK(reader.Read("code", quirk.code, "a string"));
   OCTAVO_CHECK(reader.Read("warns", quirk.warns, "true or false"));
   OCTAVO_CHECK(reader.RefuseUnknown());
-  if (quirk.ops.empty() || quirk.ops.size() > kMostOps) {
-    return Wrong(prefix + "ops", fmt::format("a list of 1 to {} op names", kMostOps));
+  if (quirk.ops.empty() || quirk.ops.size() > kMaxOps) {
+    return Wrong(prefix + "ops", fmt::format("a list of 1 to {} op names", kMaxOps));
   }
   if (quirk.does.empty()) return Wrong(prefix + "does", "given");
   if (NeedsLimit(quirk) != (quirk.limit > 0)) {
@@ -113,8 +113,8 @@ Status ReadQuirk(const json& object, Quirk& quirk) {
 }
 
 Status ReadRows(const json& list, std::vector<Quirk>& quirks) {
-  if (!list.is_array() || list.size() > kMostRows) {
-    return Wrong("quirks", fmt::format("a list of at most {} objects", kMostRows));
+  if (!list.is_array() || list.size() > kMaxRows) {
+    return Wrong("quirks", fmt::format("a list of at most {} objects", kMaxRows));
   }
   quirks.clear();
   std::set<std::string> ids;

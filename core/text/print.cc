@@ -257,6 +257,4 @@ std::string Print(const ir::Graph& graph, const PrintOptions& options) {
   return Printer(graph, options).Run();
 }
 
-std::string PrintType(const ir::Type& type) { return TypeWith(type, false); }
-
 }  // namespace octavo::text

@@ -28,7 +28,4 @@ struct PrintOptions {
 
 std::string Print(const ir::Graph& graph, const PrintOptions& options = {});
 
-// "tensor<1x8xi8, scale=0.5, zp=11>"; prints all parameters of a per-channel type.
-std::string PrintType(const ir::Type& type);
-
 }  // namespace octavo::text

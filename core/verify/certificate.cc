@@ -10,9 +10,9 @@ namespace {
 
 using nlohmann::json;
 
-constexpr size_t kLongestLine = size_t{1} << 30;
-constexpr int64_t kMostSteps = 64;
-constexpr int kDeepest = 8;
+constexpr size_t kMaxLine = size_t{1} << 30;
+constexpr int64_t kMaxSteps = 256;
+constexpr int kMaxDepth = 8;
 
 class Reader {
  public:
@@ -25,7 +25,7 @@ class Reader {
       return Fail(Code::kInvalidArgument, "not a certificate of version 1").Field("certificate");
     }
     OCTAVO_CHECK(ReadHead(head, result));
-    OCTAVO_TRY(const int64_t steps, Count(head, "steps", kMostSteps));
+    OCTAVO_TRY(const int64_t steps, Count(head, "steps", kMaxSteps));
     for (int64_t i = 0; i < steps; ++i) {
       OCTAVO_TRY(const json row, TakeLine());
       OCTAVO_TRY(Step step, ReadStep(row));
@@ -44,14 +44,14 @@ class Reader {
   Result<json> TakeLine() {
     ++line_;
     const std::string_view rest = bytes_.text().substr(at_);
-    const size_t end = rest.substr(0, kLongestLine).find('\n');
+    const size_t end = rest.substr(0, kMaxLine).find('\n');
     if (end == std::string_view::npos) {
-      if (rest.size() < kLongestLine) return Wrong("the file ends within it");
+      if (rest.size() < kMaxLine) return Wrong("the file ends within it");
       return Fail(Code::kTooLarge, "certificate line {} has more than 1 GiB", line_);
     }
     bool deep = false;
     const auto watch = [&](int depth, json::parse_event_t, json&) {
-      deep |= depth > kDeepest;
+      deep |= depth > kMaxDepth;
       return !deep;
     };
     at_ += end + 1;

@@ -10,8 +10,8 @@ namespace {
 
 using ir::Tensor;
 
-constexpr int kDeepest = 64;
-constexpr int64_t kMostElements = int64_t{1} << 28;
+constexpr int kMaxDepth = 64;
+constexpr int64_t kMaxElements = int64_t{1} << 28;
 
 void Store(Tensor& tensor, int64_t i, int64_t element) {
   const int size = ir::SizeOf(tensor.dtype());
@@ -91,7 +91,7 @@ std::optional<Tensor> Terms::Evaluated(const Term& term, std::vector<Tensor> ope
 ir::PayloadPtr Terms::Folded(TermId id, int depth) {
   const Term term = terms_[id];
   if (term.kind == Term::Kind::kConstant) return term.constant;
-  if (depth > kDeepest || term.type.elements() > kMostElements || term.operands.empty()) return {};
+  if (depth > kMaxDepth || term.type.elements() > kMaxElements || term.operands.empty()) return {};
   if (term.kind != Term::Kind::kNode && term.kind != Term::Kind::kTable) return {};
   std::vector<Tensor> operands;
   for (const TermId operand : term.operands) {

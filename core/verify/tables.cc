@@ -8,7 +8,7 @@
 namespace octavo::verify {
 namespace {
 
-constexpr int64_t kMostTableEntries = int64_t{1} << 26;
+constexpr int64_t kMaxTableEntries = int64_t{1} << 26;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ TermId Terms::BelowDequantize(const Term& term) {
   if (!IsOwn(operand, "Dequantize")) return kAbsent;
   const TermId source = operand.operands[0];
   const ir::Type type = terms_[source].type;
-  if (!HasTable(type) || table_entries_ > kMostTableEntries) return kAbsent;
+  if (!HasTable(type) || table_entries_ > kMaxTableEntries) return kAbsent;
   const auto clamp = ClampOf(term);
   if (!clamp) return kAbsent;
   const Grid grid = Grid::Of(type);
@@ -127,7 +127,7 @@ std::optional<Table> Terms::TableOf(const Term& term, const ir::Type& from_type)
 
 TermId Terms::AsTable(const Term& term) {
   if (term.kind != Term::Kind::kNode || !HasTable(term.type) || term.operands.empty() ||
-      term.operands[0] == kAbsent || term.results != 1 || table_entries_ > kMostTableEntries) {
+      term.operands[0] == kAbsent || term.results != 1 || table_entries_ > kMaxTableEntries) {
     return kAbsent;
   }
   TermId source = term.operands[0];

@@ -10,7 +10,7 @@
 namespace octavo::verify {
 namespace {
 
-constexpr int kDeepest = 4;  // levels of operands that are compared one by one
+constexpr int kMaxDepth = 4;  // levels of operands that are compared one by one
 
 // Numbers print as the shortest text that gives them back, strings of a list with quotes.
 std::string AttributeKey(const ir::Attribute& attribute) {
@@ -114,8 +114,8 @@ TermId Terms::Node(const ir::Graph& graph, const ir::Node& node, size_t result,
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     data += node.inputs[i] && node.op->RoleOf(i) == ir::Role::kData ? 1 : 0;
   }
-  const bool same_scale =
-      node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameScale && !node.op->order_only;
+  const bool same_scale = node.op->QuantOf(graph, node).kind == ir::QuantRule::Kind::kSameScale &&
+                          !node.op->depends_on_order;
   const bool copies = same_scale && node.op->moves_data >= ir::Movement::kCopy;
   term.fills = same_scale && data == 1 && node.op->moves_data == ir::Movement::kFill &&
                (node.inputs.size() < 3 || !node.inputs[2]) &&
@@ -159,7 +159,7 @@ bool Terms::Same(TermId a, TermId b, int depth) {
     }
     return false;
   }
-  if (left.kind == Term::Kind::kNode && right.kind == Term::Kind::kNode && depth < kDeepest) {
+  if (left.kind == Term::Kind::kNode && right.kind == Term::Kind::kNode && depth < kMaxDepth) {
     bool same = left.op->name == right.op->name && left.op->domain == right.op->domain &&
                 left.result == right.result && left.results == right.results &&
                 left.type == right.type && left.attributes == right.attributes &&

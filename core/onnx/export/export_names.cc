@@ -37,7 +37,7 @@ std::string ExportNames::UniqueNode(const std::string& base) {
 
 ir::NodeId ExportNames::DequantizeOf(ValueId value) const {
   ir::NodeId found;
-  for (const ir::NodeId consumer : graph_.Readers(value)) {
+  for (const ir::NodeId consumer : graph_.Consumers(value)) {
     if (graph_.node(consumer).op != dequantize_) continue;
     if (graph_.IsOutput(graph_.node(consumer).result())) return consumer;
     if (!found) found = consumer;

@@ -48,7 +48,7 @@ const Type* QuantizedResult(const Graph& graph, const Node& node) {
   if (!node.results[0]) return nullptr;
   const Type& type = graph.type(node.results[0]);
   if (type.quantized()) return &type;
-  for (const NodeId consumer : graph.Readers(node.results[0])) {
+  for (const NodeId consumer : graph.Consumers(node.results[0])) {
     const Node& quantize = graph.node(consumer);
     if (IsOwn(&quantize, "Quantize")) return &graph.type(quantize.result());
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/wire/external_data.h"
 
-#include <filesystem>
 #include <set>
 
 #include "core/onnx/wire/model_proto.h"
@@ -58,29 +57,6 @@ Result<std::vector<std::string>> ListExternalData(const Blob& model) {
     }
   }
   return std::vector<std::string>(locations.begin(), locations.end());
-}
-
-Result<ExternalData> MapExternalData(const std::string& folder,
-                                     const std::vector<std::string>& locations) {
-  namespace fs = std::filesystem;
-  ExternalData data;
-  std::error_code error;
-  const fs::path root = fs::canonical(folder.empty() ? "." : folder, error);
-  if (error) return Fail(Code::kUsage, "folder '{}': {}", folder, error.message());
-  for (const std::string& location : locations) {
-    OCTAVO_CHECK(CheckLocation(location));
-    const fs::path path = fs::canonical(root / location, error);
-    if (error) {
-      return Fail(Code::kUsage, "external data '{}': {}", (root / location).string(),
-                  error.message());
-    }
-    const fs::path relative = path.lexically_relative(root);
-    if (relative.empty() || *relative.begin() == "..") {
-      return Refuse(location, "leads out of the model's folder");
-    }
-    OCTAVO_TRY(data[location], Blob::MapFile(path.string()));
-  }
-  return data;
 }
 
 }  // namespace octavo::onnx

@@ -21,9 +21,4 @@ Status CheckLocation(std::string_view location);
 // The locations that a model's tensors name: checked, sorted, without duplicates.
 Result<std::vector<std::string>> ListExternalData(const Blob& model);
 
-// Maps the files of a model's folder.  kInvalidArgument for a location that leaves the folder
-// through a symbolic link, kUsage for a missing file.
-Result<ExternalData> MapExternalData(const std::string& folder,
-                                     const std::vector<std::string>& locations);
-
 }  // namespace octavo::onnx

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/ops/shared/data_op.h"
 
+#include <algorithm>
+#include <array>
+
 #include "core/ir/infer.h"
 #include "core/ops/shared/strided_copy.h"
 
@@ -28,13 +31,19 @@ std::optional<std::vector<int64_t>> ConstantInts(const ir::Graph& graph, ir::Val
   return tensor.ToInts();
 }
 
+// By TensorProto.DataType number.
+constexpr std::array<std::optional<DType>, 17> kDTypes = {
+    std::nullopt, DType::kF32, DType::kU8,   DType::kI8,   DType::kU16, DType::kI16,
+    DType::kI32,  DType::kI64, std::nullopt, DType::kBool, DType::kF16, DType::kF64,
+    DType::kU32,  DType::kU64, std::nullopt, std::nullopt, DType::kBF16};
+
 std::optional<DType> DTypeOfNumber(int64_t number) {
-  constexpr std::array<std::optional<DType>, 17> kTypes = {
-      std::nullopt, DType::kF32, DType::kU8,   DType::kI8,   DType::kU16, DType::kI16,
-      DType::kI32,  DType::kI64, std::nullopt, DType::kBool, DType::kF16, DType::kF64,
-      DType::kU32,  DType::kU64, std::nullopt, std::nullopt, DType::kBF16};
-  if (number < 0 || number >= static_cast<int64_t>(kTypes.size())) return std::nullopt;
-  return kTypes[number];
+  if (number < 0 || number >= static_cast<int64_t>(kDTypes.size())) return std::nullopt;
+  return kDTypes[number];
+}
+
+int64_t NumberOfDType(DType dtype) {
+  return std::ranges::find(kDTypes, std::optional(dtype)) - kDTypes.begin();
 }
 
 std::optional<ir::Shape> Broadcast(const ir::Shape& a, const ir::Shape& b) {

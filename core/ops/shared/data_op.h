@@ -23,6 +23,8 @@ Failure DependsOnData(const ir::InferContext& context, size_t input, std::string
 std::optional<std::vector<int64_t>> ConstantInts(const ir::Graph& graph, ir::ValueId id);
 // The dtype for a TensorProto.DataType number; nullopt for strings, complex and sub-byte types.
 std::optional<ir::DType> DTypeOfNumber(int64_t number);
+// The number of one of these dtypes.
+int64_t NumberOfDType(ir::DType dtype);
 
 // ONNX's multidirectional broadcast; nullopt if two extents differ and neither is 1.
 std::optional<ir::Shape> Broadcast(const ir::Shape& a, const ir::Shape& b);

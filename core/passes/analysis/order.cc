@@ -171,7 +171,7 @@ std::string Reason(const Node& node) {
 }  // namespace
 
 bool DependsOnOrder(const Graph& graph, const Node& node) {
-  if (!node.op->order_only) return false;
+  if (!node.op->depends_on_order) return false;
   if (node.op->moves_data == Movement::kNone) return true;
   for (size_t i = 1; i < node.results.size(); ++i) {
     if (graph.CountUses(node.results[i]) > 0) return true;
@@ -180,7 +180,7 @@ bool DependsOnOrder(const Graph& graph, const Node& node) {
 }
 
 // A comparison that does not distinguish its operands.
-bool TestsEquality(const Node& node) { return node.op->order_only && node.op->commutative; }
+bool TestsEquality(const Node& node) { return node.op->depends_on_order && node.op->commutative; }
 
 ValueId SourceOf(const Graph& graph, ValueId value) {
   while (const Node* node = graph.Producer(value)) {

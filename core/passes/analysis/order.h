@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order-dependent ops (OpDef::order_only): their results are indices, bools or selections that
-// comparing elements decides, so an element that moves by one LSB can change them by any amount.  A
-// rounding that they see, directly or through data movement, is dropped below `new-parameters` only
-// where the order is proved to stay, by enumeration.
+// Order-dependent ops (OpDef::depends_on_order): their results are indices, bools or selections
+// that comparing elements decides, so an element that moves by one LSB can change them by any
+// amount.  A rounding that they see, directly or through data movement, is dropped below
+// `new-parameters` only where the order is proved to stay, by enumeration.
 #pragma once
 
 #include <string>

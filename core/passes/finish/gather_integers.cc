@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ops/shared/data_op.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -12,8 +13,6 @@ using ir::Graph;
 using ir::Node;
 using ir::NodeId;
 using ir::ValueId;
-
-constexpr int64_t kOnnxFloat = 1;  // TensorProto.DataType
 
 // The parts of a table: integers, and with extent 1 on every axis but the table's a scale and a
 // zero point per row.
@@ -29,9 +28,9 @@ bool Applies(const Graph& graph, NodeId id) {
   const ir::Type& type = graph.type(table);
   if (type.quant->per_tensor() || ir::SizeOf(type.dtype) > 2) return false;
   return std::ranges::all_of(graph.value(real).uses, [&](const ir::Use& use) {
-    const Node& reader = graph.node(use.node);
-    return Is(reader, "Gather") && use.input == 0 &&
-           FrontAxis(reader.attributes.Int("axis", 0), type.shape.size()) == *type.quant->axis;
+    const Node& consumer = graph.node(use.node);
+    return Is(consumer, "Gather") && use.input == 0 &&
+           FrontAxis(consumer.attributes.Int("axis", 0), type.shape.size()) == *type.quant->axis;
   });
 }
 
@@ -76,7 +75,8 @@ class Rewriter {
     row.shape.resize(real.shape.size(), 1);
     const ValueId integers =
         Insert("Gather", {table.integers, indices}, ".integers", stored, attributes);
-    ValueId steps = Insert("Cast", {integers}, ".steps", real, {{"to", kOnnxFloat}});
+    ValueId steps =
+        Insert("Cast", {integers}, ".steps", real, {{"to", ops::NumberOfDType(ir::DType::kF32)}});
     if (table.zero_points) {
       const ValueId zeros =
           Insert("Gather", {table.zero_points, indices}, ".zero_point", row, attributes);

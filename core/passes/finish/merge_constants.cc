@@ -114,9 +114,8 @@ const Pass kMergeConstantsPass = {
     .name = "merge-constants",
     .phase = Phase::kFinish,
     .postcondition =
-        "every quantized constant is rounded, and every quantized value that follows from "
-        "constants "
-        "is one, within the fold budget",
+        "every quantized constant is rounded, and every quantized value that is computed from "
+        "constants is one, within the fold budget",
     .rules = kRules,
     .run = &Run,
 };

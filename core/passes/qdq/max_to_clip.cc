@@ -38,7 +38,7 @@ ValueId Clamped(const ir::Graph& graph, const ir::Node& node, ValueId& bound) {
 }
 
 bool OnlyQuantized(const ir::Graph& graph, ValueId value, const ir::OpDef* quantize) {
-  const std::vector<NodeId> consumers = graph.Readers(value);
+  const std::vector<NodeId> consumers = graph.Consumers(value);
   for (const NodeId consumer : consumers) {
     if (graph.node(consumer).op != quantize) return false;
   }
@@ -46,7 +46,7 @@ bool OnlyQuantized(const ir::Graph& graph, ValueId value, const ir::OpDef* quant
 }
 
 bool OnlyClamped(const ir::Graph& graph, ValueId value) {
-  const std::vector<NodeId> consumers = graph.Readers(value);
+  const std::vector<NodeId> consumers = graph.Consumers(value);
   return consumers.size() == 1 && !graph.IsOutput(value) && graph.node(consumers[0]).op->clamps &&
          graph.node(consumers[0]).input(0) == value;
 }

@@ -296,7 +296,7 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
   if (graph_.IsOutput(v)) return integers;
   ValueId real;  // an inner value that v represents
   bool of_output = false;
-  for (const NodeId consumer : graph_.Readers(v)) {
+  for (const NodeId consumer : graph_.Consumers(v)) {
     if (!IsDequantize(consumer)) continue;
     const ValueId result = graph_.node(consumer).result();
     const bool same_stem = ir::IsNumberedName(integers, graph_.name(result) + ".q");

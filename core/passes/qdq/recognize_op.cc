@@ -14,7 +14,7 @@ using ir::NodeId;
 using ir::ValueId;
 
 bool IsOnlyQuantized(const ir::Graph& graph, ValueId value) {
-  const std::vector<NodeId> consumers = graph.Readers(value);
+  const std::vector<NodeId> consumers = graph.Consumers(value);
   return !consumers.empty() && !graph.IsOutput(value) &&
          std::all_of(consumers.begin(), consumers.end(), [&](NodeId consumer) {
            return patterns::IsOwn(graph.node(consumer), "Quantize");

@@ -26,7 +26,7 @@ bool HasBounds(const Node& node) { return node.op->clamps && node.inputs.size() 
 
 // Whether the node reads the order of elements of any type, and has no elements of its own.
 bool ReadsOnlyOrder(const Node& node, int input) {
-  return node.op->order_only && node.op->quant.kind == ir::QuantRule::Kind::kNotReal &&
+  return node.op->depends_on_order && node.op->quant.kind == ir::QuantRule::Kind::kNotReal &&
          node.op->RoleOf(input) == ir::Role::kData;
 }
 

@@ -50,9 +50,9 @@ double Signal(const std::vector<Bin>& bins, double total, const ir::Range& limit
 double ErrorOf(const std::vector<Bin>& bins, double total, const ir::Range& limits,
                const Type& type) {
   const double step = type.quant->scale();
-  const ir::Range power_of = RepresentableRange(type);
+  const ir::Range representable = RepresentableRange(type);
   const auto error = [&](double x) {
-    const double beyond = Limited(x, limits) - Limited(Limited(x, limits), power_of);
+    const double beyond = Limited(x, limits) - Limited(Limited(x, limits), representable);
     return std::max(beyond * beyond, step * step / 12);
   };
   return SumOf(bins, error) / total;

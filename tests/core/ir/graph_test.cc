@@ -224,11 +224,21 @@ TEST(Graph, ACopyIsIndependentOfItsOriginal) {
 
 TEST(Graph, ConsumersAreListedOnceAndOriginsMerge) {
   Graph graph = TinyGraph(kChain);
-  EXPECT_THAT(graph.Readers(graph.Find("b")), ElementsAre(ProducerOf(graph, "c")));
+  EXPECT_THAT(graph.Consumers(graph.Find("b")), ElementsAre(ProducerOf(graph, "c")));
   EXPECT_EQ(graph.CountUses(graph.Find("b")), 2);
   const std::vector<std::string> origin = {"a", "b", "a"};
   graph.AddOrigin(ProducerOf(graph, "c"), origin);
   EXPECT_THAT(graph.node(ProducerOf(graph, "c")).origin, ElementsAre("a", "b"));
+}
+
+TEST(Graph, AnOriginThatIsAddedTwiceIsListedOnceInALongListToo) {
+  Graph graph = TinyGraph(kChain);
+  const NodeId node = ProducerOf(graph, "c");
+  std::vector<std::string> names;
+  for (int i = 0; i < 100; ++i) names.push_back("n" + std::to_string(i));
+  for (const std::string& name : names) graph.AddOrigin(node, {&name, 1});
+  graph.AddOrigin(node, names);
+  EXPECT_EQ(graph.node(node).origin, names);
 }
 
 }  // namespace

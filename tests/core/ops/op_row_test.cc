@@ -165,7 +165,7 @@ TEST(OpRow, OrderOnlyOpsDoNotSeeAnIncreasingMap) {
   for (const ir::OpDef* op : AllOps()) {
     // Others also have parameters (NonMaxSuppression) or return elements of the operand (TopK).
     const bool indices_only = op->moves_data == ir::Movement::kNone;
-    if (!op->order_only || !indices_only || op->RoleOf(0) != ir::Role::kData) continue;
+    if (!op->depends_on_order || !indices_only || op->RoleOf(0) != ir::Role::kData) continue;
     std::vector<std::optional<Tensor>> operands = {x}, after_map = {mapped(x)};
     if (op->inputs.min == 2) {
       operands.push_back(y);

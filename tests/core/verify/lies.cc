@@ -63,8 +63,9 @@ bool SwapOperands(Graph& graph, Dice& dice) {
   return TryEach(graph, dice, graph.node_bound(), [](Graph& changed, int32_t i) {
     const NodeId id{i};
     const ir::Node& node = changed.node(id);
-    if (node.erased || node.inputs.size() < 2 || node.op->commutative || node.op->order_only ||
-        node.op->moves_data == ir::Movement::kSelect || !IsLive(changed, node.results[0])) {
+    if (node.erased || node.inputs.size() < 2 || node.op->commutative ||
+        node.op->depends_on_order || node.op->moves_data == ir::Movement::kSelect ||
+        !IsLive(changed, node.results[0])) {
       return false;
     }
     const ValueId a = node.inputs[0], b = node.inputs[1];
