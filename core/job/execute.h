@@ -98,7 +98,7 @@ struct Verification {
   std::string text = {};  // the same for a person
 };
 // Replays the certificate from `before`, proves each step, and compares the end with `after`.
-// kInvalidArgument if the certificate is refused; `verify` never answers "proved" in part.
+// kInvalidArgument if the certificate is refused.
 Result<Verification> VerifyJob(const CertifiedJob& job);
 
 // InspectModel returns JSON: signature, op counts, quantization of every value, float nodes.

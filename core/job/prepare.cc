@@ -11,6 +11,7 @@
 namespace octavo::job {
 namespace {
 
+// To be called before the pass is added to the records.
 void AddSnapshot(const std::string& pass, const ir::Graph& graph, Rewriting& rewriting) {
   const text::PrintOptions print{
       .payload = [&](const std::string& digest, const ir::Tensor& tensor) {
@@ -36,17 +37,25 @@ bool HasGate(const Options& options) {
 
 }  // namespace
 
+void RecordPass(const JobContext& job, std::string_view stage, const passes::PassRecord& record,
+                Rewriting& rewriting) {
+  if (job.options().snapshots) AddSnapshot(record.name, rewriting.graph, rewriting);
+  rewriting.records.push_back(record);
+  if (job.certificate != nullptr) {
+    job.certificate->Add(rewriting.graph, rewriting.findings.ledger);
+  }
+  const auto total = static_cast<int64_t>(passes::AllPasses().size());
+  const auto done = static_cast<int64_t>(rewriting.records.size());
+  job.Report(stage, std::min(done, total), total, record.name);
+}
+
 Status RunPhases(const JobContext& job, std::string_view stage,
                  std::initializer_list<passes::Phase> phases, Rewriting& rewriting) {
   if (rewriting.stopped) return {};
   const std::vector<const passes::Pass*> part = passes::PassesOf(phases);
   passes::RunOptions run = RunOptionsOf(job.options());
-  const auto total = static_cast<int64_t>(passes::AllPasses().size());
-  run.after_pass = [&](const passes::PassRecord& record, const ir::Graph& graph) {
-    if (job.options().snapshots) AddSnapshot(record.name, graph, rewriting);
-    rewriting.records.push_back(record);
-    if (job.certificate != nullptr) job.certificate->Add(graph, rewriting.findings.ledger);
-    job.Report(stage, static_cast<int64_t>(rewriting.records.size()), total, record.name);
+  run.after_pass = [&](const passes::PassRecord& record, const ir::Graph&) {
+    RecordPass(job, stage, record, rewriting);
   };
   OCTAVO_TRY([[maybe_unused]] const auto records,
              passes::RunPipeline(part, run, job.settings, rewriting.graph, rewriting.findings));

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/job/settings.h"
+#include "core/job/settle.h"
 #include "core/job/stages.h"
 #include "core/options/option_table.h"
 
@@ -159,7 +160,10 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
   RunCollector collector(request.granularity, hand_out);
   collector.Begin(findings);
   settings.checkpoint = [&](const Graph& left) { collector.Look(left, findings); };
-  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize, Phase::kFinish}, rewriting));
+  const size_t optimize_passes = rewriting.records.size();
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize}, rewriting));
+  OCTAVO_CHECK(Settle(job, optimize_passes, rewriting));
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kFinish}, rewriting));
   return collector.End();
 }
 

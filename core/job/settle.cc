@@ -12,7 +12,7 @@ namespace octavo::job {
 namespace {
 
 // A bound for rules that undo each other.
-constexpr size_t kMostRounds = 8;
+constexpr size_t kMaxRounds = 8;
 
 void DropRepeated(std::vector<passes::Warning>& warnings) {
   std::set<std::tuple<std::string, std::string, std::string>> seen;
@@ -46,7 +46,7 @@ Result<bool> RunAgain(const JobContext& job, const passes::Pass* pass, Rewriting
   findings.placement.before = placement.before;
   findings.placement.greedy = placement.greedy;
   DropRepeated(findings.warnings);
-  rewriting.records.push_back(std::move(records.front()));
+  RecordPass(job, "passes", records.front(), rewriting);
   return true;
 }
 
@@ -62,7 +62,7 @@ Status Settle(const JobContext& job, size_t optimized_from, Rewriting& rewriting
     idle = rewriting.records[i].changed > 0 ? 1 : idle + 1;
   }
   cycle.insert(cycle.begin(), passes::FindPass("canonicalize"));
-  for (size_t i = 0; i < kMostRounds * cycle.size() && idle < cycle.size(); ++i) {
+  for (size_t i = 0; i < kMaxRounds * cycle.size() && idle < cycle.size(); ++i) {
     OCTAVO_TRY(const bool changed, RunAgain(job, cycle[i % cycle.size()], rewriting));
     idle = changed ? 1 : idle + 1;
   }

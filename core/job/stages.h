@@ -64,6 +64,11 @@ struct Rewriting {
   std::set<std::string> snapshot_data = {};  // digests of the constants in the snapshots
 };
 
+// Records a pass that has run on the graph: its snapshot, its record, its step of the certificate
+// and the job's progress, which repeated passes do not take beyond its end.
+void RecordPass(const JobContext& job, std::string_view stage, const passes::PassRecord& record,
+                Rewriting& rewriting);
+
 // Runs the passes of the phases in pipeline order, unless --stop-before was reached.
 Status RunPhases(const JobContext& job, std::string_view stage,
                  std::initializer_list<passes::Phase> phases, Rewriting& rewriting);
