@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The optimizing passes repeat until nothing changes; a repeated pass leaves all that a first one
 // leaves.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,7 +28,7 @@ const NamedBlob kSamples = {"random:7:4", Blob(std::string())};
 Request RepeatingRequest() {
   Request request{
       .model = {"m.graph", Blob(std::string(kModel))}, .samples = {kSamples}, .certificate = true};
-  request.options = {.emit = EmitForm::kText, .snapshots = true, .no_quantize = true};
+  request.options = {.emit = EmitForm::kText, .no_quantize = true, .snapshots = true};
   return request;
 }
 
@@ -41,22 +40,37 @@ int CountOf(const json& passes, std::string_view name) {
 TEST(RepeatedPasses, LeaveASnapshotAndAStepOfTheCertificate) {
   const Request request = RepeatingRequest();
   std::vector<std::string> reported;
-  const auto outcome = Run(request, [&](const Progress& progress) {
+  const auto outcome = job::Run(request, {}, [&](const Progress& progress) {
     if (!progress.pass.empty()) reported.emplace_back(progress.pass);
     EXPECT_LE(progress.done, progress.total) << progress.pass;
-  }, {});
+  });
   ASSERT_TRUE(outcome) << outcome.error().message;
   const json report = json::parse(outcome->report_json);
   const json& passes = report["passes"];
-  std::cerr << passes.dump(1) << outcome->model.bytes.text();
   ASSERT_EQ(CountOf(passes, "canonicalize"), 2) << "the graph no longer makes a pass repeat";
   ASSERT_EQ(passes.size(), reported.size());
   for (size_t i = 0; i < passes.size(); ++i) EXPECT_EQ(passes[i]["name"], reported[i]);
-  EXPECT_EQ(std::ranges::count_if(outcome->snapshots,
-                                  [](const NamedBlob& file) {
-                                    return file.name.ends_with("-canonicalize.graph");
-                                  }),
+  EXPECT_EQ(std::ranges::count_if(
+                outcome->snapshots,
+                [](const NamedBlob& file) { return file.name.ends_with("-canonicalize.graph"); }),
             2);
+  // One line of JSON for the certificate's head, with the number of steps.
+  const std::string& certificate = outcome->certificate;
+  EXPECT_EQ(json::parse(certificate.substr(0, certificate.find('\n')))["steps"], 2);
+}
+
+TEST(RepeatedPasses, AreMeasuredByRule) {
+  const Request request = RepeatingRequest();
+  const auto outcome = job::Run(request, {}, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const ModelInput before = {.model = request.model, .samples = {kSamples}, .threads = 1};
+  const ModelInput after = {.model = outcome->model, .samples = {kSamples}, .threads = 1};
+  const auto measured = AddByRule(outcome->report_json, {}, before, after, {}, {});
+  ASSERT_TRUE(measured) << measured.error().message;
+  const json report = json::parse(measured->report_json);
+  int64_t applied = 0;
+  for (const json& run : report["by_rule"]) applied += run["count"].get<int64_t>();
+  EXPECT_EQ(applied, static_cast<int64_t>(report["ledger"].size()));
 }
 
 }  // namespace
