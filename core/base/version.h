@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Octavo's version.  The version is part of every action digest; the revision and the build type
-// are not, because they do not change results.
+// Octavo's version.  The version is part of every action digest, with the digest of the sources
+// (engine.h); the revision and the build type are not, because they do not change results.
 #pragma once
 
 #include <string>

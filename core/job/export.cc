@@ -3,7 +3,7 @@
 #include "core/onnx/export/export.h"
 #include "core/base/mapped_pages.h"
 #include "core/base/sha256.h"
-#include "core/base/version.h"
+#include "core/job/action_digest.h"
 #include "core/job/stages.h"
 #include "core/native/native.h"
 #include "core/options/option_table.h"
@@ -72,24 +72,17 @@ Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format f
   return {};
 }
 
-std::string ActionDigest(const Request& request, const std::string& model_digest,
-                         const Options& options) {
-  Sha256 hash;
-  const auto add_digest = [&](std::string_view name, const std::string& digest) {
-    hash.Update(fmt::format("{} {} ", name.size(), name));
-    hash.Update(digest);
+std::vector<DeclaredInput> InputsOf(const Request& request, const std::string& model_digest) {
+  std::vector<DeclaredInput> inputs = {
+      {InputRole::kModel, request.model.name, request.model.bytes.size(), model_digest}};
+  const auto add = [&](InputRole role, const NamedBlob& blob) {
+    inputs.push_back({role, blob.name, blob.bytes.size(), Sha256OfMapped(blob.bytes.bytes())});
   };
-  const auto add = [&](std::string_view name, const Blob& bytes) {
-    add_digest(name, Sha256OfMapped(bytes.bytes()));
-  };
-  hash.Update(fmt::format("octavo {} ", Version()));
-  hash.Update(OptionsJson(options).dump());
-  add_digest("model", model_digest);
-  for (const NamedBlob& blob : request.external_data) add(blob.name, blob.bytes);
-  if (request.profile) add("profile", request.profile->bytes);
-  for (const NamedBlob& blob : request.samples) add(blob.name, blob.bytes);
-  if (request.target) add("target", request.target->bytes);
-  return "sha256:" + hash.Finish();
+  for (const NamedBlob& blob : request.external_data) add(InputRole::kExternal, blob);
+  if (request.profile) add(InputRole::kProfile, *request.profile);
+  for (const NamedBlob& blob : request.samples) add(InputRole::kSamples, blob);
+  if (request.target) add(InputRole::kTarget, *request.target);
+  return inputs;
 }
 
 }  // namespace
@@ -122,7 +115,8 @@ Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   const bool onnx =
       exported.options.emit == EmitForm::kQdq || exported.options.emit == EmitForm::kQlinear;
   if (!onnx || exported.external.empty()) exported.options.output_name.clear();
-  exported.action_digest = ActionDigest(job.request, quantized.digest.get(), exported.options);
+  exported.action_digest =
+      ActionDigest(job.request.options, InputsOf(job.request, quantized.digest.get()));
   job.Report("export", 1, 1);
   return exported;
 }

@@ -98,6 +98,15 @@ ordered_json OptionsJson(const Options& options) {
   return object;
 }
 
+ordered_json ActionOptionsJson(const Options& options) {
+  ordered_json object = ordered_json::object();
+  for (const OptionRow& row : OptionTable()) {
+    if (!row.changes_result && !row.adds_results) continue;
+    object[std::string(row.name)] = JsonOf(row.get(options));
+  }
+  return object;
+}
+
 Result<Options> OptionsFromJson(const json& object) {
   Options options;
   const ordered_json defaults = OptionsJson(options);

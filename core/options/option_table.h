@@ -53,6 +53,7 @@ struct OptionRow {
   std::string_view otherwise = {};  // the default in words, if the value itself does not show it
   OptionFlag flag = OptionFlag::kByName;
   bool changes_result = true;  // part of the report's `options` and of the action digest
+  bool adds_results = false;   // asks for more results: part of the action digest alone
   std::vector<OptionChoice> (*choices)() = nullptr;
   // Returns what a text must be if the text is wrong, else "".
   std::string_view (*check)(const std::string& text) = nullptr;
@@ -90,6 +91,9 @@ Failure WrongOption(const OptionRow& row, std::string_view value, std::string_vi
 
 // The options that can change bytes of the result, in table order.
 nlohmann::ordered_json OptionsJson(const Options& options);
+// The options that decide which results there are and their bytes, in table order: with all
+// defaults, for the action digest.
+nlohmann::ordered_json ActionOptionsJson(const Options& options);
 // The inverse; ignores unknown keys, and absent keys keep their defaults.  kInvalidArgument for a
 // wrong type.
 Result<Options> OptionsFromJson(const nlohmann::json& json);

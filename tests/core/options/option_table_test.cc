@@ -42,6 +42,9 @@ TEST(OptionTable, EveryArgumentChangesItsFieldAndComesBackFromJson) {
     EXPECT_TRUE(IsSet(row, options)) << row.name;
     const auto object = OptionsJson(options);
     EXPECT_EQ(object.contains(row.name), row.changes_result) << row.name;
+    EXPECT_EQ(ActionOptionsJson(options) != ActionOptionsJson({}),
+              row.changes_result || row.adds_results)
+        << row.name;
     if (!row.changes_result) continue;
     const auto read = OptionsFromJson(json::parse(object.dump()));
     ASSERT_TRUE(read) << row.name << ": " << read.error().message;
