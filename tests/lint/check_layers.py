@@ -51,6 +51,7 @@ OUTSIDE = [
     ("protobuf", r"^google/(protobuf|rpc)/",
      ["core/onnx", "core/native", "core/report", "core/job", "server", "client"]),
     ("prometheus", r"^prometheus/", ["server/metrics"]),
+    ("SQLite", r"^sqlite3\.h$", ["server/store"]),
     ("Asio and Beast", r"^boost/(asio|beast)\b", ["server/pool", "server/http"]),
 ]
 

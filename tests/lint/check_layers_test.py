@@ -65,6 +65,10 @@ class OutsideHeaders(unittest.TestCase):
         self.assertEqual([], complaints("server/metrics/probe.cc", "<prometheus/counter.h>"))
         self.assertEqual(1, len(complaints("server/main.cc", "<prometheus/counter.h>")))
 
+    def test_sqlite_stays_in_store(self):
+        self.assertEqual([], complaints("server/store/database.cc", "<sqlite3.h>"))
+        self.assertEqual(1, len(complaints("server/main.cc", "<sqlite3.h>")))
+
     def test_asio_stays_in_pool_and_http(self):
         for path in ("server/pool/pool.cc", "server/http/server.cc"):
             self.assertEqual([], complaints(path, "<boost/asio/post.hpp>"))

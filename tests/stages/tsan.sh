@@ -4,7 +4,7 @@
 . tests/stages/common.sh
 
 # Test programs with threads in them; those that this checkout does not have are left out.
-wanted="base profile float_exec runtime job server_logic"
+wanted="base profile float_exec runtime job server_logic server_store"
 
 build tsan help >"$OCTAVO_RESULTS/tsan-targets.log"
 targets=
