@@ -32,9 +32,9 @@ CapabilitiesService::CapabilitiesService(const Catalog& catalog, const Limits& l
   wire.set_upload_min_rate(limits.upload_min_rate);
 }
 
-grpc::ServerUnaryReactor* CapabilitiesService::Get(grpc::CallbackServerContext* context,
-                                                   const v1::GetCapabilitiesRequest*,
-                                                   v1::GetCapabilitiesResponse* response) {
+grpc::ServerUnaryReactor* CapabilitiesService::GetCapabilities(
+    grpc::CallbackServerContext* context, const v1::GetCapabilitiesRequest*,
+    v1::GetCapabilitiesResponse* response) {
   const auto begin = std::chrono::steady_clock::now();
   probe_.RpcStarted(kCapabilitiesRpc);
   *response = answer_;

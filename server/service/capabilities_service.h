@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Capabilities.Get: the ops, passes, rules, kernels, targets and limits of this server.
+// Capabilities.GetCapabilities: the ops, passes, rules, kernels, targets and limits of this server.
 #pragma once
 
 #include "octavo/v1/capabilities.grpc.pb.h"
@@ -13,9 +13,9 @@ class CapabilitiesService : public v1::Capabilities::CallbackService {
  public:
   CapabilitiesService(const Catalog& catalog, const Limits& limits, RpcProbe& probe);
 
-  grpc::ServerUnaryReactor* Get(grpc::CallbackServerContext* context,
-                                const v1::GetCapabilitiesRequest* request,
-                                v1::GetCapabilitiesResponse* response) override;
+  grpc::ServerUnaryReactor* GetCapabilities(grpc::CallbackServerContext* context,
+                                            const v1::GetCapabilitiesRequest* request,
+                                            v1::GetCapabilitiesResponse* response) override;
 
  private:
   v1::GetCapabilitiesResponse answer_;

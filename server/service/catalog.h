@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names in the core's tables.  Capabilities.Get returns them, and metrics use them as label
-// values.
+// The names in the core's tables.  Capabilities.GetCapabilities returns them, and metrics use them
+// as label values.
 #pragma once
 
 #include <string>

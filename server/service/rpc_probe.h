@@ -15,7 +15,7 @@ struct RpcName {
 };
 
 inline constexpr RpcName kOptimizeRpc{"octavo.v1.Optimizer", "Optimize"};
-inline constexpr RpcName kCapabilitiesRpc{"octavo.v1.Capabilities", "Get"};
+inline constexpr RpcName kCapabilitiesRpc{"octavo.v1.Capabilities", "GetCapabilities"};
 inline constexpr RpcName kRpcs[] = {kOptimizeRpc, kCapabilitiesRpc};
 
 class RpcProbe {

@@ -135,6 +135,13 @@ TEST(OptionsWire, AWrongValueIsRefusedInTheWordsOfTheCommandLine) {
   EXPECT_EQ(OptionsFromWire(wire).error().message,
             "--batch '-1' must be a whole number, at least 1");
   wire.clear_batch();
+  // A gate of 0 would never fail: it is refused, and not taken for an unset one.
+  wire.set_require_sqnr(0);
+  EXPECT_EQ(OptionsFromWire(wire).error().field, "require_sqnr");
+  wire.clear_require_sqnr();
+  wire.set_threads(0);
+  EXPECT_EQ(OptionsFromWire(wire).error().field, "threads");
+  wire.clear_threads();
   wire.set_per_channel(true);
   wire.set_per_tensor(true);
   EXPECT_EQ(OptionsFromWire(wire).error().field, "per_tensor");

@@ -23,7 +23,7 @@ TEST(Capabilities, NameTheTablesAndTheLimits) {
   auto stub = v1::Capabilities::NewStub(server.channel);
   grpc::ClientContext context;
   v1::GetCapabilitiesResponse response;
-  ASSERT_TRUE(stub->Get(&context, {}, &response).ok());
+  ASSERT_TRUE(stub->GetCapabilities(&context, {}, &response).ok());
   EXPECT_EQ(response.octavo_version(), "0.1.0-test");
   EXPECT_EQ(response.targets(0), "cpu-int8");
   EXPECT_EQ(response.limits().model_bytes(), 12345u);
