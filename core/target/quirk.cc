@@ -24,11 +24,16 @@ constexpr Word<QuirkCondition> kConditions[] = {
     {QuirkCondition::kComputedOperand, "computed-operand"},
     {QuirkCondition::kNegativeOperand, "negative-operand"},
     {QuirkCondition::kZeroDivisor, "zero-divisor"},
+    {QuirkCondition::kOddZeroPoint, "odd-zero-point"},
+    {QuirkCondition::kDifferenceOfSums, "difference-of-sums"},
 };
 constexpr Word<QuirkRemedy> kRemedies[] = {
-    {QuirkRemedy::kRaiseOpset, "raise-opset"},          {QuirkRemedy::kUnfuse, "unfuse"},
-    {QuirkRemedy::kBiasPerChannel, "bias-per-channel"}, {QuirkRemedy::kReplaceNan, "replace-nan"},
+    {QuirkRemedy::kRaiseOpset, "raise-opset"},
+    {QuirkRemedy::kUnfuse, "unfuse"},
+    {QuirkRemedy::kBiasPerChannel, "bias-per-channel"},
+    {QuirkRemedy::kReplaceNan, "replace-nan"},
     {QuirkRemedy::kExplicitPads, "explicit-pads"},
+    {QuirkRemedy::kSumInDouble, "sum-in-double"},
 };
 
 template <class Table>
@@ -68,6 +73,7 @@ bool NeedsLimit(const Quirk& quirk) {
 constexpr std::pair<QuirkRemedy, QuirkCondition> kPairs[] = {
     {QuirkRemedy::kBiasPerChannel, QuirkCondition::kBiasOfAnotherScale},
     {QuirkRemedy::kExplicitPads, QuirkCondition::kCeilCountsWindow},
+    {QuirkRemedy::kSumInDouble, QuirkCondition::kDifferenceOfSums},
 };
 
 Status CheckPair(const Quirk& quirk, const std::string& prefix) {

@@ -29,6 +29,8 @@ enum class QuirkCondition {
   kComputedOperand,       // the first operand is not constant
   kNegativeOperand,       // the first operand may be below 0
   kZeroDivisor,           // the second operand may be 0
+  kDifferenceOfSums,      // a sum in float, and a Sub in float of two such sums
+  kOddZeroPoint,          // an odd zero point of the result
 };
 std::string_view Name(QuirkCondition condition);
 
@@ -39,6 +41,7 @@ enum class QuirkRemedy {
   kBiasPerChannel,  // the bias as one int32 for each channel, at the product of the scales
   kReplaceNan,      // zeros for NaN in front of QuantizeLinear
   kExplicitPads,    // a pool without ceil_mode, padded so that it has the same windows
+  kSumInDouble,     // the sum in double, between two Casts
 };
 std::string_view Name(QuirkRemedy remedy);
 

@@ -110,6 +110,11 @@ def write_all(folder):
                 pads=[1] * 4, ceil_mode=1, count_include_pad=1)
     case.result(folder, y, 0.02)
 
+    # Scales that are powers of two, so that floats hold the mean exactly.
+    case = Case("average-pool-odd-zero", image)
+    y = case.op("AveragePool", case.quantized("x", 1 / 64), kernel_shape=[2, 2])
+    case.result(folder, case.quantized(y, 1 / 64), 1 / 256, options=["--numerics-limit", "exact"])
+
     # The runtime believes that the pool gives 4 x 4, so that 9 columns do not fit the Gemm.
     for kind in ("AveragePool", "MaxPool"):
         case = Case(f"pool-ceil-shape.{kind.lower()}", random.normal(0, 1.2, [2, 1, 5, 5]))
@@ -135,6 +140,25 @@ def write_all(folder):
         x = case.quantized("x", np.float32([0.02, 0.01]), axis=1)
         operands = [x] if kind == "Sigmoid" else [x, x]
         case.result(folder, case.op(kind, *operands), 0.03)
+
+    # The variance as E[x^2] - E[x]^2, then 1 / Sqrt: 512 values that span a few LSBs.
+    for kind, opset in (("ReduceMean", 13), ("ReduceSum", 13), ("ReduceMean", 18)):
+        case = Case(f"difference-of-sums.{kind.lower()}.{opset}",
+                    random.normal(0.8, 0.003, [4, 512, 8]), opset)
+        x = case.quantized("x", 0.004, zero=3)
+
+        def mean(values):
+            if kind == "ReduceSum" or opset >= 18:
+                total = case.op(kind, values, case.constant([1], np.int64), keepdims=1)
+            else:
+                total = case.op(kind, values, axes=[1], keepdims=1)
+            return case.op("Mul", total, case.constant(1 / 512)) if kind == "ReduceSum" else total
+
+        of_squares, of_values = mean(case.op("Mul", x, x)), mean(x)
+        variance = case.op("Sub", of_squares, case.op("Mul", of_values, of_values))
+        spread = case.op("Sqrt", case.op("Add", case.op("Max", variance, case.constant(0)),
+                                         case.constant(1e-6)))
+        case.result(folder, case.op("Reciprocal", spread), 1.5, zero=0)
 
     nan = random.normal(0, 1, [4, 6])
     nan[1:3, 2] = np.nan

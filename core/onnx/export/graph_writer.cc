@@ -258,11 +258,21 @@ Status GraphWriter::WriteOperator(NodeId id) {
     draft.outputs.push_back(quantized ? names_.Of(result).before : graph_.name(result));
   }
   Locals locals;
-  if (const std::string bias = BiasForRuntime(id); !bias.empty()) {
-    draft.Set(2, Operand::Local(bias));
-    locals.emplace(bias, bias);
+  const auto replace = [&](int input, const std::string& name) {
+    draft.Set(static_cast<size_t>(input), Operand::Local(name));
+    locals.emplace(name, name);
+  };
+  if (const std::string bias = BiasForRuntime(id); !bias.empty()) replace(2, bias);
+  const std::string result = draft.outputs.front();
+  const bool in_double = SumsInDouble(id);
+  if (in_double) {
+    draft.outputs.front() = names_.Unique(result + std::string(kSumSuffix));
+    replace(0, WriteCast(Read(node.input(0)), names_.Unique(result + std::string(kWideSuffix)),
+                         ir::DType::kF64));
   }
+  const std::string written = draft.outputs.front();
   WriteConversion(id, {.node = std::move(draft)}, std::move(locals));
+  if (in_double) WriteCast(written, result, ir::DType::kF32);
   for (const ValueId result : node.results) {
     if (!graph_.type(result).quantized()) continue;
     if (graph_.type(result).dtype == ir::DType::kI32) {

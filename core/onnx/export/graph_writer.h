@@ -39,6 +39,10 @@ class GraphWriter {
   std::string BiasForRuntime(ir::NodeId id);
   // The attributes of the node as the quirks of the runtime need them.
   ir::AttrMap AttributesForRuntime(ir::NodeId id) const;
+  // Whether the runtime has to compute the sum in double.
+  bool SumsInDouble(ir::NodeId id) const;
+  // Writes a Cast of tensor `from` to `type`; returns its output, `to`.
+  std::string WriteCast(const std::string& from, const std::string& to, ir::DType type);
   Status WriteQuantize(ir::NodeId id, const std::string& source);
   // Writes the DequantizeLinear of a graph output, once.
   void WriteDequantize(ir::NodeId id);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The part of GraphWriter that writes the remedies for quirks of a runtime.
+#include <algorithm>
+
 #include "core/onnx/export/graph_writer.h"
 #include "core/onnx/versions/version_table.h"
+#include "core/onnx/wire/tensor_proto.h"
 
 namespace octavo::onnx {
 
@@ -45,6 +48,17 @@ std::string GraphWriter::BiasForRuntime(ir::NodeId id) {
     return name;
   }
   return {};
+}
+
+bool GraphWriter::SumsInDouble(ir::NodeId id) const {
+  return std::ranges::any_of(quirks_.At(id), [](const target::Quirk* quirk) {
+    return quirk->instead == QuirkRemedy::kSumInDouble;
+  });
+}
+
+std::string GraphWriter::WriteCast(const std::string& from, const std::string& to, ir::DType type) {
+  writer_.Node(names_.UniqueNode(to), "Cast", "", {from}, {to}, {{"to", int64_t{WireOf(type)}}});
+  return to;
 }
 
 ir::AttrMap GraphWriter::AttributesForRuntime(ir::NodeId id) const {

@@ -83,6 +83,11 @@ bool HasInexactReciprocal(const Graph& graph, const Node& node, double limit) {
   return 1 - double{scale} * std::floor(1.0f / scale) > limit;
 }
 
+bool HasOddZeroPoint(const Type* type) {
+  return type != nullptr &&
+         std::ranges::any_of(type->quant->zero_points, [](int32_t zero) { return zero % 2 != 0; });
+}
+
 bool IsDilated(const Node& node) {
   const std::vector<int64_t> dilations = node.attributes.Ints("dilations");
   return std::ranges::any_of(dilations, [](int64_t each) { return each != 1; });
@@ -139,6 +144,57 @@ bool MayBeZero(const Graph& graph, ValueId value) {
   }
 }
 
+bool IsFloat32(const Graph& graph, ValueId value) {
+  return value && graph.type(value).dtype == ir::DType::kF32 && !graph.type(value).quantized();
+}
+
+// Whether the node computes such a sum: in float, of its only operand that is no parameter.
+bool IsFloatSum(const Graph& graph, const Node& node, const Quirk& quirk) {
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] && node.op->RoleOf(i) != ir::Role::kParameter) return false;
+  }
+  return std::ranges::find(quirk.ops, node.op->name) != quirk.ops.end() && node.input(0) &&
+         !graph.IsConstant(node.input(0)) && IsFloat32(graph, node.results[0]);
+}
+
+// The most values that a search looks at, so that its cost does not depend on the graph.
+constexpr size_t kMaxValues = 64;
+
+// Whether the value follows from a sum by float ops, or is one.
+bool FollowsFromSum(const Graph& graph, ValueId value, const Quirk& quirk) {
+  std::vector<ValueId> met = {value};
+  for (size_t at = 0; at < met.size(); ++at) {
+    const Node* node = graph.Producer(met[at]);
+    if (node == nullptr || !IsFloat32(graph, met[at])) continue;
+    if (IsFloatSum(graph, *node, quirk)) return true;
+    for (const ValueId input : node->inputs) {
+      if (!input || met.size() == kMaxValues) continue;
+      if (std::ranges::find(met, input) == met.end()) met.push_back(input);
+    }
+  }
+  return false;
+}
+
+// Whether float ops compute the difference of two sums from the value, which is one of them.
+bool ReachesDifference(const Graph& graph, ValueId value, const Quirk& quirk) {
+  std::vector<ValueId> met = {value};
+  for (size_t at = 0; at < met.size(); ++at) {
+    for (const NodeId id : graph.Consumers(met[at])) {
+      const Node& node = graph.node(id);
+      if (!IsFloat32(graph, node.results[0])) continue;
+      if (node.op->name == "Sub" && FollowsFromSum(graph, node.input(0), quirk) &&
+          FollowsFromSum(graph, node.input(1), quirk)) {
+        return true;
+      }
+      const bool full = met.size() == kMaxValues;
+      if (!full && std::ranges::find(met, node.results[0]) == met.end()) {
+        met.push_back(node.results[0]);
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool QuirkFinder::Meets(const Quirk& quirk, NodeId id) const {
@@ -180,6 +236,10 @@ bool QuirkFinder::Meets(const Quirk& quirk, NodeId id) const {
       return quantized && operand != nullptr && MayBeNegative(*operand);
     case QuirkCondition::kZeroDivisor:
       return quantized && MayBeZero(graph_, node.input(1));
+    case QuirkCondition::kDifferenceOfSums:
+      return IsFloatSum(graph_, node, quirk) && ReachesDifference(graph_, node.results[0], quirk);
+    case QuirkCondition::kOddZeroPoint:
+      return operand != nullptr && HasOddZeroPoint(QuantizedResult(graph_, node));
   }
   return false;
 }

@@ -11,6 +11,7 @@
 #include "core/onnx/import/node_reader.h"
 #include "core/onnx/import/quant_inputs.h"
 #include "core/onnx/import/quantized_ops.h"
+#include "core/onnx/import/sums_in_double.h"
 #include "core/onnx/versions/version_table.h"
 #include "core/ops/op_table.h"
 
@@ -49,7 +50,8 @@ class Importer {
         options_(options),
         fixed_(fixed),
         own_(proto.model.producer_name() == kProducer),
-        builder_(graph_, options.find_op, own_) {}
+        builder_(graph_, options.find_op, own_),
+        sums_(model_.graph(), own_) {}
 
   Result<Imported> Run() {
     OCTAVO_CHECK(CheckVersions());
@@ -220,6 +222,15 @@ class Importer {
     return true;
   }
 
+  bool SkipCastOfSum(int i) {
+    const SumsInDouble::Part part = sums_.PartOf(i);
+    if (part == SumsInDouble::Part::kOperand) {
+      const onnx_wire::Node& cast = model_.graph().node(i);
+      guards_[cast.output(0)] = ValueNamed(cast.input(0));
+    }
+    return part == SumsInDouble::Part::kOperand || part == SumsInDouble::Part::kResult;
+  }
+
   // The value of a name, or the one that a guard of that name stands for.
   ValueId ValueNamed(const std::string& name) const {
     const auto guard = guards_.find(name);
@@ -228,7 +239,7 @@ class Importer {
 
   Status AddNode(int i) {
     const onnx_wire::Node& node = model_.graph().node(i);
-    if (SkipGuard(node)) return {};
+    if (SkipGuard(node) || SkipCastOfSum(i)) return {};
     Conversion conversion;
     Draft& draft = conversion.node;
     draft.name = node_names_[static_cast<size_t>(i)];
@@ -240,6 +251,7 @@ class Importer {
       draft.inputs.push_back(input.empty() ? Operand{} : Operand::Of(ValueNamed(input)));
     }
     draft.outputs.assign(node.output().begin(), node.output().end());
+    if (sums_.PartOf(i) == SumsInDouble::Part::kSum) draft.outputs.front() = sums_.ResultOf(i);
     DropUnreadResults(draft);
     if (draft.outputs.empty()) return Invalid(draft, "has no output");
     if (draft.outputs.front().empty()) {
@@ -347,6 +359,7 @@ class Importer {
   std::unordered_set<std::string> known_, read_;
   std::vector<std::string> node_names_;
   std::unordered_map<std::string, ValueId> guards_;
+  const SumsInDouble sums_;
 };
 
 // Terminates: each round fixes at least one more input.

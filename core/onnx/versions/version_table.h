@@ -25,6 +25,10 @@ inline constexpr std::string_view kNoName = "unnamed";
 // import drops again: NAME.guard is NAME, with zeros for NaN where NAME.is_nan says so.
 inline constexpr std::string_view kGuardSuffix = ".guard";
 inline constexpr std::string_view kIsNanSuffix = ".is_nan";
+// The same around a sum that such a runtime has to compute in double: NAME.wide is its operand and
+// NAME.sum its result, which is cast to NAME.
+inline constexpr std::string_view kWideSuffix = ".wide";
+inline constexpr std::string_view kSumSuffix = ".sum";
 
 // The opset that introduced an operator; 1 for an unknown operator name.
 int64_t FirstVersion(std::string_view op);

@@ -17,6 +17,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::IsSupersetOf;
 using testing::Not;
 
 ir::Graph Parsed(std::string_view text) {
@@ -218,7 +219,7 @@ graph(%x: tensor<3x4xf32>, %h: tensor<1x1x4x4xf32>) -> (%y, %p, %c) opset("": 13
 }
 )";
   const ir::Graph graph = Parsed(text);
-  for (int when = 0; when <= static_cast<int>(target::QuirkCondition::kZeroDivisor); ++when) {
+  for (int when = 0; when <= static_cast<int>(target::QuirkCondition::kOddZeroPoint); ++when) {
     for (int instead = 0; instead <= static_cast<int>(target::QuirkRemedy::kReplaceNan);
          ++instead) {
       const std::vector<target::Quirk> quirks = {
@@ -232,6 +233,72 @@ graph(%x: tensor<3x4xf32>, %h: tensor<1x1x4x4xf32>) -> (%y, %p, %c) opset("": 13
       EXPECT_FALSE(FindQuirks(graph, quirks, 13).size() > graph.node_bound());
     }
   }
+}
+
+std::string PoolWithZeroPoint(int zero) {
+  return fmt::format(R"(
+graph(%x: tensor<1x1x4x4xf32>) -> (%y) opset("": 13) {{
+  %x.q = Quantize(%x) : tensor<1x1x4x4xu8, scale=0.5, zp={0}>
+  %y.q = AveragePool(%x.q) {{kernel_shape = [2, 2]}} : tensor<1x1x3x3xu8, scale=0.5, zp={0}>
+  %y = Dequantize(%y.q) : tensor<1x1x3x3xf32>
+}}
+)",
+                     zero);
+}
+
+TEST(Quirks, AveragePoolWithAnOddZeroPointIsKeptFromBeingFused) {
+  constexpr std::string_view max = "Max(y.float) -> y.float.guard";
+  EXPECT_THAT(Written(Parsed(PoolWithZeroPoint(73))), Contains(max));
+  EXPECT_THAT(Written(Parsed(PoolWithZeroPoint(72))), Not(Contains(max)));
+  ExpectSameThereAndBack(Parsed(PoolWithZeroPoint(73)));
+}
+
+// The variance as E[x^2] - E[x]^2.
+constexpr std::string_view kVariance = R"(
+graph(%x: tensor<2x6xf32>) -> (%y) opset("": 18) {
+  const %axes = [1] : tensor<1xi64>
+  %x.q = Quantize(%x) : tensor<2x6xu8, scale=0.5, zp=3>
+  %x.dq = Dequantize(%x.q) : tensor<2x6xf32>
+  %square = Mul(%x.dq, %x.dq) : tensor<2x6xf32>
+  %mean = ReduceMean(%x.dq, %axes) : tensor<2x1xf32>
+  %of_squares = ReduceMean(%square, %axes) : tensor<2x1xf32>
+  %square_of_mean = Mul(%mean, %mean) : tensor<2x1xf32>
+  %variance = Sub(%of_squares, %square_of_mean) : tensor<2x1xf32>
+  %y = Quantize(%variance) : tensor<2x1xu8, scale=0.5, zp=3>
+}
+)";
+
+TEST(Quirks, SumsWhoseDifferenceIsTakenAreInDouble) {
+  const ir::Graph graph = Parsed(kVariance);
+  EXPECT_THAT(Met(graph, 18),
+              ElementsAre("difference-of-sums mean", "difference-of-sums of_squares"));
+  EXPECT_THAT(Written(graph),
+              IsSupersetOf({"Cast(x.dq) -> mean.wide", "ReduceMean(mean.wide, axes) -> mean.sum",
+                            "Cast(mean.sum) -> mean"}));
+  ExpectSameThereAndBack(graph);
+}
+
+TEST(Quirks, OtherSumsStayInFloat) {
+  std::string text(kVariance);
+  text.replace(text.find("Sub("), 4, "Add(");
+  EXPECT_THAT(Met(Parsed(text), 13), IsEmpty());
+  text = kVariance;
+  text.replace(text.find("%square_of_mean)"), 16, "%mean.of_others)");
+  text.replace(text.find("  %x.q"), 0, "  const %mean.of_others = [1] : tensor<1xf32>\n");
+  EXPECT_THAT(Met(Parsed(text), 13), IsEmpty());
+}
+
+// Names alone do not make a sum in double: a model that casts for its own reasons keeps its Casts.
+TEST(Quirks, CastsThatOthersReadStay) {
+  const ir::Graph graph = Parsed(R"(
+graph(%x: tensor<2x6xf32>) -> (%y, %y.wide) opset("": 13) {
+  const %axes = [1] : tensor<1xi64>
+  %y.wide = Cast(%x) {to = 11} : tensor<2x6xf64>
+  %y.sum = ReduceSum(%y.wide, %axes) : tensor<2x1xf64>
+  %y = Cast(%y.sum) {to = 1} : tensor<2x1xf32>
+}
+)");
+  ExpectSameThereAndBack(graph);
 }
 
 }  // namespace

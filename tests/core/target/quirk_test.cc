@@ -50,6 +50,8 @@ TEST(Quirk, WrongRowsAreErrorsThatNameRowAndKey) {
        "quirks.a.limit"},
       {R"({"id": "a", "ops": ["Conv"], "does": "x", "instead": "bias-per-channel"})",
        "quirks.a.when"},
+      {R"({"id": "a", "ops": ["ReduceSum"], "does": "x", "instead": "sum-in-double"})",
+       "quirks.a.when"},
       {R"({"id": "a", "ops": ["Softmax"], "does": "x"}, {"id": "a", "ops": ["Add"], "does": "x"})",
        "quirks.a"},
   };
