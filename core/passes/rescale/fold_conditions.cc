@@ -166,10 +166,11 @@ FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, cons
 FoldCheck CanFoldIntoConsumer(const Graph& graph, const target::Target& target, const ir::Use& use,
                               const Type& from, const Type& to) {
   FoldCheck check = ConsumerAccepts(graph, target, use, from, to);
-  if (!MayChange(check) || check.depends_on_order) return check;
+  if (!MayChange(check)) return check;
   if (std::string why = WhyReluStaysAbove(graph, target, use, from, to); !why.empty()) {
     return Refuse(std::move(why));
   }
+  if (check.depends_on_order) return check;
   const Node& consumer = graph.node(use.node);
   if (IsOwn(consumer, "Dequantize")) {
     return WithOrder(std::move(check), WhyOrderChanges(graph, *target.numerics, consumer.result(),
