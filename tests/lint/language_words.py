@@ -56,6 +56,7 @@ WORDS = (
          r"|format|escape|type) codes", "codes that are not quantized values"),
         (r"codes of (the|a|its) codebook|codebook('s|s)? codes", "indices into a codebook"),
         (r"\.codes\b", "a suffix of value names in models"),
+        (r"sqlite3 extended result codes", "SQLite's function"),
     )),
     Word("code",
          r"\b(each|every|stored|lowest|highest|least|largest|smallest|quantized|int8|8-bit|u8|i8) "
@@ -106,6 +107,7 @@ WORDS = (
              (r"reference (operators?|ops?|kernels?|blas|implementation|evaluator|interpreter)"
               r"|integer reference", "the name that TFLite, gemmlowp, ONNX and BLAS give theirs"),
              (r"\"reference\"|numerics[./]reference|set reference\(|string reference =", "the report's key"),
+             (r"not null references \w+ on delete", "SQL"),
              (r"cross-references?|reference (page|documentation|manual)|apirefs?",
               "of documents"),
          )),

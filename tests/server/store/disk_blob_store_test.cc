@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,11 +12,6 @@
 
 namespace octavo::server {
 namespace {
-
-struct ScopedFailpoint {
-  explicit ScopedFailpoint(const std::string& text) { EXPECT_TRUE(SetFailpoint(text)); }
-  ~ScopedFailpoint() { EXPECT_TRUE(SetFailpoint("")); }
-};
 
 Status Put(BlobStore& store, const std::string& bytes) {
   const auto stored = StoreBytes(store, DigestOf(bytes), Blob(bytes));
@@ -175,15 +169,6 @@ TEST(DiskBlobStore, trial_writes_say_whether_the_medium_works) {
   EXPECT_EQ(harness.CountFiles(), 0u);
 }
 
-// The child's exit code: 0 if `body` returned true.
-int InChild(const std::function<bool()>& body) {
-  const pid_t child = fork();
-  if (child == 0) _exit(body() ? 0 : 1);
-  int status = 0;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  return status;
-}
-
 // A limit on the size of files fails a write in its middle, as a full disk does.
 TEST(DiskBlobStore, a_write_that_stops_in_the_middle_is_undone) {
   const int status = InChild([] {
@@ -243,7 +228,7 @@ TEST(DiskBlobStore, survives_death_at_every_step) {
       });
     };
     const int status = run(fmt::format("{}:kill", info.name));
-    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << info.name;
+    EXPECT_TRUE(WasKilled(status)) << info.name;
     {
       const auto store = OpenDiskStore({.folder = folder.path(), .limit_bytes = 5 << 20});
       ASSERT_TRUE(store) << info.name;

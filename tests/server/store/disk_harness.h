@@ -2,8 +2,6 @@
 // A store on disk in a folder of its own, which the destructor removes.
 #pragma once
 
-#include <unistd.h>
-
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -13,27 +11,9 @@
 
 #include "server/store/disk_blob_store.h"
 #include "tests/server/store/blob_store_contract.h"
+#include "tests/server/store/test_folder.h"
 
 namespace octavo::server {
-
-class TestFolder {
- public:
-  TestFolder() {
-    // In memory where possible: on a busy disk, the thousands of syncs take minutes.
-    const bool shared_memory = access("/dev/shm", W_OK) == 0;
-    std::string pattern =
-        (shared_memory ? "/dev/shm/" : testing::TempDir()) + "octavo_store_XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-    EXPECT_FALSE(path_.empty());
-  }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 class DiskHarness : public StoreHarness {
  public:

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The results of jobs by action digest: which blobs they are, and how the job finished.
+// Thread-safe; bounded: the least recently used entries go first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/store/blob_store.h"
+#include "server/store/database.h"
+
+namespace octavo::server {
+
+struct ResultBlob {
+  uint32_t role = 0;  // the number of octavo.v1.BlobInfo.Role
+  std::string name = {};
+  BlobDigest digest = {};
+
+  bool operator==(const ResultBlob&) const = default;
+};
+
+struct StoredResult {
+  std::vector<ResultBlob> blobs = {};
+  bool gate_failed = false;
+  std::string message = {};
+
+  bool operator==(const StoredResult&) const = default;
+};
+
+class ResultIndex {
+ public:
+  explicit ResultIndex(Database& database, uint64_t most = 100'000)
+      : database_(database), most_(most) {}
+
+  // Replaces what the action had.  Durable when it returns.
+  Status Put(const std::string& action, const StoredResult& result);
+  Result<std::optional<StoredResult>> Find(const std::string& action);
+  // Not durable when it returns: an entry that comes back is found incomplete again.
+  void Remove(const std::string& action);
+
+ private:
+  Database& database_;
+  const uint64_t most_;
+};
+
+}  // namespace octavo::server
