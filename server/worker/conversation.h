@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// One worker from its Hello to its end.  Used by one thread.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "core/job/job.h"
+#include "server/worker/child.h"
+#include "server/worker/frames.h"
+#include "server/worker/wire.h"
+#include "server/worker/worker_probe.h"
+
+namespace octavo::server::worker {
+
+class Conversation {
+ public:
+  explicit Conversation(std::unique_ptr<Child> child)
+      : child_(std::move(child)), reader_(child_->socket(), FrameReader::Descriptors::kRefuse) {}
+
+  // Waits for Hello.
+  Result<v1::Hello> Greeting(std::chrono::milliseconds timeout);
+  // Sends the request, relays progress, and waits for the answer and for the end of the process.
+  // `folder` is where the output file is created.
+  Result<job::Outcome> Run(const job::Request& request, const ChildLimits& limits,
+                           const std::string& folder, const StopToken& stop,
+                           const job::Observer& observer);
+
+  const Child& child() const { return *child_; }
+  // Why the worker ended; kIdle before Run.
+  Cause cause() const { return cause_; }
+  // Kills the process if it has not ended.
+  const Exit& Reap();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  using Answer = std::optional<v1::FromWorker>;  // empty: the process ended without one
+
+  Status Send(const job::Request& request, const Descriptor& output);
+  Result<Answer> Listen(const StopToken& stop, const job::Observer& observer);
+  Result<Answer> TakeFrames(const job::Observer& observer);
+  Status Relay(const v1::Progress& progress, const job::Observer& observer);
+  // False if the worker had its time to stop.
+  bool AskToStop(const StopToken& stop);
+  Error WhyEnded(const ChildLimits& limits, const StopToken& stop);
+  Error Crash(std::string what);
+  std::string Place() const;
+
+  std::unique_ptr<Child> child_;
+  FrameReader reader_;
+  Cause cause_ = Cause::kIdle;
+  std::string stage_;
+  std::string pass_;
+  std::optional<Clock::time_point> kill_at_;
+  Clock::time_point second_begun_ = {};
+  int frames_in_second_ = 0;
+  bool open_ = true;
+};
+
+}  // namespace octavo::server::worker

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/worker/runner.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "server/worker/conversation.h"
+
+namespace octavo::server::worker {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint64_t kBaseMemory = uint64_t{64} << 20;
+constexpr uint64_t kThreadStack = uint64_t{8} << 20;
+
+struct Sizes {
+  uint64_t model = 0;  // with external data
+  uint64_t data = 0;
+};
+
+Sizes SizesOf(const job::Request& request) {
+  Sizes sizes;
+  for (const RequestBlob& input : BlobsOf(request)) {
+    const bool is_model =
+        input.role == v1::Input::ROLE_MODEL || input.role == v1::Input::ROLE_EXTERNAL;
+    (is_model ? sizes.model : sizes.data) += input.blob->bytes.size();
+  }
+  return sizes;
+}
+
+// The estimate is that of admission (server/session/spec.cc): the weights twice and the samples
+// once.  It knows nothing of the graph, hence the least.
+ChildLimits LimitsFor(const RunnerOptions& options, const job::Request& request) {
+  const Sizes sizes = SizesOf(request);
+  const uint64_t estimate = kBaseMemory + 2 * sizes.model + sizes.data;
+  const auto threads = static_cast<uint64_t>(std::max(1, request.options.threads)) + 1;
+  return {
+      .data_bytes = std::max(options.job_memory, estimate + estimate / 4) + threads * kThreadStack,
+      .file_bytes = options.output_bytes + 4 * sizes.model,
+      .cpu = options.job_cpu};
+}
+
+}  // namespace
+
+std::string_view NameOf(Cause cause) {
+  static constexpr std::string_view kNames[] = {"finished", "cancelled", "crashed",  "memory",
+                                                "cpu",      "output",    "protocol", "idle"};
+  return kNames[static_cast<size_t>(cause)];
+}
+
+struct Runner::State {
+  State(RunnerOptions given, WorkerProbe& observer) : options(std::move(given)), probe(observer) {}
+  ~State() {
+    for (const Started& one : spares) Discard(*one.worker);
+  }
+
+  // A process that may not have said Hello yet.
+  struct Started {
+    std::unique_ptr<Conversation> worker = {};
+    Clock::time_point begun = {};
+  };
+
+  const RunnerOptions options;
+  WorkerProbe& probe;
+  int level = 0;
+  std::mutex mutex;
+  std::vector<Started> spares;
+
+  Result<Started> Spawn() const;
+  Result<v1::Hello> Greet(Started& started);
+  Result<std::unique_ptr<Conversation>> Take();
+  void Keep(Started started);
+  void AddSpare();
+  void Discard(Conversation& worker) {
+    probe.WorkerEnded(worker.cause(), worker.Reap().peak_rss_bytes);
+  }
+};
+
+Result<Runner::State::Started> Runner::State::Spawn() const {
+  const auto begun = Clock::now();
+  OCTAVO_TRY(auto child, Child::Spawn(options.program, options.highest_level));
+  return Started{.worker = std::make_unique<Conversation>(std::move(child)), .begun = begun};
+}
+
+Result<v1::Hello> Runner::State::Greet(Started& started) {
+  auto hello = started.worker->Greeting(options.start_timeout);
+  if (!hello) {
+    Discard(*started.worker);
+    return hello;
+  }
+  probe.WorkerStarted(std::chrono::duration<double>(Clock::now() - started.begun).count());
+  return hello;
+}
+
+// A spare that still runs, else a new worker.
+Result<std::unique_ptr<Conversation>> Runner::State::Take() {
+  for (;;) {
+    Started started;
+    {
+      const std::lock_guard lock(mutex);
+      if (spares.empty()) break;
+      started = std::move(spares.back());
+      spares.pop_back();
+    }
+    // It ends with the thread that started it.
+    if (started.worker->child().EndsWithin(std::chrono::milliseconds(0))) {
+      Discard(*started.worker);
+      continue;
+    }
+    if (Greet(started)) return std::move(started.worker);
+  }
+  OCTAVO_TRY(Started started, Spawn());
+  OCTAVO_CHECK(Greet(started));
+  return std::move(started.worker);
+}
+
+void Runner::State::Keep(Started started) {
+  const std::lock_guard lock(mutex);
+  spares.push_back(std::move(started));
+}
+
+// One spare is enough: each job that takes it starts another one.
+void Runner::State::AddSpare() {
+  {
+    const std::lock_guard lock(mutex);
+    if (!spares.empty()) return;
+  }
+  if (auto started = Spawn()) Keep(*std::move(started));
+}
+
+Runner::Runner(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Runner::~Runner() = default;
+
+int Runner::level() const { return state_->level; }
+
+Result<std::unique_ptr<Runner>> Runner::Start(RunnerOptions options, WorkerProbe& probe) {
+  auto state = std::make_unique<State>(std::move(options), probe);
+  const auto cannot = [](const Error& error) {
+    return Fail(Code::kUsage, "{}; --isolation thread does without workers", error.message)
+        .Field("--isolation");
+  };
+  auto started = state->Spawn();
+  if (!started) return cannot(started.error());
+  const auto hello = state->Greet(*started);
+  if (!hello) return cannot(hello.error());
+  if (!hello->error().empty()) {
+    state->Discard(*started->worker);
+    return cannot(Fail(Code::kUsage, "a worker cannot be isolated: {}", hello->error()).error());
+  }
+  if (hello->build() != state->options.build) {
+    state->Discard(*started->worker);
+    return Fail(Code::kUsage, "the worker '{}' is of build '{}', not '{}'", state->options.program,
+                hello->build(), state->options.build)
+        .Field("--worker");
+  }
+  state->level = static_cast<int>(hello->sandbox_level());
+  if (state->level < state->options.required_level) {
+    state->Discard(*started->worker);
+    return Fail(Code::kUsage, "workers reach isolation level {} on this system, not {}",
+                state->level, state->options.required_level)
+        .Field("--require-sandbox");
+  }
+  probe.SandboxLevel(state->level);
+  state->Discard(*started->worker);  // it would end with this thread
+  return std::unique_ptr<Runner>(new Runner(std::move(state)));
+}
+
+Result<job::Outcome> Runner::Run(const job::Request& request, const StopToken& stop,
+                                 const job::Observer& observer) {
+  OCTAVO_CHECK(stop.Check());
+  OCTAVO_TRY(const auto worker, state_->Take());
+  state_->AddSpare();
+  auto outcome = worker->Run(request, LimitsFor(state_->options, request),
+                             state_->options.output_folder, stop, observer);
+  state_->Discard(*worker);
+  return outcome;
+}
+
+}  // namespace octavo::server::worker

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs each job in a process of its own, which it treats as hostile: limits on memory, processor
+// time and output, checked frames, results that are used only after the process has ended.  The
+// next worker is started while a job runs, so that a job does not wait for one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "core/job/job.h"
+#include "server/worker/worker_probe.h"
+
+namespace octavo::server::worker {
+
+struct RunnerOptions {
+  std::string program = {};  // path of octavo-worker
+  std::string build = {};    // what its Hello must say
+  int highest_level = 3;     // of isolation
+  int required_level = 1;
+  uint64_t job_memory = uint64_t{2} << 30;  // a job may use this or 1.25 times its estimate
+  std::chrono::seconds job_cpu = std::chrono::hours(1);
+  uint64_t output_bytes = uint64_t{1} << 30;  // and four times the model
+  std::string output_folder = {};             // empty: in memory
+  std::chrono::milliseconds start_timeout = std::chrono::seconds(20);
+};
+
+class Runner {
+ public:
+  // Starts one worker to see that it works and how far it is isolated.  kUsage if that is less than
+  // required or the program cannot be run.
+  static Result<std::unique_ptr<Runner>> Start(RunnerOptions options, WorkerProbe& probe);
+  ~Runner();
+
+  int level() const;
+
+  // A server::JobRunner.  Beyond the job's own errors:
+  //   WORKER_CRASHED  the process ended without an answer or broke the protocol; the message has
+  //   the
+  //                   signal and the last stage and pass
+  //   JOB_MEMORY      it needed more memory than the job may use
+  //   TOO_LARGE       its results exceed the output limit
+  //   JOB_TIMEOUT     it used up its processor time
+  // After a stop request, the job has 1 s before its process is killed.  Thread-safe.
+  Result<job::Outcome> Run(const job::Request& request, const StopToken& stop,
+                           const job::Observer& observer);
+
+ private:
+  struct State;
+  explicit Runner(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace octavo::server::worker

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// The server against workers that do their worst: each ends as the interfaces say, and the next job
+// runs.
+#include "server/worker/runner.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+
+#include "tests/server/worker_process/counting_probe.h"
+
+namespace octavo::server::worker {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using Clock = std::chrono::steady_clock;
+
+job::Request Command(std::string command) {
+  return {.model = {.name = "m", .bytes = Blob(std::move(command))}};
+}
+
+class RunnerAtLevel : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    auto runner = Runner::Start({.program = HOSTILE_WORKER,
+                                 .build = "hostile",
+                                 .highest_level = GetParam(),
+                                 .job_memory = uint64_t{256} << 20,
+                                 .job_cpu = seconds(1),
+                                 .output_bytes = uint64_t{64} << 20},
+                                probe_);
+    ASSERT_TRUE(runner) << runner.error().message;
+    runner_ = *std::move(runner);
+    if (runner_->level() != GetParam()) {
+      GTEST_SKIP() << "this kernel permits level " << runner_->level();
+    }
+  }
+
+  Result<job::Outcome> Run(std::string command, const StopToken& stop = {}) {
+    return runner_->Run(Command(std::move(command)), stop, [](const job::Progress&) {});
+  }
+  // The job fails like this, and the next one succeeds.
+  void ExpectFailure(const std::string& command, Code code, std::string_view reason,
+                     std::string_view words, Cause cause) {
+    const auto outcome = Run(command);
+    ASSERT_FALSE(outcome) << command;
+    EXPECT_EQ(outcome.error().code, code) << outcome.error().message;
+    EXPECT_EQ(outcome.error().reason, reason) << outcome.error().message;
+    EXPECT_NE(outcome.error().message.find(words), std::string::npos) << outcome.error().message;
+    EXPECT_EQ(probe_.count(cause), 1) << NameOf(cause);
+    EXPECT_TRUE(Run("echo")) << "after " << command;
+  }
+  void ExpectCrash(const std::string& command, std::string_view words) {
+    ExpectFailure(command, Code::kAborted, "WORKER_CRASHED", words, Cause::kCrashed);
+  }
+  void ExpectBrokenProtocol(const std::string& command, std::string_view words) {
+    ExpectFailure(command, Code::kAborted, "WORKER_CRASHED", words, Cause::kProtocol);
+  }
+
+  CountingProbe probe_;
+  std::unique_ptr<Runner> runner_;
+};
+
+TEST_P(RunnerAtLevel, RunsAJob) {
+  std::string stages;
+  job::Request request = Command("some bytes");
+  request.external_data = {{.name = "w", .bytes = Blob(std::string(3 << 20, 'w'))},
+                           {.name = "empty", .bytes = Blob(std::string())}};
+  request.samples = {{.name = "random:1:2", .bytes = Blob(std::string())}};
+  const auto outcome = runner_->Run(request, {}, [&](const job::Progress& p) {
+    stages += fmt::format("{}/{} {}/{};", p.stage, p.pass, p.done, p.total);
+  });
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_EQ(outcome->model.bytes.text(), "some bytes");
+  ASSERT_EQ(outcome->external.size(), 2u);
+  EXPECT_EQ(outcome->external[0].bytes.text(), std::string(3 << 20, 'w'));
+  EXPECT_EQ(outcome->external[1].name, "empty");
+  EXPECT_EQ(outcome->report_json, "1 samples");
+  EXPECT_EQ(stages, "passes/lower 1/2;");
+}
+
+TEST_P(RunnerAtLevel, AWorkerOpensNoFile) {
+  ExpectFailure("open", Code::kUnimplemented, "UNSUPPORTED", "Operation not permitted",
+                Cause::kFinished);
+}
+TEST_P(RunnerAtLevel, AWorkerReachesNoSocket) { ExpectCrash("connect", "SIGSYS"); }
+TEST_P(RunnerAtLevel, AWorkerStartsNoProcess) { ExpectCrash("fork", "SIGSYS"); }
+TEST_P(RunnerAtLevel, AWorkerTracesNoProcess) { ExpectCrash("ptrace", "SIGSYS"); }
+TEST_P(RunnerAtLevel, AWorkerSignalsNoProcess) { ExpectCrash("kill", "SIGSYS"); }
+TEST_P(RunnerAtLevel, ADeepRecursionEndsTheWorker) { ExpectCrash("recurse", "SIGSEGV"); }
+TEST_P(RunnerAtLevel, AnExceptionInAThreadEndsTheWorker) { ExpectCrash("throw", "SIGABRT"); }
+TEST_P(RunnerAtLevel, ACrashNamesStageAndPass) {
+  ExpectCrash("leave", "ended with code 0, in stage passes, pass lower");
+}
+TEST_P(RunnerAtLevel, AllocationsAreBounded) {
+  ExpectFailure("allocate", Code::kTooLarge, "JOB_MEMORY", "--job-memory", Cause::kMemory);
+  EXPECT_LT(probe_.peak_rss(), uint64_t{400} << 20);
+}
+TEST_P(RunnerAtLevel, AllocationsOfThreadsAreBounded) {
+  ExpectFailure("allocate in a thread", Code::kTooLarge, "JOB_MEMORY", "in stage passes",
+                Cause::kMemory);
+}
+TEST_P(RunnerAtLevel, ProcessorTimeIsBounded) {
+  ExpectFailure("loop", Code::kDeadlineExceeded, "JOB_TIMEOUT", "--job-cpu", Cause::kCpu);
+}
+TEST_P(RunnerAtLevel, OutputIsBounded) {
+  ExpectFailure("fill output", Code::kTooLarge, "TOO_LARGE", "results have more than",
+                Cause::kOutput);
+}
+TEST_P(RunnerAtLevel, GarbageIsNoFrame) { ExpectBrokenProtocol("garbage", "no message"); }
+TEST_P(RunnerAtLevel, FramesAreBounded) { ExpectBrokenProtocol("long frame", "bytes"); }
+TEST_P(RunnerAtLevel, AFloodOfFramesIsBounded) { ExpectBrokenProtocol("flood", "in a second"); }
+TEST_P(RunnerAtLevel, StagesAreChecked) { ExpectBrokenProtocol("unknown stage", "stage"); }
+TEST_P(RunnerAtLevel, PlacesOfResultsAreChecked) {
+  ExpectBrokenProtocol("results outside", "outside of the output");
+}
+TEST_P(RunnerAtLevel, NamesOfResultsAreChecked) {
+  ExpectBrokenProtocol("path as name", "no file name");
+}
+TEST_P(RunnerAtLevel, AWorkerThatGoesOnIsKilled) {
+  ExpectBrokenProtocol("never ends", "did not end");
+}
+
+INSTANTIATE_TEST_SUITE_P(Levels, RunnerAtLevel, testing::Values(1, 2, 3));
+
+// The rest does not depend on the level.
+class RunnerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto runner = Runner::Start({.program = HOSTILE_WORKER, .build = "hostile"}, probe_);
+    ASSERT_TRUE(runner) << runner.error().message;
+    runner_ = *std::move(runner);
+  }
+  // Starts the job on a thread, waits until it runs, and gives it the stop token.
+  std::future<Result<job::Outcome>> Begin(std::string command, const StopToken& stop) {
+    std::promise<void> began;
+    auto has_begun = began.get_future();
+    auto result = std::async(std::launch::async, [this, command = std::move(command), stop,
+                                                  began = std::move(began)]() mutable {
+      bool first = true;
+      return runner_->Run(Command(command), stop, [&](const job::Progress&) {
+        if (std::exchange(first, false)) began.set_value();
+      });
+    });
+    EXPECT_EQ(has_begun.wait_for(seconds(20)), std::future_status::ready);
+    return result;
+  }
+
+  CountingProbe probe_;
+  std::unique_ptr<Runner> runner_;
+};
+
+TEST_F(RunnerTest, APoliteJobStopsAtOnce) {
+  const StopToken stop;
+  auto result = Begin("loop politely", stop);
+  stop.RequestStop();
+  const auto asked = Clock::now();
+  const auto outcome = result.get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kCancelled);
+  EXPECT_LT(Clock::now() - asked, milliseconds(900)) << "it was asked, not killed";
+  EXPECT_EQ(probe_.count(Cause::kCancelled), 1);
+}
+
+TEST_F(RunnerTest, ADeafJobIsKilledAfterASecond) {
+  const StopToken stop;
+  auto result = Begin("loop", stop);
+  stop.RequestStop();
+  const auto asked = Clock::now();
+  const auto outcome = result.get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kCancelled);
+  EXPECT_GE(Clock::now() - asked, milliseconds(900));
+  EXPECT_LT(Clock::now() - asked, seconds(10));
+  EXPECT_EQ(probe_.count(Cause::kCancelled), 1);
+}
+
+TEST_F(RunnerTest, ADeadlineIsNamed) {
+  const StopToken stop(Clock::now() + seconds(1));
+  const auto outcome = Begin("loop politely", stop).get();
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kDeadlineExceeded);
+}
+
+TEST_F(RunnerTest, AStoppedJobStartsNoWorker) {
+  const StopToken stop;
+  stop.RequestStop();
+  const auto outcome = runner_->Run(Command("echo"), stop, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kCancelled);
+  EXPECT_EQ(probe_.started(), 1) << "the one that Start tried";
+}
+
+// The processes that this one has started, read from /proc.
+std::vector<pid_t> Children() {
+  std::vector<pid_t> children;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "children");
+    for (pid_t pid = 0; file >> pid;) children.push_back(pid);
+  }
+  return children;
+}
+
+size_t OpenDescriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return static_cast<size_t>(std::distance(begin(all), end(all)));
+}
+
+TEST_F(RunnerTest, KilledWorkersFailTheirJobsAndLeaveNothing) {
+  ASSERT_TRUE(runner_->Run(Command("echo"), {}, {}));
+  const size_t descriptors = OpenDescriptors();
+  for (int i = 0; i < 200; ++i) {
+    auto result = Begin("loop", {});
+    // The job's worker and the spare one.
+    for (const pid_t pid : Children()) kill(pid, SIGKILL);
+    const auto killed = Clock::now();
+    ASSERT_EQ(result.wait_for(seconds(10)), std::future_status::ready);
+    EXPECT_LT(Clock::now() - killed, seconds(2));  // 0.2 s on a machine that is free
+    const auto outcome = result.get();
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().reason, "WORKER_CRASHED");
+    EXPECT_NE(outcome.error().message.find("SIGKILL"), std::string::npos)
+        << outcome.error().message;
+  }
+  EXPECT_LE(OpenDescriptors(), descriptors + 2) << "a spare's two";
+  runner_ = nullptr;
+  EXPECT_TRUE(Children().empty());
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left to reap";
+}
+
+TEST_F(RunnerTest, JobsRunAtTheSameTime) {
+  std::vector<std::future<Result<job::Outcome>>> results;
+  const StopToken stop;
+  for (int i = 0; i < 4; ++i) results.push_back(Begin("loop politely", stop));
+  EXPECT_TRUE(runner_->Run(Command("echo"), {}, {}));
+  stop.RequestStop();
+  for (auto& result : results) EXPECT_EQ(result.get().error().code, Code::kCancelled);
+}
+
+TEST(RunnerStart, NamesAProgramThatCannotRun) {
+  CountingProbe probe;
+  for (const char* program : {"/nowhere/octavo-worker", "/bin/true"}) {
+    const auto runner = Runner::Start({.program = program, .build = "hostile"}, probe);
+    ASSERT_FALSE(runner) << program;
+    EXPECT_EQ(runner.error().code, Code::kUsage);
+    EXPECT_NE(runner.error().message.find("--isolation thread"), std::string::npos);
+  }
+}
+
+TEST(RunnerStart, RefusesAWorkerOfAnotherBuild) {
+  CountingProbe probe;
+  const auto runner = Runner::Start({.program = HOSTILE_WORKER, .build = "mine"}, probe);
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().field, "--worker");
+}
+
+TEST(RunnerStart, RefusesLessIsolationThanRequired) {
+  CountingProbe probe;
+  const auto runner = Runner::Start(
+      {.program = HOSTILE_WORKER, .build = "hostile", .highest_level = 1, .required_level = 2},
+      probe);
+  ASSERT_FALSE(runner);
+  EXPECT_EQ(runner.error().field, "--require-sandbox");
+}
+
+}  // namespace
+}  // namespace octavo::server::worker
