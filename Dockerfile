@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The service as an image.  `BINARIES=build` (the default) compiles from the source tree;
-# `BINARIES=prebuilt` takes build/release/server/octavod and build/release/client/octavo.
+# `BINARIES=prebuilt` takes build/release/server/{octavod,octavo-worker} and
+# build/release/client/octavo.
 #
 #   sh deploy/build_image.sh            # both kinds, with buildah, podman or docker
 #   docker run --read-only --cap-drop ALL -p 50051:50051 -p 9464:9464 octavo
@@ -17,7 +18,7 @@ RUN cmake --preset release -DOCTAVO_TESTS=OFF -DOCTAVO_REVISION="${REVISION}" \
     && cmake --build --preset release --target octavod octavo
 
 FROM scratch AS prebuilt
-COPY build/release/server/octavod /src/build/release/server/octavod
+COPY build/release/server/octavod build/release/server/octavo-worker /src/build/release/server/
 COPY build/release/client/octavo /src/build/release/client/octavo
 
 FROM ${BINARIES} AS binaries
@@ -29,8 +30,8 @@ RUN sh /tmp/deploy/install_packages.sh run \
     && rm -rf /tmp/deploy /var/lib/apt/lists/* /var/cache/apt/* /var/log/apt /var/log/dpkg.log \
     && useradd --uid 65532 --user-group --no-create-home --home-dir /nonexistent \
        --shell /usr/sbin/nologin octavo
-COPY --from=binaries /src/build/release/server/octavod /src/build/release/client/octavo \
-     /usr/local/bin/
+COPY --from=binaries /src/build/release/server/octavod /src/build/release/server/octavo-worker \
+     /src/build/release/client/octavo /usr/local/bin/
 
 ARG VERSION=unknown
 ARG REVISION=unknown

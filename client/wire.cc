@@ -86,6 +86,10 @@ CallFailure FailureFrom(const grpc::Status& status) {
   // The service returns INVALID_ARGUMENT for a wrong model and for a wrong option; the reason
   // distinguishes them.
   if (failure.error.reason == DefaultReason(Code::kUsage)) failure.error.code = Code::kUsage;
+  // INTERNAL and FAILED_PRECONDITION have other causes besides.
+  if (failure.error.reason == DefaultReason(Code::kAborted) || failure.error.reason == "POISONED") {
+    failure.error.code = Code::kAborted;
+  }
   return failure;
 }
 

@@ -30,7 +30,7 @@ note() {
 for tool in buildah debootstrap unshare python3; do
   command -v $tool >/dev/null 2>&1 || skip "no $tool"
 done
-for binary in server/octavod client/octavo; do
+for binary in server/octavod server/octavo-worker client/octavo; do
   [ -x "$build/$binary" ] || skip "no $build/$binary"
 done
 unshare --mount true 2>/dev/null || skip "mount namespaces are not allowed here"
@@ -80,7 +80,7 @@ make_context() {
     "$work/context/deploy"
   cp "$root/Dockerfile" "$root/.dockerignore" "$work/context/"
   cp "$root/deploy/packages.txt" "$root/deploy/install_packages.sh" "$work/context/deploy/"
-  cp "$build/server/octavod" "$work/context/build/release/server/"
+  cp "$build/server/octavod" "$build/server/octavo-worker" "$work/context/build/release/server/"
   cp "$build/client/octavo" "$work/context/build/release/client/"
 }
 

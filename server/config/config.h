@@ -23,6 +23,11 @@ struct Config {
   Limits limits = {};
   std::chrono::milliseconds shutdown_wait = std::chrono::milliseconds(500);
   std::chrono::milliseconds drain_timeout = std::chrono::seconds(60);
+  std::string isolation = "thread";  // or process: every job in a worker of its own
+  std::string worker = {};           // path of octavo-worker; empty: next to octavod
+  uint64_t require_sandbox = 1;      // least level of isolation, 1 to 3
+  uint64_t job_memory = 2ull << 30;
+  std::chrono::milliseconds job_cpu = std::chrono::hours(1);
 
   // Flags that are not settings.
   bool print_config = false;

@@ -127,6 +127,37 @@ Status SetMessageBytes(Config& config, const std::string& text) {
   return {};
 }
 
+Status SetIsolation(Config& config, const std::string& text) {
+  if (text != "process" && text != "thread") return Wrong("'{}' must be process or thread", text);
+  config.isolation = text;
+  return {};
+}
+
+Status SetRequireSandbox(Config& config, const std::string& text) {
+  OCTAVO_TRY(const uint64_t level, ParseCount(text));
+  if (level < 1 || level > 3) return Wrong("'{}' must be 1, 2 or 3", text);
+  config.require_sandbox = level;
+  return {};
+}
+std::string GetRequireSandbox(const Config& config) {
+  return fmt::format("{}", config.require_sandbox);
+}
+
+Status SetJobMemory(Config& config, const std::string& text) {
+  OCTAVO_TRY(const uint64_t bytes, ParseBytes(text));
+  if (bytes < (64u << 20)) return Wrong("'{}' must be at least 64MiB", text);
+  config.job_memory = bytes;
+  return {};
+}
+std::string GetJobMemory(const Config& config) { return fmt::format("{}", config.job_memory); }
+
+Status SetJobCpu(Config& config, const std::string& text) {
+  OCTAVO_TRY(const Milliseconds time, ParseSeconds(text));
+  if (time < std::chrono::seconds(1)) return Wrong("'{}' must be at least 1", text);
+  config.job_cpu = time;
+  return {};
+}
+
 Status SetLogLevel(Config& config, const std::string& text) {
   for (const char* level : {"debug", "info", "warning", "error"}) {
     if (text == level) {
@@ -184,6 +215,18 @@ constexpr Setting kSettings[] = {
      &SetSeconds<&Config::shutdown_wait>, &GetSeconds<&Config::shutdown_wait>},
     {"drain-timeout", "SECONDS", "on SIGTERM: time that running jobs have to finish",
      &SetSeconds<&Config::drain_timeout>, &GetSeconds<&Config::drain_timeout>},
+    {"isolation", "MODE",
+     "process: run each job in a locked process of its own; thread: in a thread of octavod",
+     &SetIsolation, &GetText<&Config::isolation>},
+    {"worker", "PATH", "the program octavo-worker; by default the one next to octavod",
+     &SetText<&Config::worker>, &GetText<&Config::worker>},
+    {"require-sandbox", "N", "with --isolation process: refuse to start below this level, 1 to 3",
+     &SetRequireSandbox, &GetRequireSandbox},
+    {"job-memory", "BYTES",
+     "with --isolation process: memory of a job, or 1.25 times its estimate if that is more",
+     &SetJobMemory, &GetJobMemory},
+    {"job-cpu", "SECONDS", "with --isolation process: processor time of a job", &SetJobCpu,
+     &GetSeconds<&Config::job_cpu>},
     {"log-level", "LEVEL", "debug, info, warning or error", &SetLogLevel,
      &GetText<&Config::log_level>},
 };

@@ -37,8 +37,7 @@ grpc::StatusCode StatusCodeOf(Code code) {
       return grpc::StatusCode::DEADLINE_EXCEEDED;
     case Code::kCancelled:
       return grpc::StatusCode::CANCELLED;
-    case Code::kAborted:
-      return grpc::StatusCode::ABORTED;
+    case Code::kAborted:  // with reason WORKER_CRASHED
     case Code::kInternal:
       return grpc::StatusCode::INTERNAL;
   }

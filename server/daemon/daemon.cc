@@ -20,11 +20,18 @@ namespace octavo::server {
 
 // In order of construction: each member uses members above it and is destroyed before them.
 struct Daemon::State {
-  State(const Config& given, const Catalog& catalog, JobRunner runner)
-      : config(given), probe(catalog), scheduler(given.limits, std::move(runner), probe) {}
+  State(const Config& given, const Catalog& catalog)
+      : config(given),
+        probe(catalog),
+        scheduler(
+            given.limits,
+            [this](const job::Request& request, const StopToken& stop,
+                   const job::Observer& observer) { return runner(request, stop, observer); },
+            probe) {}
 
   const Config config;
   Probe probe;
+  JobRunner runner;
   EventLoop loop;
   WorkPool disk{std::max(2, config.limits.workers)};
   Scheduler scheduler;
@@ -67,10 +74,11 @@ Daemon::~Daemon() {
 }
 
 Result<std::unique_ptr<Daemon>> Daemon::Start(const Config& config, const Catalog& catalog,
-                                              JobRunner runner) {
+                                              const RunnerMaker& maker) {
   std::unique_ptr<Daemon> self(new Daemon());
-  self->state_ = std::make_unique<State>(config, catalog, std::move(runner));
+  self->state_ = std::make_unique<State>(config, catalog);
   State& state = *self->state_;
+  OCTAVO_TRY(state.runner, maker(config, state.probe));
   state.probe.Watch([&state] { return state.scheduler.Now(); },
                     [&state] { return state.loop.LagSeconds(); });
   OCTAVO_TRY(state.grpc, GrpcServer::Start(config.listen, state.services, catalog, state.probe));

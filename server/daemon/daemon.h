@@ -2,6 +2,7 @@
 // The running service from start to SIGTERM: thread pools, scheduler, gRPC server, HTTP server.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -9,14 +10,19 @@
 #include "server/config/config.h"
 #include "server/service/catalog.h"
 #include "server/session/scheduler.h"
+#include "server/session/worker_probe.h"
 
 namespace octavo::server {
+
+// Makes what runs the jobs, from the configuration; reports workers to the probe, which outlives
+// it.
+using RunnerMaker = std::function<Result<JobRunner>(const Config&, worker::WorkerProbe&)>;
 
 class Daemon {
  public:
   // Starts serving and writes the port file.
   static Result<std::unique_ptr<Daemon>> Start(const Config& config, const Catalog& catalog,
-                                               JobRunner runner);
+                                               const RunnerMaker& maker);
   ~Daemon();
 
   const std::string& address() const;

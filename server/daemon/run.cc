@@ -5,7 +5,6 @@
 #include <cstdlib>
 
 #include "server/config/config.h"
-#include "server/daemon/daemon.h"
 #include "server/log/log.h"
 
 namespace octavo::server {
@@ -29,14 +28,14 @@ int Print(const std::string& text) {
 
 }  // namespace
 
-int RunOctavod(int argc, char** argv, const Catalog& catalog, JobRunner runner) {
+int RunOctavod(int argc, char** argv, const Catalog& catalog, const RunnerMaker& maker) {
   const auto config = LoadConfig({argv + 1, argv + argc}, &Environment);
   if (!config) return Complain(config.error());
   if (config->help) return Print(ConfigHelp());
   if (config->version) return Print("octavod " + catalog.build + '\n');
   if (config->print_config) return Print(PrintConfig(*config));
   log::SetLevel(config->log_level);
-  auto daemon = Daemon::Start(*config, catalog, std::move(runner));
+  auto daemon = Daemon::Start(*config, catalog, maker);
   if (!daemon) return Complain(daemon.error());
   (*daemon)->RunUntilSignal();
   return 0;

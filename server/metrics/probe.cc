@@ -28,6 +28,8 @@ using Buckets = Histogram::BucketBoundaries;
 const Buckets kLong = {0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 150, 300, 600};
 // Seconds of one step of a job.
 const Buckets kShort = {0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60};
+const Buckets kMebibytes = {16 << 20,  32 << 20, 64 << 20,        128 << 20,       256 << 20,
+                            512 << 20, 1 << 30,  2.0 * (1 << 30), 4.0 * (1 << 30), 8.0 * (1 << 30)};
 const Buckets kDecibels = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 80};
 
 constexpr std::string_view kStages[] = {"queue",  "import", "prepare",     "profile",
@@ -124,6 +126,17 @@ struct Probe::Metrics {
   Family<Counter>& kernel_seconds =
       Counters("octavo_kernel_busy_seconds_total", "Time spent in a kernel.");
 
+  Family<Counter>& worker_exits =
+      Counters("octavo_worker_exits_total", "Worker processes that ended, by cause.");
+  Histogram& worker_start =
+      Histograms("octavo_worker_spawn_seconds", "From a worker's start until it is locked in.")
+          .Add({}, kShort);
+  Histogram& worker_memory =
+      Histograms("octavo_worker_peak_rss_bytes", "Most memory that a worker held at once.")
+          .Add({}, kMebibytes);
+  Gauge& sandbox_level =
+      OneGauge("octavo_sandbox_level", "Isolation of workers, 1 to 3; 0: jobs are threads.");
+
   Gauge& running = OneGauge("octavo_jobs_running", "Jobs that run.");
   Gauge& waiting = OneGauge("octavo_queue_depth", "Jobs that wait for a slot.");
   Gauge& oldest =
@@ -162,6 +175,9 @@ Probe::Metrics::Metrics(const Catalog& catalog) {
   for (const auto reason : {RejectReason::kQueueFull, RejectReason::kMemory,
                             RejectReason::kTooLarge, RejectReason::kDraining}) {
     rejected.Add({{"reason", std::string(NameOf(reason))}});
+  }
+  for (const auto cause : worker::kCauses) {
+    worker_exits.Add({{"cause", std::string(NameOf(cause))}});
   }
   for (const auto stage : kStages) stage_seconds.Add({{"stage", std::string(stage)}}, kLong);
   for (const auto& pass : catalog.passes) pass_seconds.Add({{"pass", pass}}, kShort);
@@ -254,5 +270,14 @@ void Probe::Uploaded(uint64_t bytes) { metrics_->uploaded.Increment(static_cast<
 void Probe::Downloaded(uint64_t bytes) {
   metrics_->downloaded.Increment(static_cast<double>(bytes));
 }
+
+void Probe::WorkerStarted(double seconds) { metrics_->worker_start.Observe(seconds); }
+
+void Probe::WorkerEnded(worker::Cause cause, uint64_t peak_rss_bytes) {
+  metrics_->worker_exits.Add({{"cause", std::string(NameOf(cause))}}).Increment();
+  metrics_->worker_memory.Observe(static_cast<double>(peak_rss_bytes));
+}
+
+void Probe::SandboxLevel(int level) { metrics_->sandbox_level.Set(level); }
 
 }  // namespace octavo::server

@@ -10,10 +10,11 @@
 #include "server/service/catalog.h"
 #include "server/service/rpc_probe.h"
 #include "server/session/job_probe.h"
+#include "server/session/worker_probe.h"
 
 namespace octavo::server {
 
-class Probe : public JobProbe, public RpcProbe {
+class Probe : public JobProbe, public RpcProbe, public worker::WorkerProbe {
  public:
   explicit Probe(const Catalog& catalog);
   ~Probe() override;
@@ -34,6 +35,9 @@ class Probe : public JobProbe, public RpcProbe {
   void Computed(const job::Outcome& outcome) override;
   void Uploaded(uint64_t bytes) override;
   void Downloaded(uint64_t bytes) override;
+  void WorkerStarted(double seconds) override;
+  void WorkerEnded(worker::Cause cause, uint64_t peak_rss_bytes) override;
+  void SandboxLevel(int level) override;
 
  private:
   struct Metrics;

@@ -9,23 +9,16 @@
 #include <cstring>
 #include <utility>
 
+#include "core/base/descriptor.h"
+#include "server/session/stored_file.h"
+
 namespace octavo::server {
 
-struct Upload::File {
-  explicit File(int descriptor) : fd(descriptor) {}
-  ~File() { close(fd); }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd;
+struct Upload::File : Descriptor {
+  using Descriptor::Descriptor;
 };
 
 namespace {
-
-struct Mapping {
-  void* address = nullptr;
-  size_t size = 0;
-  ~Mapping() { munmap(address, size); }
-};
 
 Failure StorageError(std::string_view action) {
   return Fail(Code::kResourceExhausted, "cannot {} an upload: {}", action, std::strerror(errno))
@@ -78,12 +71,9 @@ Result<Blob> Upload::Seal() {
   }
   const auto size = static_cast<size_t>(received_);
   if (size == 0) return Blob(std::string());
-  void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file_->fd, 0);
-  if (address == MAP_FAILED) return StorageError("map");
-  auto mapping = std::make_shared<Mapping>();
-  mapping->address = address;
-  mapping->size = size;
-  return Blob(std::move(mapping), {static_cast<const std::byte*>(address), size});
+  Blob bytes = MapStoredFile(file_, size);
+  if (bytes.empty()) return StorageError("map");
+  return bytes;
 }
 
 }  // namespace octavo::server

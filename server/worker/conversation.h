@@ -8,10 +8,10 @@
 #include <string>
 
 #include "core/job/job.h"
+#include "server/session/worker_probe.h"
 #include "server/worker/child.h"
 #include "server/worker/frames.h"
 #include "server/worker/wire.h"
-#include "server/worker/worker_probe.h"
 
 namespace octavo::server::worker {
 

@@ -45,12 +45,6 @@ ChildLimits LimitsFor(const RunnerOptions& options, const job::Request& request)
 
 }  // namespace
 
-std::string_view NameOf(Cause cause) {
-  static constexpr std::string_view kNames[] = {"finished", "cancelled", "crashed",  "memory",
-                                                "cpu",      "output",    "protocol", "idle"};
-  return kNames[static_cast<size_t>(cause)];
-}
-
 struct Runner::State {
   State(RunnerOptions given, WorkerProbe& observer) : options(std::move(given)), probe(observer) {}
   ~State() {

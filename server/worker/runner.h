@@ -10,7 +10,7 @@
 #include <string>
 
 #include "core/job/job.h"
-#include "server/worker/worker_probe.h"
+#include "server/session/worker_probe.h"
 
 namespace octavo::server::worker {
 

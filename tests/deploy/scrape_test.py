@@ -165,7 +165,7 @@ def check_exposition(metrics_address):
 def check(octavod, octavo, folder):
     port_file = folder / "port"
     with Program(folder, octavod, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0",
-                 "--port-file", str(port_file)) as server:
+                 "--port-file", str(port_file), "--isolation", "process") as server:
         wait_for("octavod", lambda: server.check_alive() and port_file.exists() and
                  len(port_file.read_text().split()) == 2)
         address, metrics_address = port_file.read_text().split()

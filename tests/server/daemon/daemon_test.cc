@@ -29,7 +29,9 @@ struct Running {
     log::SetLevel("error");
     given.listen = given.metrics = "127.0.0.1:0";
     given.shutdown_wait = milliseconds(20);
-    auto started = Daemon::Start(given, kCatalog, runner.AsRunner());
+    auto started = Daemon::Start(given, kCatalog, [&](const Config&, worker::WorkerProbe&) {
+      return Result<JobRunner>(runner.AsRunner());
+    });
     EXPECT_TRUE(started) << started.error().message;
     daemon = std::move(*started);
   }
@@ -70,6 +72,11 @@ TEST(Daemon, EverySeriesExistsAtZeroFromTheStart) {
           R"(octavo_admission_rejected_total{reason="queue_full"})",
           R"(octavo_admission_rejected_total{reason="memory"})",
           "octavo_worker_busy",
+          R"(octavo_worker_exits_total{cause="crashed"})",
+          R"(octavo_worker_exits_total{cause="memory"})",
+          "octavo_worker_peak_rss_bytes_count",
+          "octavo_worker_spawn_seconds_count",
+          "octavo_sandbox_level",
           "octavo_memory_reserved_bytes",
           "octavo_upload_bytes_total",
           "octavo_download_bytes_total",

@@ -9,5 +9,9 @@
 int main(int argc, char** argv) {
   octavo::server::FakeRunner runner;
   if (std::getenv("OCTAVO_TEST_HOLD") != nullptr) runner.Hold();
-  return octavo::server::RunOctavod(argc, argv, {.version = "0.1.0-test"}, runner.AsRunner());
+  return octavo::server::RunOctavod(
+      argc, argv, {.version = "0.1.0-test"},
+      [&](const octavo::server::Config&, octavo::server::worker::WorkerProbe&) {
+        return octavo::Result<octavo::server::JobRunner>(runner.AsRunner());
+      });
 }

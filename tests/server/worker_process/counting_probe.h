@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "server/worker/worker_probe.h"
+#include "server/session/worker_probe.h"
 
 namespace octavo::server::worker {
 

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""octavod --isolation process: jobs in worker processes, with the bytes of a job in this process."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+import unittest
+import urllib.request
+
+from programs import DIGITS, OCTAVO, OCTAVOD, PATIENCE, Case, Server, clean_environment, octavo
+
+
+def children(pid):
+    """The processes that `pid` started and that still run."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
+def wait_until(condition, seconds=PATIENCE):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+class Workers(Case):
+    def serve(self, *flags):
+        server = Server("--isolation", "process", *flags)
+        server.__enter__()
+        self.addCleanup(server.__exit__)
+        return server
+
+    def job(self, name, *arguments, server=None):
+        folder = self.folder / name
+        folder.mkdir()
+        result = octavo("optimize", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
+                        "-o", folder / "out.onnx", "--report", folder / "report.json",
+                        "--deterministic", *arguments, server=server and server.address)
+        return result, {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    def metric(self, server, name):
+        text = urllib.request.urlopen(f"http://{server.metrics}/metrics").read().decode()
+        return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
+
+    def test_give_the_same_bytes(self):
+        state = self.folder / "state"
+        state.mkdir()
+        for flags in ([], ["--state-dir", state]):
+            server = self.serve(*flags)
+            for options in ([], ["--emit", "qlinear", "--per-tensor"], ["--external-over", "1"]):
+                name = f"{len(flags)}{'-'.join(options)}".replace("/", "_")
+                here, here_files = self.job(f"here{name}", *options)
+                there, there_files = self.job(f"there{name}", *options, server=server)
+                self.assertEqual((here.returncode, there.returncode), (0, 0), there.stderr)
+                self.assertEqual(here_files, there_files)
+        self.assertGreaterEqual(self.metric(server, "octavo_sandbox_level"), 1)
+        self.assertGreaterEqual(
+            self.metric(server, 'octavo_worker_exits_total{cause="finished"}'), 3)
+
+    def long_job(self, server):
+        """A job that takes minutes, in a process of its own."""
+        process = subprocess.Popen(
+            [OCTAVO, "optimize", DIGITS / "model.onnx", "--data", "random:1:400000", "-o",
+             self.folder / "long.onnx", "--server", server.address],
+            stderr=subprocess.PIPE, text=True, env=clean_environment())
+        self.addCleanup(process.kill)
+        self.assertTrue(wait_until(lambda: children(server.process.pid)))
+        self.assertTrue(wait_until(lambda: self.metric(server, "octavo_jobs_running") == 1))
+        return process
+
+    def test_a_killed_worker_fails_its_job_alone(self):
+        server = self.serve()
+        process = self.long_job(server)
+        time.sleep(0.2)  # the worker receives its request
+        for child in children(server.process.pid):
+            os.kill(child, signal.SIGKILL)
+        _, error = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 9, error)
+        self.assertIn("SIGKILL", error)
+        after, _ = self.job("after", server=server)
+        self.assertEqual(after.returncode, 0, after.stderr)
+        self.assertEqual(self.metric(server, 'octavo_worker_exits_total{cause="crashed"}'), 1)
+
+    def test_a_killed_server_leaves_no_worker(self):
+        server = self.serve()
+        self.long_job(server)
+        workers = children(server.process.pid)
+        server.process.kill()
+        server.process.wait()
+        self.assertTrue(wait_until(
+            lambda: not any(pathlib.Path(f"/proc/{worker}/exe").exists() for worker in workers)))
+
+    def test_a_cancelled_job_leaves_no_worker_of_its_own(self):
+        server = self.serve()
+        process = self.long_job(server)
+        process.send_signal(signal.SIGINT)
+        process.wait(PATIENCE)
+        self.assertTrue(wait_until(
+            lambda: self.metric(server, 'octavo_worker_exits_total{cause="cancelled"}') == 1))
+        self.assertLessEqual(len(children(server.process.pid)), 1)  # the spare one
+
+    def test_a_worker_that_is_not_there_is_named(self):
+        result = subprocess.run(
+            [OCTAVOD, "--isolation", "process", "--worker", "/nowhere/octavo-worker", "--listen",
+             "127.0.0.1:0", "--metrics", "127.0.0.1:0"],
+            capture_output=True, text=True, timeout=PATIENCE, env=clean_environment())
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("/nowhere/octavo-worker", result.stderr)
+        self.assertIn("--isolation thread", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
