@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/text/lexer.h"
+
 namespace octavo::job {
 namespace {
 
@@ -15,11 +17,13 @@ ordered_json ToJson(const verify::Step& step) {
   ordered_json row;
   auto& applications = row["applications"] = ordered_json::array();
   for (const verify::Application& each : step.applications) {
+    std::vector<std::string> values;
+    for (const std::string& name : each.values) values.push_back(text::Escape(name));
     applications.push_back({{"pass", each.pass},
                             {"rule", each.rule},
                             {"effect", each.effect},
-                            {"node", each.node},
-                            {"values", each.values}});
+                            {"node", text::Escape(each.node)},
+                            {"values", std::move(values)}});
   }
   auto& edits = row["edits"] = ordered_json::array();
   for (const verify::Edit& edit : step.edits) {
@@ -28,7 +32,8 @@ ordered_json ToJson(const verify::Step& step) {
   return row;
 }
 
-// Names may hold any bytes; nlohmann refuses to print what is not UTF-8.
+// Names may hold any bytes and are escaped here and in the text.  What else is not UTF-8 is an
+// option's word, which the certified job ignores or refuses.
 std::string Dump(const ordered_json& row) {
   return row.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }

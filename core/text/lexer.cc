@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+
+#include "core/base/utf8.h"
 
 namespace octavo::text {
 namespace {
@@ -27,22 +28,34 @@ bool IsWord(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), IsWordChar);
 }
 
-std::string Quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    const unsigned char byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      quoted += '\\';
-      quoted += c;
-    } else if (c == '\n') {
-      quoted += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      quoted += fmt::format("\\x{:02x}", byte);
+std::string Quote(std::string_view text) { return '"' + Escape(text) + '"'; }
+
+std::string Escape(std::string_view text) {
+  std::string escaped;
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text[0]);
+    const size_t length = Utf8Length(text);
+    if (byte == '"' || byte == '\\') {
+      escaped += '\\';
+      escaped += text[0];
+    } else if (byte == '\n') {
+      escaped += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f || length == 0) {
+      escaped += fmt::format("\\x{:02x}", byte);
     } else {
-      quoted += c;
+      escaped += text.substr(0, length);
     }
+    text.remove_prefix(length == 0 ? 1 : length);
   }
-  return quoted + '"';
+  return escaped;
+}
+
+std::optional<std::string> Unescape(std::string_view text) {
+  const std::string quoted = fmt::format("\"{}\"", text);
+  Lexer lexer(quoted);
+  Token token = lexer.Next();
+  if (token.kind != TokenKind::kString || lexer.Next().kind != TokenKind::kEnd) return std::nullopt;
+  return std::move(token.text);
 }
 
 void Lexer::SkipBlanks() {

@@ -4,6 +4,7 @@
 // message as its text.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -44,7 +45,11 @@ class Lexer {
 
 // Whether a text needs no quotes: [A-Za-z0-9_.-]+.
 bool IsWord(std::string_view text);
-// Quotes a text as "..." with \" \\ \n \xNN; the lexer reverses this.
+// The text with \" \\ \n \xNN for quotes, backslashes, control characters and bytes that are not
+// UTF-8; nullopt if a text is not of this form.
+std::string Escape(std::string_view text);
+std::optional<std::string> Unescape(std::string_view text);
+// The escaped text in quotes; the lexer reverses this.
 std::string Quote(std::string_view text);
 
 }  // namespace octavo::text

@@ -4,6 +4,7 @@
 #include "core/verify/certificate.h"
 
 #include "core/base/sha256.h"
+#include "core/text/lexer.h"
 
 namespace octavo::verify {
 namespace {
@@ -22,7 +23,7 @@ class Reader {
     Certificate result;
     OCTAVO_TRY(const json head, TakeLine());
     if (head.value("octavo_certificate", json()) != 1) {
-      return Fail(Code::kInvalidArgument, "not a certificate of version 1").Field("certificate");
+      return Refuse("not a certificate of version 1");
     }
     OCTAVO_CHECK(ReadHead(head, result));
     OCTAVO_TRY(const int64_t steps, Count(head, "steps", kMaxSteps));
@@ -37,8 +38,7 @@ class Reader {
 
  private:
   Failure Wrong(std::string_view what) const {
-    return Fail(Code::kInvalidArgument, "certificate line {}: {}", line_, what)
-        .Field("certificate");
+    return Refuse("certificate line {}: {}", line_, what);
   }
 
   Result<json> TakeLine() {
@@ -80,23 +80,27 @@ class Reader {
     }
     return at->get<std::string>();
   }
-  Result<std::vector<std::string>> Texts(const json& row, const char* field) const {
-    const auto at = row.find(field);
-    if (at == row.end() || !at->is_array()) return Wrong(fmt::format("'{}' is no list", field));
-    std::vector<std::string> texts;
-    for (const json& each : *at) {
-      if (!each.is_string()) return Wrong(fmt::format("'{}' lists no strings", field));
-      texts.push_back(each.get<std::string>());
-    }
-    return texts;
+  // Names are written as core/text escapes them, because JSON is UTF-8 and a name may be any bytes.
+  Status Unescape(std::string& name) const {
+    std::optional<std::string> plain = text::Unescape(name);
+    if (!plain) return Wrong(fmt::format("'{}' is no escaped name", name));
+    name = *std::move(plain);
+    return {};
   }
-  Result<const json*> List(const json& row, const char* field) const {
+  Result<const json*> List(const json& row, const char* field,
+                           json::value_t of = json::value_t::object) const {
     const auto at = row.find(field);
     if (at == row.end() || !at->is_array()) return Wrong(fmt::format("'{}' is no list", field));
     for (const json& each : *at) {
-      if (!each.is_object()) return Wrong(fmt::format("'{}' lists no objects", field));
+      if (each.type() != of) {
+        return Wrong(fmt::format("'{}' lists no {}s", field, json(of).type_name()));
+      }
     }
     return &*at;
+  }
+  Result<std::vector<std::string>> Texts(const json& row, const char* field) const {
+    OCTAVO_TRY(const json* list, List(row, field, json::value_t::string));
+    return list->get<std::vector<std::string>>();
   }
 
   Status ReadHead(const json& head, Certificate& result) const {
@@ -121,6 +125,8 @@ class Reader {
       OCTAVO_TRY(application.effect, Text(each, "effect"));
       OCTAVO_TRY(application.node, Text(each, "node"));
       OCTAVO_TRY(application.values, Texts(each, "values"));
+      OCTAVO_CHECK(Unescape(application.node));
+      for (std::string& name : application.values) OCTAVO_CHECK(Unescape(name));
       step.applications.push_back(std::move(application));
     }
     OCTAVO_TRY(const json* edits, List(row, "edits"));
@@ -140,20 +146,17 @@ class Reader {
       OCTAVO_TRY(std::string digest, Text(row, "sha256"));
       OCTAVO_TRY(const int64_t size, Count(row, "bytes", INT64_MAX));
       if (static_cast<size_t>(size) > bytes_.size() - at_) {
-        return Fail(Code::kInvalidArgument, "the certificate ends within data {}", digest)
-            .Field("certificate");
+        return Refuse("the certificate ends within data {}", digest);
       }
       const Blob data = bytes_.Slice(at_, static_cast<size_t>(size));
       at_ += static_cast<size_t>(size);
       if (Sha256Of(data.bytes()) != digest) {
-        return Fail(Code::kInvalidArgument, "data of the certificate do not have digest {}", digest)
-            .Field("certificate");
+        return Refuse("data of the certificate do not have digest {}", digest);
       }
       result.data.insert_or_assign(std::move(digest), data);
     }
     if (at_ == bytes_.size()) return {};
-    return Fail(Code::kInvalidArgument, "{} bytes follow the certificate", bytes_.size() - at_)
-        .Field("certificate");
+    return Refuse("{} bytes follow the certificate", bytes_.size() - at_);
   }
 
   const Blob& bytes_;

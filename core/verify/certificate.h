@@ -47,6 +47,12 @@ struct Certificate {
   std::map<std::string, Blob, std::less<>> data = {};
 };
 
+// kInvalidArgument about the certificate.
+template <class... Args>
+Failure Refuse(fmt::format_string<Args...> format, Args&&... args) {
+  return Fail(Code::kInvalidArgument, format, std::forward<Args>(args)...).Field("certificate");
+}
+
 // core/job writes certificates.
 // kInvalidArgument naming the line and the field; kTooLarge beyond a bound of README.md.  Every
 // size is checked before it is used; the data are views of `bytes` and have their digests.

@@ -31,16 +31,13 @@ Result<std::vector<std::string>> Apply(const std::vector<std::string>& from,
   for (const Edit& edit : edits) {
     const auto at = static_cast<size_t>(edit.at);
     if (at < next || at > from.size() || edit.before.size() > from.size() - at) {
-      return Fail(Code::kInvalidArgument, "an edit at line {} overlaps another or passes the end",
-                  edit.at)
-          .Field("certificate");
+      return Refuse("an edit at line {} overlaps another or passes the end", edit.at);
     }
     to.insert(to.end(), from.begin() + next, from.begin() + at);
     for (size_t i = 0; i < edit.before.size(); ++i) {
       if (from[at + i] == edit.before[i]) continue;
-      return Fail(Code::kInvalidArgument, "line {} is `{}`, but the certificate rewrites `{}`",
-                  at + i, from[at + i], edit.before[i])
-          .Field("certificate");
+      return Refuse("line {} is `{}`, but the certificate rewrites `{}`", at + i, from[at + i],
+                    edit.before[i]);
     }
     to.insert(to.end(), edit.after.begin(), edit.after.end());
     next = at + edit.before.size();

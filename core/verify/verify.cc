@@ -27,8 +27,7 @@ Result<const Claim*> FindEffect(std::string_view effect) {
   const auto at = std::find_if(std::begin(kClaims), std::end(kClaims),
                                [&](const Claim& claim) { return claim.effect == effect; });
   if (at != std::end(kClaims)) return at;
-  return Fail(Code::kInvalidArgument, "no numeric effect is called '{}'", effect)
-      .Field("certificate");
+  return Refuse("no numeric effect is called '{}'", effect);
 }
 
 // Choosing parameters and rounding to them is the job itself, which no limit forbids; the rule that
@@ -125,11 +124,11 @@ class Prover {
     std::vector<const std::string*> left(regions_.count(), nullptr);
     for (const std::string& name : compared.unproved) {
       const int region = regions_.RegionOf(name);
-      if (region < 0) return Refuse(name, "is not rewritten, but changes");
+      if (region < 0) return RefuseValue(name, "is not rewritten, but changes");
       if (!equal_.count(name)) left[region] = &name;
       const bool exact = claims_[region].claim->weakest == Proof::kExact;
       if (exact && compared.refuted.count(name)) {
-        return Refuse(name, "is claimed to stay exact, but gets other elements");
+        return RefuseValue(name, "is claimed to stay exact, but gets other elements");
       }
     }
     for (int region = 0; region < regions_.count(); ++region) {
@@ -145,7 +144,7 @@ class Prover {
     return {};
   }
 
-  static Failure Refuse(const std::string& value, std::string_view what) {
+  static Failure RefuseValue(const std::string& value, std::string_view what) {
     return Fail(Code::kInvalidArgument, "value '{}' {}", value, what).Field(value);
   }
 
@@ -198,11 +197,7 @@ bool Verdict::proved() const {
 Result<Verdict> Verify(const Graph& before, const Certificate& certificate,
                        const text::OpLookup& find_op) {
   const std::optional<Mode> mode = ParseMode(certificate.numerics_mode);
-  if (!mode) {
-    return Fail(Code::kInvalidArgument, "no numerics mode is called '{}'",
-                certificate.numerics_mode)
-        .Field("certificate");
-  }
+  if (!mode) return Refuse("no numerics mode is called '{}'", certificate.numerics_mode);
   const auto named = certificate.options.find("numerics_limit");
   const bool text_limit = named != certificate.options.end() && named->is_string();
   OCTAVO_TRY(const Claim* limit, FindEffect(text_limit ? named->get<std::string>() : "none"));
@@ -212,15 +207,14 @@ Result<Verdict> Verify(const Graph& before, const Certificate& certificate,
                     data.insert_or_assign(digest, tensor.ToBlob());
                   }});
   if (Sha256Of(text) != certificate.before_sha256) {
-    return Fail(Code::kInvalidArgument, "the certificate is of another model than BEFORE")
-        .Field("certificate");
+    return Refuse("the certificate is of another model than BEFORE");
   }
-  const text::ParseOptions parse{
-      .find_op = find_op, .payload = [&](std::string_view digest) -> Result<Blob> {
-        if (const auto at = data.find(digest); at != data.end()) return at->second;
-        return Fail(Code::kInvalidArgument, "the certificate lacks constant data {}", digest)
-            .Field("certificate");
-      }};
+  const text::ParseOptions parse{.find_op = find_op,
+                                 .payload = [&](std::string_view digest) -> Result<Blob> {
+                                   if (const auto at = data.find(digest); at != data.end())
+                                     return at->second;
+                                   return Refuse("the certificate lacks constant data {}", digest);
+                                 }};
   Verdict verdict;
   std::vector<std::string> lines = LinesOf(text);
   OCTAVO_TRY(verdict.after, text::Parse(text, parse));

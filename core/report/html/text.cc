@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/report/html/text.h"
 
+#include "core/base/utf8.h"
 #include "fmt/format.h"
 
 namespace octavo::report::html {
@@ -9,26 +10,6 @@ namespace {
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 bool IsContinuation(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
-// The length of the UTF-8 character at the start of `text`; 0 if it is malformed.
-size_t CharacterLength(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text[0]);
-  size_t length = 0;
-  if (lead < 0x80) {
-    length = 1;
-  } else if (lead >= 0xC2 && lead < 0xE0) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead < 0xF0) {
-    length = 3;
-  } else if (lead >= 0xF0 && lead < 0xF5) {
-    length = 4;
-  }
-  if (length == 0 || length > text.size()) return 0;
-  for (size_t i = 1; i < length; ++i) {
-    if (!IsContinuation(text[i])) return 0;
-  }
-  return length;
-}
 
 std::string_view Entity(char c) {
   switch (c) {
@@ -58,7 +39,7 @@ std::string Escape(std::string_view text) {
   std::string escaped;
   escaped.reserve(text.size());
   while (!text.empty()) {
-    const size_t length = CharacterLength(text);
+    const size_t length = Utf8Length(text);
     if (length == 0 || IsForbidden(text[0])) {
       escaped += kReplacement;
     } else if (const std::string_view entity = Entity(text[0]); !entity.empty()) {

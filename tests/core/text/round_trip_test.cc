@@ -30,6 +30,13 @@ TEST(TextRoundTrip, CanonicalTextPrintsAsItStands) {
 )");
 }
 
+TEST(TextRoundTrip, BytesThatAreNotUtf8AreEscaped) {
+  ExpectCanonical(R"(graph(%"\xffx": tensor<2xf32>) -> (%"é\xc3y") {
+  %"é\xc3y" = Sine@"\xed\xa0\x80\xc0\x80\xf5\x80\x80\x80"(%"\xffx") : tensor<2xf32>
+}
+)");
+}
+
 TEST(TextRoundTrip, HeaderNamesAliasesAndMetadataSurvive) {
   ExpectCanonical(
       R"(graph@"torch \"jit\"\n"(%x: tensor<2xf32>) -> (%y, %y) opset(ai.onnx: 17, com.example: 1) {

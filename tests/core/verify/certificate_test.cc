@@ -47,6 +47,20 @@ TEST(CertificateFile, ReadsWhatIsWritten) {
   EXPECT_EQ(read->data.begin()->second.text(), "four");
 }
 
+TEST(CertificateFile, KeepsNamesOfAnyBytes) {
+  Certificate certificate = Small();
+  const std::string name = "\xff \"\\\n \xc3\xa9 \xed\xa0\x80";
+  certificate.steps[0].applications[0].node = name;
+  certificate.steps[0].applications[0].values = {name, ""};
+  const auto read = Read(Blob(job::WriteCertificate(certificate)));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->steps[0].applications[0].node, name);
+  EXPECT_EQ(read->steps[0].applications[0].values, (std::vector<std::string>{name, ""}));
+  const std::string bytes = job::WriteCertificate(Small());
+  EXPECT_THAT(ErrorOf(Replaced(bytes, R"("node":"n")", R"("node":"\\q")")),
+              HasSubstr("no escaped name"));
+}
+
 TEST(CertificateFile, RefusesEveryCut) {
   const std::string bytes = job::WriteCertificate(Small());
   for (size_t length = 0; length < bytes.size(); ++length) {
@@ -60,7 +74,8 @@ TEST(CertificateFile, RefusesWhatItsBoundsForbid) {
   EXPECT_THAT(ErrorOf("{}\n"), HasSubstr("version 1"));
   EXPECT_THAT(ErrorOf(bytes + "x"), HasSubstr("bytes follow"));
   EXPECT_THAT(ErrorOf(Replaced(bytes, "four", "five")), HasSubstr("do not have digest"));
-  EXPECT_THAT(ErrorOf(Replaced(bytes, R"("steps":1)", R"("steps":65)")), HasSubstr("more than 64"));
+  EXPECT_THAT(ErrorOf(Replaced(bytes, R"("steps":1)", R"("steps":257)")),
+              HasSubstr("more than 256"));
   EXPECT_THAT(ErrorOf(Replaced(bytes, R"("steps":1)", R"("steps":-1)")), HasSubstr("not a count"));
   EXPECT_THAT(ErrorOf(Replaced(bytes, R"("bytes":4)", R"("bytes":9223372036854775807)")),
               HasSubstr("ends within data"));
