@@ -37,7 +37,7 @@ std::optional<std::vector<double>> Terms::PerChannel(TermId id, const ir::Shape&
   for (size_t i = 0; i < own.size(); ++i) {
     if (own[i] != 1 && (i + skip != 1 || own[i] != shape[1])) return std::nullopt;
   }
-  const auto values = RealValuesOf(term.constant->tensor, term.type);
+  const auto values = ValuesOf(id);
   if (!values || (values->size() != 1 && static_cast<int64_t>(values->size()) != shape[1])) {
     return std::nullopt;
   }
@@ -55,9 +55,7 @@ std::optional<Affine> Terms::AffineOf(const Term& term) const {
   if (norm) {
     std::vector<double> parts[4];
     for (size_t i = 0; i < 4; ++i) {
-      const Term& part = terms_[term.operands[i + 1]];
-      if (part.kind != Term::Kind::kConstant) return std::nullopt;
-      const auto values = RealValuesOf(part.constant->tensor, part.type);
+      const auto values = ValuesOf(term.operands[i + 1]);
       if (!values || static_cast<int64_t>(values->size()) != shape[1]) return std::nullopt;
       parts[i] = *values;
     }
@@ -95,13 +93,11 @@ TermId Terms::FoldedAffine(const Term& term) {
     return kAbsent;
   }
   if (product.operands.size() > 2 && product.operands[2] != kAbsent) {
-    const auto bias = RealValuesOf(terms_[product.operands[2]].kind == Term::Kind::kConstant
-                                       ? terms_[product.operands[2]].constant->tensor
-                                       : ir::Tensor(),
-                                   terms_[product.operands[2]].type);
+    const auto bias = ValuesOf(product.operands[2]);
     if (!bias || bias->size() != shift.size()) return kAbsent;
     for (size_t c = 0; c < shift.size(); ++c) shift[c] += scale[c] * (*bias)[c];
   }
+  if (!MayCompute(weight.type.elements())) return kAbsent;
   ir::Tensor weights = weight.constant->tensor.Clone(), biases(ir::DType::kF32, {shape[1]});
   for (int64_t i = 0; i < weights.size(); ++i) {
     float& w = weights.mutable_values<float>()[i];

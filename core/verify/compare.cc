@@ -145,14 +145,8 @@ class Comparison {
   Compared compared_;
 };
 
-ir::Type Plain(const Graph& graph, ValueId id) {
-  ir::Type type = graph.type(id);
-  type.range.reset();
-  return type;
-}
-
 bool SameStatement(const Graph& before, ValueId was, const Graph& after, ValueId is) {
-  if (Plain(before, was) != Plain(after, is)) return false;
+  if (Plain(before.type(was)) != Plain(after.type(is))) return false;
   const ir::Value &old_value = before.value(was), &value = after.value(is);
   if (old_value.is_input != value.is_input) return false;
   if (old_value.constant || value.constant) {
@@ -218,7 +212,7 @@ Regions::Regions(const Graph& before, const Graph& after) : before_(before), aft
     if (is && SameStatement(before_, was, after_, is)) return;
     add(before_.name(was));
     const bool constant = before_.IsConstant(was) || (is && after_.IsConstant(is));
-    if (!is || constant || Plain(before_, was) != Plain(after_, is)) {
+    if (!is || constant || Plain(before_.type(was)) != Plain(after_.type(is))) {
       retyped.insert(before_.name(was));
     }
   });

@@ -19,8 +19,7 @@ bool PerTensor(const ir::Type& type) { return !type.quant || type.quant->per_ten
 bool IsElementwise(const Term& term) {
   if (term.kind == Term::Kind::kTable) return true;
   if (term.kind != Term::Kind::kNode || term.results != 1 || term.operands.empty()) return false;
-  if (IsOwn(term, "Quantize") || IsOwn(term, "Dequantize") || IsOwn(term, "Rescale")) return true;
-  return term.op->pointwise;
+  return IsConversion(term) || term.op->pointwise;
 }
 
 }  // namespace
@@ -62,7 +61,8 @@ TermId Terms::BelowMove(const Term& term) {
     if (id != kAbsent && !ScalarOf(id)) return kAbsent;
   }
   const ir::Type& inner = terms_[move.operands[0]].type;
-  if (!PerTensor(inner)) return kAbsent;
+  const Descent descent(*this, move);
+  if (!PerTensor(inner) || !descent.allowed) return kAbsent;
   Term below = term, above = move;
   below.operands[0] = move.operands[0];
   below.type.shape = inner.shape;
@@ -90,32 +90,31 @@ TermId Terms::Unchanged(const Term& term) {
       term.results != 1 || !(TypeOn(terms_[term.operands[0]].type) == TypeOn(term.type))) {
     return kAbsent;
   }
-  const auto all_are = [&](size_t operand, double value) {
-    if (operand >= term.operands.size() || term.operands[operand] == kAbsent) return value == 1;
-    const ir::PayloadPtr folded = Folded(term.operands[operand], 0);
-    if (!folded || !ir::IsInteger(folded->tensor.dtype())) return false;
-    const std::vector<int64_t> values = folded->tensor.ToInts();
-    return std::all_of(values.begin(), values.end(),
-                       [&](int64_t x) { return value == 1 ? x > 0 : x == 0; });
+  // The integers of a parameter, 1 where it is absent; nullopt if they are not constant.
+  const auto ints = [&](size_t operand) -> std::optional<std::vector<int64_t>> {
+    if (operand >= term.operands.size() || term.operands[operand] == kAbsent) return {{1}};
+    const ir::PayloadPtr folded = Folded(term.operands[operand]);
+    if (!folded || !ir::IsInteger(folded->tensor.dtype())) return std::nullopt;
+    return folded->tensor.ToInts();
   };
-  const auto ones = [&](std::string_view name) {
-    const std::vector<int64_t> values = term.attributes.Ints(name);
-    return std::all_of(values.begin(), values.end(), [](int64_t x) { return x == 1; });
+  const auto positive = [&](size_t operand) {
+    const auto steps = ints(operand);
+    return steps && std::all_of(steps->begin(), steps->end(), [](int64_t x) { return x > 0; });
   };
-  const std::vector<int64_t> pads = term.attributes.Ints("pads");
-  const bool unpadded = std::all_of(pads.begin(), pads.end(), [](int64_t x) { return x == 0; });
   // With the shape unchanged, a Slice of positive steps takes every element, a Tile repeats once.
   bool unchanged =
       Is(term, "Identity") || Is(term, "Expand") || Is(term, "Tile") || Is(term, "Split") ||
       Is(term, "DepthToSpace") || Is(term, "SpaceToDepth") ||
       (Is(term, "Concat") && term.operands.size() == 1) ||
       ((Is(term, "Max") || Is(term, "Min") || Is(term, "Sum")) && term.operands.size() == 1);
-  unchanged |= Is(term, "Slice") && all_are(4, 1);
-  unchanged |= Is(term, "Pad") && term.operands.size() > 1 && all_are(1, 0);
+  unchanged |= Is(term, "Slice") && positive(4);
+  const auto pads = Is(term, "Pad") ? ints(1) : std::nullopt;
+  unchanged |= pads && AllAre(0, *pads);
   // A mean of one float turns -0 into 0.
   const bool pool = Is(term, "MaxPool") || (Is(term, "AveragePool") && level_ != Level::kExact);
-  unchanged |= pool && term.attributes.Has("kernel_shape") && ones("kernel_shape") && unpadded &&
-               !term.attributes.Has("auto_pad");
+  unchanged |= pool && term.attributes.Has("kernel_shape") &&
+               AllAre(1, term.attributes.Ints("kernel_shape")) &&
+               AllAre(0, term.attributes.Ints("pads")) && !term.attributes.Has("auto_pad");
   return unchanged ? term.operands[0] : kAbsent;
 }
 
@@ -125,7 +124,7 @@ TermId Terms::PlainBias(const Term& term) {
       term.type.shape.size() != 2) {
     return kAbsent;
   }
-  const ir::PayloadPtr bias = Folded(term.operands[2], 0);
+  const ir::PayloadPtr bias = Folded(term.operands[2]);
   const ir::Shape plain = {term.type.shape[1]};
   const ir::Type& type = terms_[term.operands[2]].type;
   if (!bias || type.quant || bias->tensor.shape() == plain) return kAbsent;
@@ -234,16 +233,15 @@ TermId Terms::AboveSelection(const Term& term) {
 // Other forms of the same op.
 TermId Terms::Rewritten(const Term& term) {
   if (term.kind != Term::Kind::kNode) return kAbsent;
+  static constexpr ir::OpDef kRescale = OwnRow("Rescale");
   // Where the mode defines Rescale as this pair.
   if (IsOwn(term, "Quantize") && IsOwn(terms_[term.operands[0]], "Dequantize") &&
       (mode_ == Mode::kOnnx || mode_ == Mode::kGlowInterpreter)) {
-    static constexpr ir::OpDef kRescale = OwnRow("Rescale");
     return BuildNode(kRescale, terms_[term.operands[0]].operands, term.type);
   }
   if (IsOwn(term, "Rescale") && terms_[term.operands[0]].type == term.type) return term.operands[0];
   // Max and Min compare in the result's type.
   if ((Is(term, "Max") || Is(term, "Min")) && HasTable(term.type)) {
-    static constexpr ir::OpDef kRescale = OwnRow("Rescale");
     Term same = term;
     for (TermId& id : same.operands) {
       if (id == kAbsent || terms_[id].type.SameQuantization(term.type)) continue;
@@ -256,11 +254,10 @@ TermId Terms::Rewritten(const Term& term) {
   // x - c = x + -c
   if (Is(term, "Sub") && term.type.dtype == ir::DType::kF32 && !term.type.quant) {
     static constexpr ir::OpDef kAdd{.name = "Add", .since = ir::Since(1), .commutative = true};
-    const ir::PayloadPtr folded = Folded(term.operands[1], 0);
     const ir::Type type = terms_[term.operands[1]].type;
-    const auto values = folded ? RealValuesOf(folded->tensor, type) : std::nullopt;
+    const auto values = ValuesOf(ConstantOf(term.operands[1]));
     // Two constants are evaluated, not rewritten.
-    if (values && !Folded(term.operands[0], 0)) {
+    if (values && !Folded(term.operands[0])) {
       ir::Tensor negative(ir::DType::kF32, type.shape);
       std::ranges::transform(*values, negative.mutable_values<float>().begin(),
                              [](double x) { return static_cast<float>(-x); });

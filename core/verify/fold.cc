@@ -11,7 +11,6 @@ namespace {
 using ir::Tensor;
 
 constexpr int kMaxDepth = 64;
-constexpr int64_t kMaxElements = int64_t{1} << 28;
 
 void Store(Tensor& tensor, int64_t i, int64_t element) {
   const int size = ir::SizeOf(tensor.dtype());
@@ -19,28 +18,24 @@ void Store(Tensor& tensor, int64_t i, int64_t element) {
   std::copy_n(reinterpret_cast<const std::byte*>(&element), size, tensor.mutable_raw() + i * size);
 }
 
-std::optional<Tensor> Rounded(Mode mode, const Term& term, const Tensor& x, const ir::Type& from) {
-  if (term.op->name == "Quantize") return QuantizeConstant(mode, x, term.type);
-  if (!from.quant || term.op->name == "Reinterpret") return std::nullopt;
-  Tensor result(term.type.dtype, x.shape());
-  for (int64_t i = 0; i < x.size(); ++i) {
-    const Grid grid = Grid::Of(from, ChannelOf(from, i));
-    if (term.op->name == "Dequantize") {
-      result.mutable_values<float>()[i] = RealOf(x.IntAt(i), grid);
-      continue;
-    }
-    const auto stored =
-        RescaleStored(mode, x.IntAt(i), grid, Grid::Of(term.type, ChannelOf(term.type, i)));
-    if (!stored) return std::nullopt;
-    Store(result, i, *stored);
-  }
-  return result;
-}
-
 Tensor Dequantized(const Tensor& x, const ir::Type& type) {
   Tensor result(ir::DType::kF32, x.shape());
   for (int64_t i = 0; i < x.size(); ++i) {
     result.mutable_values<float>()[i] = RealOf(x.IntAt(i), Grid::Of(type, ChannelOf(type, i)));
+  }
+  return result;
+}
+
+std::optional<Tensor> Rounded(Mode mode, const Term& term, const Tensor& x, const ir::Type& from) {
+  if (IsOwn(term, "Quantize")) return QuantizeConstant(mode, x, term.type);
+  if (!from.quant || !IsConversion(term)) return std::nullopt;
+  if (IsOwn(term, "Dequantize")) return Dequantized(x, from);
+  Tensor result(term.type.dtype, x.shape());
+  for (int64_t i = 0; i < x.size(); ++i) {
+    const auto stored = RescaleStored(mode, x.IntAt(i), Grid::Of(from, ChannelOf(from, i)),
+                                      Grid::Of(term.type, ChannelOf(term.type, i)));
+    if (!stored) return std::nullopt;
+    Store(result, i, *stored);
   }
   return result;
 }
@@ -88,37 +83,48 @@ std::optional<Tensor> Terms::Evaluated(const Term& term, std::vector<Tensor> ope
   return rounds ? QuantizeConstant(mode_, result, term.type) : std::optional(result);
 }
 
+// Each term is computed once.  Operands come before what is computed from them, so a chain that is
+// folded as it grows needs no depth.
 ir::PayloadPtr Terms::Folded(TermId id, int depth) {
-  const Term term = terms_[id];
+  const Term& term = terms_[id];
   if (term.kind == Term::Kind::kConstant) return term.constant;
-  if (depth > kMaxDepth || term.type.elements() > kMaxElements || term.operands.empty()) return {};
-  if (term.kind != Term::Kind::kNode && term.kind != Term::Kind::kTable) return {};
+  const bool computed = term.kind == Term::Kind::kNode || term.kind == Term::Kind::kTable;
+  if (depth > kMaxDepth || !computed) return nullptr;
+  if (const auto at = folded_.find(id); at != folded_.end()) return at->second;
+  std::optional<Tensor> result = FoldedTerm(term, depth);
+  ir::PayloadPtr& folded = folded_[id];
+  if (result && result->dtype() == term.type.dtype) folded = ir::MakePayload(*std::move(result));
+  return folded;
+}
+
+std::optional<Tensor> Terms::FoldedTerm(const Term& term, int depth) {
+  if (term.operands.empty() || term.operands[0] == kAbsent) return std::nullopt;
   std::vector<Tensor> operands;
+  int64_t elements = term.type.elements();
   for (const TermId operand : term.operands) {
     const ir::PayloadPtr folded = operand == kAbsent ? nullptr : Folded(operand, depth + 1);
-    if (operand != kAbsent && !folded) return {};
+    if (operand != kAbsent && !folded) return std::nullopt;
     operands.push_back(folded ? folded->tensor : Tensor());
+    elements += operands.back().size();
   }
-  if (term.operands[0] == kAbsent) return {};
+  if (!MayCompute(elements)) return std::nullopt;
   const ir::Type& from = terms_[term.operands[0]].type;
-  std::optional<Tensor> result;
   if (term.kind == Term::Kind::kTable) {
-    result = Tensor(term.type.dtype, term.type.shape);
+    Tensor result(term.type.dtype, term.type.shape);
     const int64_t least = ir::IntegerRangeOf(from.dtype).min;
-    for (int64_t i = 0; i < result->size(); ++i) {
-      Store(*result, i, (*term.table)[operands[0].IntAt(i) - least]);
+    for (int64_t i = 0; i < result.size(); ++i) {
+      Store(result, i, (*term.table)[operands[0].IntAt(i) - least]);
     }
-  } else if (term.op->domain == "octavo") {
-    if (operands.size() == 1) result = Rounded(mode_, term, operands[0], from);
-  } else if (term.moves && term.op->moves_data == ir::Movement::kReshape) {
-    const bool real = from.quant && !term.type.quant;
-    result =
-        (real ? verify::Dequantized(operands[0], from) : operands[0]).Reshaped(term.type.shape);
-  } else {
-    result = Evaluated(term, std::move(operands));
+    return result;
   }
-  if (!result || result->dtype() != term.type.dtype) return nullptr;
-  return ir::MakePayload(*std::move(result));
+  if (term.op->domain == "octavo") {
+    return operands.size() == 1 ? Rounded(mode_, term, operands[0], from) : std::nullopt;
+  }
+  if (term.moves && term.op->moves_data == ir::Movement::kReshape) {
+    const bool real = from.quant && !term.type.quant;
+    return (real ? verify::Dequantized(operands[0], from) : operands[0]).Reshaped(term.type.shape);
+  }
+  return Evaluated(term, std::move(operands));
 }
 
 }  // namespace octavo::verify

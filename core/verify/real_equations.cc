@@ -37,18 +37,22 @@ bool Inside(const Interval& inner, const Interval& outer) {
 
 }  // namespace
 
-std::optional<Interval> Terms::RangeOf(TermId id) const {
-  const Term& term = terms_[id];
+// That of a constant is computed when it is first asked for.
+const std::optional<Interval>& Terms::RangeOf(TermId id) {
+  Term& term = terms_[id];
+  if (term.kind != Term::Kind::kConstant || term.range) return term.range;
+  const auto values = ValuesOf(id);
+  if (!values || values->empty()) return term.range;
+  const auto [low, high] = std::minmax_element(values->begin(), values->end());
+  term.range = Interval{*low, *high, 0};
+  return term.range;
+}
+
+std::optional<Interval> Terms::RangeOf(const Term& term) {
   if (term.kind == Term::Kind::kClamp) return term.clamp;
   if (term.kind == Term::Kind::kSymbol) {
     const auto ranges = RangesOfType(term.type);
     return ranges ? std::optional(ranges->any) : std::nullopt;
-  }
-  if (term.kind == Term::Kind::kConstant) {
-    const auto values = RealValuesOf(term.constant->tensor, term.type);
-    if (!values || values->empty()) return std::nullopt;
-    const auto [low, high] = std::minmax_element(values->begin(), values->end());
-    return Interval{*low, *high, 0};
   }
   if (term.selects) {
     std::optional<Interval> all;
@@ -70,34 +74,25 @@ std::optional<Interval> Terms::RangeOf(TermId id) const {
 }
 
 TermId Terms::Clamped(TermId operand, const Interval& clamp) {
+  if (const auto& range = RangeOf(operand); range && Inside(*range, clamp)) return operand;
   const Term under = terms_[operand];
-  if (const auto range = RangeOf(operand); range && Inside(*range, clamp)) return operand;
-  if (under.moves && (!under.fills || (clamp.low <= 0 && clamp.high >= 0))) {
-    Term move = under;
-    move.operands[0] = Clamped(under.operands[0], clamp);
-    return Build(std::move(move));
-  }
-  if (under.selects) {
-    Term selection = under;
+  const Descent descent(*this, under);
+  const bool changes_fill = under.fills && (clamp.low > 0 || clamp.high < 0);
+  if (descent.allowed && (under.selects || (under.moves && !changes_fill))) {
+    Term below = under;
     for (size_t i = 0; i < under.operands.size(); ++i) {
       if (under.operands[i] == kAbsent || under.op->RoleOf(i) != ir::Role::kData) continue;
-      selection.operands[i] = Clamped(under.operands[i], clamp);
+      below.operands[i] = Clamped(under.operands[i], clamp);
     }
-    return Build(std::move(selection));
+    return Build(std::move(below));
   }
-  if (under.kind == Term::Kind::kClamp) {
+  if (descent.allowed && under.kind == Term::Kind::kClamp) {
     if (Inside(clamp, under.core)) return Clamped(under.operands[0], clamp);
-    if (!under.name.empty()) {
-      return Intern({.kind = Term::Kind::kClamp,
-                     .operands = {operand},
-                     .clamp = clamp,
-                     .core = clamp,
-                     .type = under.type});
+    if (under.name.empty()) {
+      return Clamped(under.operands[0], {std::clamp(under.clamp.low, clamp.low, clamp.high),
+                                         std::clamp(under.clamp.high, clamp.low, clamp.high),
+                                         std::max(under.clamp.slack, clamp.slack)});
     }
-    const Interval both{std::clamp(under.clamp.low, clamp.low, clamp.high),
-                        std::clamp(under.clamp.high, clamp.low, clamp.high),
-                        std::max(under.clamp.slack, clamp.slack)};
-    return Clamped(under.operands[0], both);
   }
   return Intern({.kind = Term::Kind::kClamp,
                  .operands = {operand},
@@ -112,7 +107,7 @@ TermId Terms::BuildReal(Term term) {
   term.type = stored.Expressed();
   TermId id = kAbsent;
   const bool one = term.operands.size() == 1 && term.operands[0] != kAbsent;
-  if (one && (IsOwn(term, "Quantize") || IsOwn(term, "Dequantize") || IsOwn(term, "Rescale"))) {
+  if (one && IsConversion(term)) {
     id = term.operands[0];
   } else if (one && Is(term, "Relu")) {
     id = Clamped(term.operands[0], {0, INFINITY, 0});
@@ -120,29 +115,26 @@ TermId Terms::BuildReal(Term term) {
     const auto clamp = ClampOf(term);
     if (clamp && clamp->low <= clamp->high) id = Clamped(term.operands[0], *clamp);
   }
-  if (id == kAbsent) id = Unchanged(term);
-  if (id == kAbsent) id = PlainBias(term);
-  if (id == kAbsent) id = FoldedAffine(term);
-  if (id == kAbsent) id = Moved(term);
-  if (id == kAbsent) id = Rewritten(term);
+  for (const auto equation : {&Terms::Unchanged, &Terms::PlainBias, &Terms::FoldedAffine,
+                              &Terms::Moved, &Terms::Rewritten}) {
+    if (id == kAbsent) id = (this->*equation)(term);
+  }
   if (id == kAbsent) id = Intern(std::move(term));
-  if (level_ == Level::kReal) return id;
-  if (!stored.quant) return id;
+  if (level_ == Level::kReal || !stored.quant) return id;
   return stored.quant->per_tensor() ? Clamped(id, RangesOfType(stored)->any)
                                     : ClampedPerChannel(id, stored);
 }
 
 // An uninterpreted clamp, but for a constant that it does not change.
 TermId Terms::ClampedPerChannel(TermId operand, const ir::Type& type) {
-  const Term& under = terms_[operand];
   const Ranges ranges = *RangesOfType(type);
-  if (const auto range = RangeOf(operand); range && Inside(*range, ranges.every)) return operand;
-  if (under.kind == Term::Kind::kClamp && Inside(ranges.any, under.core)) {
-    return ClampedPerChannel(under.operands[0], type);
-  }
-  if (under.kind == Term::Kind::kConstant) {
-    const auto values = RealValuesOf(under.constant->tensor, under.type);
-    bool inside = values.has_value();
+  if (const auto& range = RangeOf(operand); range && Inside(*range, ranges.every)) return operand;
+  const Term& under = terms_[operand];
+  const Descent descent(*this, under);
+  const bool wider = under.kind == Term::Kind::kClamp && Inside(ranges.any, under.core);
+  if (wider && descent.allowed) return ClampedPerChannel(under.operands[0], type);
+  if (const auto values = ValuesOf(operand)) {
+    bool inside = true;
     for (size_t i = 0; inside && i < values->size(); ++i) {
       const Grid grid = Grid::Of(type, ChannelOf(type, static_cast<int64_t>(i)));
       const double steps = (*values)[i] / grid.scale + grid.zero_point;

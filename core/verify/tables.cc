@@ -6,11 +6,8 @@
 #include "core/verify/term.h"
 
 namespace octavo::verify {
-namespace {
 
 constexpr int64_t kMaxTableEntries = int64_t{1} << 26;
-
-}  // namespace
 
 bool HasTable(const ir::Type& type) {
   return type.quant && type.quant->per_tensor() && ir::SizeOf(type.dtype) <= 2;
@@ -133,12 +130,10 @@ TermId Terms::AsTable(const Term& term) {
   TermId source = term.operands[0];
   const bool pair = IsOwn(term, "Quantize") && IsOwn(terms_[source], "Dequantize");
   if (pair) source = terms_[source].operands[0];
-  const std::vector<int64_t> kernel = term.attributes.Ints("kernel_shape"),
-                             pads = term.attributes.Ints("pads");
-  const bool one = Is(term, "AveragePool") && !kernel.empty() &&
+  const bool one = Is(term, "AveragePool") && term.attributes.Has("kernel_shape") &&
                    terms_[source].type.shape == term.type.shape &&
-                   std::all_of(kernel.begin(), kernel.end(), [](int64_t x) { return x == 1; }) &&
-                   std::all_of(pads.begin(), pads.end(), [](int64_t x) { return x == 0; });
+                   AllAre(1, term.attributes.Ints("kernel_shape")) &&
+                   AllAre(0, term.attributes.Ints("pads"));
   const bool bounded = (Is(term, "Max") || Is(term, "Min")) && term.operands.size() == 2 &&
                        terms_[source].type.shape == term.type.shape;
   if (!pair && !one && !bounded && !Is(term, "Relu") && !Is(term, "Clip") &&

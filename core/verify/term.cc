@@ -10,7 +10,13 @@
 namespace octavo::verify {
 namespace {
 
-constexpr int kMaxDepth = 4;  // levels of operands that are compared one by one
+// Of operands that are compared one by one: levels, and comparisons.
+constexpr int kMaxDepth = 8;
+constexpr int kMaxCompared = 4096;
+// What a normal form may take apart: 32 for a term, and 1 for each of its operands.
+constexpr int64_t kMaxDescended = 256;
+// Of all constants that are computed.
+constexpr int64_t kMaxElements = int64_t{1} << 28;
 
 // Numbers print as the shortest text that gives them back, strings of a list with quotes.
 std::string AttributeKey(const ir::Attribute& attribute) {
@@ -68,8 +74,29 @@ std::string Terms::KeyOf(const Term& term) {
 
 TermId Terms::Intern(Term term) {
   const auto [at, fresh] = ids_.try_emplace(KeyOf(term), static_cast<TermId>(terms_.size()));
-  if (fresh) terms_.push_back(std::move(term));
+  if (!fresh) return at->second;
+  term.range.reset();
+  if (level_ != Level::kExact && term.kind != Term::Kind::kConstant) term.range = RangeOf(term);
+  terms_.push_back(std::move(term));
   return at->second;
+}
+
+Terms::Descent::Descent(Terms& of, const Term& below) : terms(of) {
+  ++terms.depth_;
+  terms.descended_ += 32 + static_cast<int64_t>(below.operands.size());
+  allowed = terms.descended_ <= kMaxDescended;
+}
+
+Terms::Descent::~Descent() {
+  if (--terms.depth_ == 0) terms.descended_ = 0;
+}
+
+bool Terms::MayCompute(int64_t elements) {
+  return elements <= kMaxElements && (computed_elements_ += elements) <= kMaxElements;
+}
+
+bool AllAre(int64_t number, const std::vector<int64_t>& list) {
+  return std::all_of(list.begin(), list.end(), [&](int64_t each) { return each == number; });
 }
 
 // Without a proven range, which is a statement of the passes; equal channels are one.
@@ -132,30 +159,38 @@ TermId Terms::Build(Term term) {
   return level_ == Level::kExact ? BuildExact(std::move(term)) : BuildReal(std::move(term));
 }
 
-std::optional<double> Terms::ScalarOf(TermId id) const {
+std::optional<std::vector<double>> Terms::ValuesOf(TermId id) const {
   if (id == kAbsent || terms_[id].kind != Term::Kind::kConstant) return std::nullopt;
-  const Term& term = terms_[id];
-  if (term.constant->tensor.size() != 1) return std::nullopt;
-  const auto values = RealValuesOf(term.constant->tensor, term.type);
+  return RealValuesOf(terms_[id].constant->tensor, terms_[id].type);
+}
+
+std::optional<double> Terms::ScalarOf(TermId id) const {
+  if (id == kAbsent || terms_[id].type.elements() != 1) return std::nullopt;
+  const auto values = ValuesOf(id);
   if (!values || std::isnan(values->front())) return std::nullopt;
   return values->front();
 }
 
 TermId Terms::ConstantOf(TermId id) {
-  const ir::PayloadPtr folded = Folded(id, 0);
+  const ir::PayloadPtr folded = Folded(id);
   return folded ? Constant(folded, terms_[id].type) : kAbsent;
 }
 
-bool Terms::Same(TermId a, TermId b, int depth) {
+bool Terms::Same(TermId a, TermId b) {
+  int work = 0;
+  return SameTo(a, b, 0, work);
+}
+
+bool Terms::SameTo(TermId a, TermId b, int depth, int& work) {
   if (a == b) return true;
-  if (a == kAbsent || b == kAbsent) return false;
+  if (a == kAbsent || b == kAbsent || ++work > kMaxCompared) return false;
   const Term &left = terms_[a], &right = terms_[b];
   if (left.kind == Term::Kind::kClamp && right.kind == Term::Kind::kClamp) {
     const double slack = std::max(left.clamp.slack, right.clamp.slack);
     const auto near = [&](double x, double y) { return x == y || std::fabs(x - y) < slack; };
     if (left.name == right.name && near(left.clamp.low, right.clamp.low) &&
-        near(left.clamp.high, right.clamp.high)) {
-      return Same(left.operands[0], right.operands[0], depth);
+        near(left.clamp.high, right.clamp.high) && depth < kMaxDepth) {
+      return SameTo(left.operands[0], right.operands[0], depth + 1, work);
     }
     return false;
   }
@@ -165,21 +200,23 @@ bool Terms::Same(TermId a, TermId b, int depth) {
                 left.type == right.type && left.attributes == right.attributes &&
                 left.operands.size() == right.operands.size();
     for (size_t i = 0; same && i < left.operands.size(); ++i) {
-      same = Same(left.operands[i], right.operands[i], depth + 1);
+      same = SameTo(left.operands[i], right.operands[i], depth + 1, work);
     }
     if (same) return true;
   }
   const TermId c = ConstantOf(a), d = ConstantOf(b);
   if (c == kAbsent || d == kAbsent) return false;
-  return c == d || (level_ != Level::kExact && SameConstants(c, d));
+  if (c == d || level_ == Level::kExact) return c == d;
+  const auto [at, fresh] = same_constants_.try_emplace({c, d});
+  if (fresh) at->second = SameConstants(c, d);
+  return at->second;
 }
 
 // Two constants that represent the same real values, up to the rounding to each type and to float.
 bool Terms::SameConstants(TermId a, TermId b) {
   const Term &left = terms_[a], &right = terms_[b];
   if (left.type.shape != right.type.shape) return false;
-  const auto x = RealValuesOf(left.constant->tensor, left.type);
-  const auto y = RealValuesOf(right.constant->tensor, right.type);
+  const auto x = ValuesOf(a), y = ValuesOf(b);
   if (!x || !y) return false;
   double largest = 0;
   for (const double each : *x) largest = std::max(largest, std::fabs(each));
@@ -201,7 +238,8 @@ bool Terms::Differ(TermId a, TermId b) {
   if (left.kind == Term::Kind::kTable && right.kind == Term::Kind::kTable) {
     return left.operands == right.operands && left.type == right.type;
   }
-  return ConstantOf(a) != kAbsent && ConstantOf(b) != kAbsent && !Same(a, b);
+  const TermId c = ConstantOf(a), d = ConstantOf(b);
+  return c != kAbsent && d != kAbsent && c != d;
 }
 
 }  // namespace octavo::verify

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -57,8 +58,9 @@ struct Term {
   std::vector<TermId> operands = {};
   ir::PayloadPtr constant = {};
   std::shared_ptr<const Table> table = {};
-  Interval clamp = {};                        // of a clamp per channel: what any channel can hold
-  Interval core = {};                         // what every channel can hold; else equal to `clamp`
+  Interval clamp = {};                 // of a clamp per channel: what any channel can hold
+  Interval core = {};                  // what every channel can hold; else equal to `clamp`
+  std::optional<Interval> range = {};  // of the real values, where it is known; Intern sets it
   std::vector<ir::Shape> result_shapes = {};  // of a node with several results
   ir::Type type = {};  // without proven range; the expressed type below kExact
 };
@@ -70,8 +72,13 @@ inline bool IsOwn(const Term& term, std::string_view op) {
 inline bool Is(const Term& term, std::string_view op) {
   return term.kind == Term::Kind::kNode && term.op->domain.empty() && term.op->name == op;
 }
+inline bool IsConversion(const Term& term) {
+  return IsOwn(term, "Quantize") || IsOwn(term, "Dequantize") || IsOwn(term, "Rescale");
+}
 // Whether a function of the type's stored integers can be enumerated.
 bool HasTable(const ir::Type& type);
+// Whether the list holds nothing but this number; an absent list does.
+bool AllAre(int64_t number, const std::vector<int64_t>& list);
 
 // The type's text, with every bit of every parameter.
 std::string TypeKey(const ir::Type& type);
@@ -91,13 +98,22 @@ class Terms {
   TermId Quantized(TermId real, const ir::Type& type);
   TermId Dequantized(TermId stored);
   // Whether the terms are equal; folds constants where the ids differ.
-  bool Same(TermId a, TermId b, int depth = 0);
+  bool Same(TermId a, TermId b);
   // Whether they provably differ: two constants, or two tables of one operand, that are not equal.
   bool Differ(TermId a, TermId b);
   // The type as terms carry it on this level.
   ir::Type TypeOn(const ir::Type& type) const;
 
  private:
+  // Equations that push a term below the ops of its operand take terms apart; how far is bounded,
+  // so that a chain is normalized in time proportional to its length.
+  struct Descent {
+    Descent(Terms& terms, const Term& below);
+    ~Descent();
+    Terms& terms;
+    bool allowed = false;
+  };
+
   TermId Intern(Term term);
   TermId BuildNode(const ir::OpDef& op, std::vector<TermId> operands, const ir::Type& type);
   TermId Build(Term term);
@@ -122,9 +138,16 @@ class Terms {
   TermId Rewritten(const Term& term);
   TermId Clamped(TermId operand, const Interval& clamp);
   TermId ClampedPerChannel(TermId operand, const ir::Type& type);
-  std::optional<Interval> RangeOf(TermId id) const;
+  const std::optional<Interval>& RangeOf(TermId id);
+  std::optional<Interval> RangeOf(const Term& term);
+  // The real values of a constant.
+  std::optional<std::vector<double>> ValuesOf(TermId id) const;
   std::optional<double> ScalarOf(TermId id) const;
-  ir::PayloadPtr Folded(TermId id, int depth);
+  bool SameTo(TermId a, TermId b, int depth, int& work);
+  ir::PayloadPtr Folded(TermId id, int depth = 0);
+  std::optional<ir::Tensor> FoldedTerm(const Term& term, int depth);
+  // Whether as many more elements may be computed.
+  bool MayCompute(int64_t elements);
   std::optional<ir::Tensor> Evaluated(const Term& term, std::vector<ir::Tensor> operands);
   TermId ConstantOf(TermId id);
   bool SameConstants(TermId a, TermId b);
@@ -137,7 +160,10 @@ class Terms {
   std::unordered_map<std::string, TermId> ids_;
   std::unordered_map<const ir::Payload*, std::pair<ir::PayloadPtr, std::string>> digests_;
   std::unordered_map<std::string, std::shared_ptr<const Table>> tables_;
-  int64_t table_entries_ = 0;
+  std::unordered_map<TermId, ir::PayloadPtr> folded_;
+  std::map<std::pair<TermId, TermId>, bool> same_constants_;
+  int64_t table_entries_ = 0, computed_elements_ = 0;
+  int64_t depth_ = 0, descended_ = 0;  // of descents
 };
 
 }  // namespace octavo::verify
