@@ -20,8 +20,15 @@ import {readValues} from './values.mjs';
 
 const USAGE = 'usage: random.mjs [--count N] [--seed S] [--only K] [--shared] [--target NAME]\n' +
     '           [--octavo BINARY] [--work DIR] [--json FILE] [-- OPTION OF octavo optimize..]';
+const modes = new Map();  // name of a mode -> graphs
 const GENERATOR = fileURLToPath(new URL('random_graphs.py', import.meta.url));
-const VARIANTS = [[], ['--activations', 'i8'], ['--per-tensor'], ['--emit', 'qlinear']];
+const VARIANTS = [[], ['--activations', 'i8'], ['--per-tensor'], ['--emit', 'qlinear'],
+                  ['--weights-only', 'Gather']];
+// Constants are folded, and Rescales merged, as the mode computes; both sides then run the export
+// as ONNX defines it.  Every other graph draws one of these.
+const MODES = [['--numerics', 'tflite'], ['--numerics', 'tflite-single'],
+               ['--numerics', 'glow-interpreter'], ['--numerics', 'glow-cpu'],
+               ['--numerics', 'pow2', '--schema', 'pow2', '--activations', 'i8']];
 
 function generated(work, {seed, count, only}) {
   const folder = join(work, 'graphs');
@@ -32,7 +39,8 @@ function generated(work, {seed, count, only}) {
   return numbers.map((name) => {
     const samples = join(folder, name, 'samples.npz');
     return {name, model: join(folder, name, 'model.onnx'), calibration: samples, samples,
-            options: VARIANTS[Number(name) % VARIANTS.length]};
+            options: VARIANTS[Number(name) % VARIANTS.length],
+            mode: name % 2 ? MODES[Math.floor(name / 2) % MODES.length] : []};
   });
 }
 
@@ -44,11 +52,26 @@ async function runPeer(model, samples) {
   }
 }
 
+// In the mode that was drawn, or in `onnx` where that one does not define an operator.
+function quantize(octavo, model, at, options) {
+  const run = (...drawn) => octavo.optimize(
+      model.model, model.calibration, at('out.onnx'), at('report.json'), ...(model.options ?? []),
+      ...drawn, ...options);
+  if (!model.mode?.length) return run();
+  try {
+    const result = run(...model.mode);
+    modes.set(model.mode[1], (modes.get(model.mode[1]) ?? 0) + 1);
+    return result;
+  } catch (error) {
+    if (!/numerics mode '[^']*' does not define/.test(error.message)) throw error;
+    return run();
+  }
+}
+
 // Outputs of the model in LSBs between the two runtimes, and how many elements are beyond one.
 async function compareOutputs(octavo, model, folder, target, more) {
   const at = (name) => join(folder, name);
-  const {report} = octavo.optimize(model.model, model.calibration, at('out.onnx'), at('report.json'),
-                                   '--target', target, ...(model.options ?? []), ...more);
+  const {report} = quantize(octavo, model, at, ['--target', target, ...more]);
   octavo.run(at('out.onnx'), model.samples, at('octavo'));
   const peer = await runPeer(at('out.onnx'), model.samples);
   const [values, scales] = [readValues(at('octavo')), scalesOfReport(report)];
@@ -111,6 +134,7 @@ async function main() {
   if (options.json) writeFileSync(options.json, JSON.stringify(failures, null, 1) + '\n');
   console.log(`${models - failures.length} of ${models} models for ${options.target}, ` +
               `seed ${options.seed}: accepted and within one LSB (${cpus()[0].model})`);
+  if (modes.size) console.log(`in other numerics modes: ${[...modes].map(([m, n]) => `${m} ${n}`)}`);
   process.exitCode = failures.length || models === 0 ? 1 : 0;
 }
 

@@ -29,7 +29,9 @@ class Graph:
         self.random = random
         self.opset = int(random.choice(OPSETS))
         self.nodes, self.constants, self.shapes = [], [], {}
+        self.types = {}  # of results that are not float
         self.inputs, self.values = [], []
+        self.ends = []  # outputs that no further node may read
 
     def chance(self, probability):
         return self.random.random() < probability
@@ -67,17 +69,19 @@ class Graph:
 
     def _infer(self, node):
         known = {constant.name: constant for constant in self.constants}
-        given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, self.shapes[name])
+        given = [helper.make_tensor_value_info(name, self.types.get(name, TensorProto.FLOAT),
+                                               self.shapes[name])
                  for name in dict.fromkeys(node.input) if name in self.shapes]
         graph = helper.make_graph([node], "node", given,
-                                  [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)
-                                   for name in node.output],
+                                  [onnx.ValueInfoProto(name=name) for name in node.output],
                                   [known[name] for name in dict.fromkeys(node.input)
                                    if name in known])
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
         inferred = shape_inference.infer_shapes(model, strict_mode=True)
         for value in inferred.graph.output:
             self.shapes[value.name] = [d.dim_value for d in value.type.tensor_type.shape.dim]
+            if value.type.tensor_type.elem_type != TensorProto.FLOAT:
+                self.types[value.name] = value.type.tensor_type.elem_type
 
     def model(self, outputs):
         info = helper.make_tensor_value_info
@@ -109,7 +113,7 @@ def draw(random):
     read = {name for node in graph.nodes for name in node.input}
     made = [name for name in graph.values if name not in graph.inputs]
     outputs = [name for name in made if name not in read or graph.chance(0.1)]
-    return graph, outputs
+    return graph, outputs + graph.ends
 
 
 def write(folder, seed, number):

@@ -196,6 +196,31 @@ def reduce(graph):
     return [graph.op(kind, x, axes=[axis], keepdims=keep)]
 
 
+def variance(graph):
+    """E[x^2] - E[x]^2 over the last axis, as exporters write it, and 1 / Sqrt of it.  It amplifies
+    what differs by one LSB, so x is an input of the model, which both sides quantize to equal
+    bits; Max makes its elements close to each other and rounds nothing."""
+    x = graph.choose(graph.inputs)
+    shape = graph.shape(x)
+    if len(shape) < 2 or shape[-1] < 4:
+        return None
+    near = graph.op("Max", x, graph.constant(graph.choose([0, 1, 2])))
+
+    def mean(values):
+        if graph.opset < 13 or graph.chance(0.5):
+            axes = [ints(graph, [len(shape) - 1])] if graph.opset >= 18 else []
+            return graph.op("ReduceMean", values, *axes,
+                            **({} if axes else {"axes": [len(shape) - 1]}))
+        total = graph.op("ReduceSum", values, ints(graph, [len(shape) - 1]))
+        return graph.op("Mul", total, graph.constant(1 / shape[-1]))
+
+    of_squares, of_values = mean(graph.op("Mul", near, near)), mean(near)
+    spread = graph.op("Sub", of_squares, graph.op("Mul", of_values, of_values))
+    floor = graph.op("Max", spread, graph.constant(0))
+    root = graph.op("Sqrt", graph.op("Add", floor, graph.constant(1e-4)))
+    return [graph.op("Reciprocal", root)]
+
+
 def concat(graph):
     x = pick(graph, lambda shape: len(shape) >= 2)
     if x is None:
@@ -254,6 +279,40 @@ def cut(graph):
     return [graph.op("Gather", x, ints(graph, indices), axis=1)]
 
 
+def computed_indices(graph, extent):
+    """Indices below `extent` that nodes compute: of greatest elements, or of elements cast to
+    integers.  They follow from an input of the model, which both sides quantize to equal bits: an
+    index has no bound in LSBs."""
+    x = graph.choose(graph.inputs)
+    axes = [axis for axis, size in enumerate(graph.shape(x)) if axis > 0 and size <= extent]
+    if axes and graph.chance(0.4):
+        return graph.op(graph.choose(["ArgMax", "ArgMin"]), x, axis=graph.choose(axes), keepdims=0)
+    if axes and graph.chance(0.5):
+        return graph.op("TopK", x, ints(graph, [1]), results=2, axis=graph.choose(axes))[1]
+    limits = [graph.constant(0), graph.constant(extent - 1)]
+    low = graph.op("Min", graph.op("Max", x, limits[0]), limits[1])
+    return graph.op("Cast", low, to=7)
+
+
+def look_up(graph):
+    """Rows of a constant table, or of a value, at computed indices."""
+    if graph.opset < 12:  # Max and Min
+        return None
+    rows, axis = graph.choose([4, 9, 40]), 0
+    if graph.chance(0.7):
+        table = graph.normal([rows, graph.choose([4, 8])], 1)
+    else:
+        table = pick(graph, lambda shape: len(shape) >= 2 and np.prod(shape) <= 64)
+        if table is None:
+            return None
+        axis = len(graph.shape(table)) - 1
+        rows = graph.shape(table)[axis]
+    y = graph.op("Gather", table, computed_indices(graph, rows), axis=axis)
+    if len(graph.shape(y)) > 5:
+        y = graph.op("Flatten", y, axis=1)
+    return [graph.op("Add", y, graph.constant(0.25))] if graph.chance(0.5) else [y]
+
+
 def grow(graph):
     x = pick(graph, lambda shape: len(shape) >= 2)
     if x is None:
@@ -283,14 +342,21 @@ def resize(graph):
     x = pick(graph, lambda shape: len(shape) == 4)
     if x is None or graph.opset < 11:
         return None
-    return [graph.op("Resize", x, graph.constant([]), graph.constant([1, 1, 2, 2]),
-                     mode=graph.choose(["nearest", "linear"]))]
+    mode = graph.choose(["nearest", "linear"])
+    y = graph.op("Resize", x, graph.constant([]), graph.constant([1, 1, 2, 2]), mode=mode)
+    if mode == "nearest":
+        return [y]
+    # The runtime interpolates in float, which decides ties: 1.5 % of the elements differ by one
+    # LSB, and a node that reads them may amplify that.
+    graph.ends.append(y)
+    return []
 
 
 # Operators that only move elements, which also come first and last.
 MOVES = [reshape, reshape, cut, grow, depth, split, concat]
 STEPS = [conv, conv, conv, conv_transpose, gemm, gemm, mat_mul, binary, binary, binary, unary, unary,
-         clip, softmax, pool, pool, global_pool, reduce, resize, *MOVES]
+         clip, softmax, pool, pool, global_pool, reduce, variance, resize,
+         look_up, *MOVES]
 
 
 def choose(graph):

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
+
 namespace octavo::test {
 namespace {
 
@@ -16,6 +18,8 @@ double HalfStep(const Type& type) {
   if (!type.quantized()) return 0;
   return *std::max_element(type.quant->scales.begin(), type.quant->scales.end()) / 2.0;
 }
+
+bool IsReal(const Type& type) { return type.quantized() || ir::IsFloat(type.dtype); }
 
 bool SameType(const Type& a, const Type& b) {
   return a.dtype == b.dtype && a.shape == b.shape && a.quant == b.quant;
@@ -188,6 +192,11 @@ class Bounds {
       if (distance == 0) continue;
       if (!std::isfinite(distance)) return Unmatched(from);
       bound.operands_equal = false;
+      // Indices that follow from values which may move choose any elements.
+      if (!IsReal(before_.type(x))) {
+        bound.most = std::numeric_limits<double>::infinity();
+        continue;
+      }
       // A Rescale moved past data movement clips the same values on its other side.  An op that
       // selects a value clamps it to its own type.
       const bool retyped = !SameType(before_.type(from.id), after_.type(to.id));
@@ -268,8 +277,8 @@ Status CheckBounds(const Graph& before, const RunValues& was, const Graph& after
                    const RunValues& is, Movement movement) {
   const Bounds bounds(before, was, after, is);
   return ForEachShared(before, after, movement, [&](ValueId b, ValueId a) -> Status {
-    const bool real = before.type(b).quantized() || ir::IsFloat(before.type(b).dtype);
-    return real && !IsRetyped(before, b, after, a, movement) ? bounds.Check(b, a) : Status{};
+    return IsReal(before.type(b)) && !IsRetyped(before, b, after, a, movement) ? bounds.Check(b, a)
+                                                                               : Status{};
   });
 }
 

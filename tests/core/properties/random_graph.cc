@@ -7,7 +7,9 @@
 #include "core/ir/map_quant.h"
 #include "core/ops/op_table.h"
 #include "core/ops/quantize_math.h"
+#include "tests/core/properties/look_up_step.h"
 #include "tests/core/properties/random_steps.h"
+#include "tests/core/properties/random_types.h"
 
 namespace octavo::test {
 namespace {
@@ -27,7 +29,8 @@ const ir::OpDef* Own(std::string_view name) { return ops::FindOp(name, "octavo")
 // The base of both kinds of graphs: a sequence of steps, then the outputs.
 class Maker {
  public:
-  explicit Maker(uint64_t seed) : dice_(seed), sketch_{.dice = dice_, .graph = graph_} {}
+  explicit Maker(uint64_t seed)
+      : dice_(seed), look_ups_(seed ^ 0x100c), sketch_{.dice = dice_, .graph = graph_} {}
   virtual ~Maker() = default;
   Maker(const Maker&) = delete;
   Maker& operator=(const Maker&) = delete;
@@ -40,7 +43,12 @@ class Maker {
       AddConstant(sketch_.ShapeOf(sketch_.AnyValue()));
     }
     const int64_t wanted = dice_.Between(3, 16);
+    int64_t look_up_at = look_ups_.Chance(25) ? look_ups_.Below(wanted) : -1;
     for (int64_t steps = 0, tries = 0; steps < wanted && tries < 200; ++tries) {
+      if (steps == look_up_at) {
+        AddLookUp();
+        look_up_at = -1;
+      }
       const auto step = DrawStep(sketch_, sketch_.AnyValue());
       if (!step) continue;
       Place(*step);
@@ -60,6 +68,12 @@ class Maker {
   }
 
  protected:
+  // Draws from dice of its own, so that the other graphs stay what they were without look-ups.
+  void AddLookUp() {
+    Sketch sketch{.dice = look_ups_, .graph = graph_, .values = sketch_.values};
+    if (const auto step = DrawLookUp(sketch, sketch.AnyValue())) Place(*step);
+  }
+
   virtual void AddInput(std::string name, Shape shape) = 0;
   virtual void AddConstant(const Shape& shape) = 0;
   virtual void Place(const Step& step) = 0;
@@ -79,7 +93,7 @@ class Maker {
                            .results = std::move(results)});
   }
 
-  Dice dice_;
+  Dice dice_, look_ups_;
   Graph graph_;
   Sketch sketch_;
   int made_ = 0;
@@ -119,18 +133,7 @@ class QuantizedMaker : public Maker {
   }
 
  private:
-  Type NewType() {
-    static const std::vector<DType> kTypes = {DType::kU8, DType::kU8, DType::kI8,
-                                              DType::kI8, DType::kU8, DType::kI16};
-    const DType dtype = dice_.Pick(kTypes);
-    const ir::IntegerRange limits = ir::IntegerRangeOf(dtype);
-    const double range = dice_.Real(1, 12);
-    const auto scale = static_cast<float>(range / static_cast<double>(limits.max - limits.min));
-    const int64_t middle = (limits.min + limits.max + 1) / 2;
-    const std::vector<int64_t> zeros = {limits.min, middle, middle,
-                                        dice_.Between(limits.min, limits.max)};
-    return {dtype, {}, Quant::PerTensor(scale, static_cast<int32_t>(dice_.Pick(zeros))), {}};
-  }
+  Type NewType() { return DrawPerTensor(dice_); }
 
   Type DrawType(const Shape& shape) {
     Type type = dice_.Chance(75) ? dice_.Pick(palette_) : NewType();
@@ -138,23 +141,7 @@ class QuantizedMaker : public Maker {
     return type;
   }
 
-  Type PerChannel(Type type) {
-    const int64_t axis = dice_.Below(static_cast<int64_t>(type.shape.size()));
-    const Quant base = *type.quant;
-    std::vector<float> scales;
-    for (int64_t c = 0; c < type.shape[axis]; ++c) {
-      scales.push_back(base.scale() * static_cast<float>(dice_.Real(0.5, 2)));
-    }
-    std::vector<int32_t> zero_points(scales.size(), base.zero_point());
-    if (dice_.Chance(30)) {
-      const ir::IntegerRange limits = ir::IntegerRangeOf(type.dtype);
-      for (int32_t& zp : zero_points) {
-        zp = static_cast<int32_t>(dice_.Between(limits.min, limits.max));
-      }
-    }
-    type.quant = Quant::PerAxis(static_cast<int>(axis), std::move(scales), std::move(zero_points));
-    return type;
-  }
+  Type PerChannel(Type type) { return DrawPerChannel(dice_, std::move(type)); }
 
   void AddInput(std::string name, Shape shape) override {
     if (dice_.Chance(50)) {
@@ -204,7 +191,9 @@ class QuantizedMaker : public Maker {
   void Place(const Step& step) override {
     const NodeId id = AddFloatNode(step);
     const Kind kind = step.op->QuantOf(graph_, graph_.node(id)).kind;
-    if (kind == Kind::kFloatOnly || kind == Kind::kNotReal || dice_.Chance(8)) {
+    if (IsTable(id) && dice_.Chance(40)) {
+      PlaceTable(id);
+    } else if (kind == Kind::kFloatOnly || kind == Kind::kNotReal || dice_.Chance(8)) {
       PlaceIsland(id);
     } else if (kind == Kind::kSameScale) {
       PlaceKept(id);
@@ -226,6 +215,21 @@ class QuantizedMaker : public Maker {
                                         DrawType(graph_.type(result).shape), {}));
       }
     }
+  }
+
+  // Whether the node gathers from a constant of the step itself.
+  bool IsTable(NodeId id) const {
+    const ir::Node& node = graph_.node(id);
+    return node.op == ops::FindOp("Gather") && IsRealConstant(node.inputs[0]);
+  }
+
+  // Gives each row of the table its own scale; the rows are gathered in float.
+  void PlaceTable(NodeId id) {
+    const ValueId table = graph_.node(id).inputs[0];
+    const Type type = TableType(dice_, graph_.type(table).shape,
+                                static_cast<int>(graph_.node(id).attributes.Int("axis", 0)));
+    graph_.SetInput(id, 0, QuantizedConstant(table, type, id));
+    PlaceIsland(id);
   }
 
   // Places Dequantize, the op in float, and Quantize.
@@ -325,21 +329,6 @@ class QuantizedMaker : public Maker {
     }
     type.quant = Quant::PerAxis(axis, std::move(scales), std::move(zero_points));
     return type;
-  }
-
-  // The scales of a group of ConvTranspose are those of every group.
-  static Type BiasType(const Type& x, const Type& w, const Shape& shape) {
-    const std::vector<float>& weight = w.quant->scales;
-    Quant quant = Quant::PerTensor(x.quant->scale() * weight[0], 0);
-    if (!w.quant->per_tensor()) {
-      std::vector<float> scales;
-      for (int64_t c = 0; c < shape.back(); ++c) {
-        scales.push_back(x.quant->scale() * weight[static_cast<size_t>(c) % weight.size()]);
-      }
-      const std::vector<int32_t> zero_points(scales.size(), 0);
-      quant = Quant::PerAxis(static_cast<int>(shape.size()) - 1, scales, zero_points);
-    }
-    return {DType::kI32, shape, std::move(quant), {}};
   }
 
   // Gives all data operands one type, which the results keep.
