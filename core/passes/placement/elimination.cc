@@ -63,7 +63,7 @@ class States {
     if (((here.from | here.same) & above) == 0) return;
     State with = state;
     with.kept[stage] = true;
-    if ((here.same & above) == 0) with.cost += {value_.elements, 1, 0};
+    if ((here.same & above) == 0) with.cost += value_.price();
     Visit(stage + 1, with, states);
   }
 

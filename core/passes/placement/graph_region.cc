@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "core/passes/analysis/evaluated_values.h"
 #include "core/passes/rescale/absorb.h"
 #include "core/passes/rescale/bias_rescale.h"
 #include "core/passes/rescale/fold_conditions.h"
@@ -24,7 +25,7 @@ bool IsPlain(const Type& type) { return type.quantized() && type.quant->per_tens
 
 class Extractor {
  public:
-  explicit Extractor(const Graph& graph) : graph_(graph) {}
+  explicit Extractor(const Graph& graph) : graph_(graph), evaluated_(EvaluatedValues(graph)) {}
 
   GraphRegion Run() {
     mover_of_.assign(graph_.node_bound(), -1);
@@ -109,7 +110,7 @@ class Extractor {
     int producer = node ? mover_of_[node.index] : -1;
     if (producer < 0 && !Matters(value)) return;
     if (producer < 0) producer = AddActor(Actor::Kind::kProducer, type, {}, {});
-    out_.region.items.push_back({type.elements(), producer, {}});
+    out_.region.items.push_back({type.elements(), producer, {}, evaluated_[value.index]});
     out_.values.push_back(value);
     out_.paths.emplace_back();
     out_.rescales.emplace_back();
@@ -141,6 +142,7 @@ class Extractor {
   }
 
   const Graph& graph_;
+  const std::vector<bool> evaluated_;
   GraphRegion out_;
   std::vector<int> mover_of_;  // by node: its actor, or -1
   std::vector<int> depth_of_;  // by value

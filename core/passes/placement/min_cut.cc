@@ -96,7 +96,7 @@ class Cutter {
 
   void AddValue(const Value& value) {
     if (value.consumers.empty()) return;
-    const Cost price{value.elements, 1, 0};
+    const Cost price = value.price();
     const size_t first = boost::num_vertices(network_);
     for (size_t s = 1; s < value.stages.size(); ++s) {
       AddArc(boost::add_vertex(network_), no_, price);

@@ -62,7 +62,7 @@ class Chooser {
       Tree with = tree;
       const int source = AncestorAt(static_cast<int>(stage), same != 0 ? same : from);
       with.links.push_back({static_cast<int>(stage), source, same != 0});
-      if (same == 0) with.cost += {value_.elements, 1, 0};
+      if (same == 0) with.cost += value_.price();
       kept_[stage] = true;
       Visit(stage + 1, std::move(with), left - 1);
       kept_[stage] = false;

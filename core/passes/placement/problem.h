@@ -84,6 +84,10 @@ struct Value {
   End producer = {};
   std::vector<Stage> stages = {};  // [0] is the root; parents come first
   std::vector<End> consumers = {};
+  bool evaluated = false;
+
+  // The cost of one Rescale of the value.
+  Cost price() const { return evaluated ? Cost() : Cost(elements, 1, 0); }
 };
 
 struct Problem {

@@ -122,7 +122,7 @@ class Builder {
   // The stages of an item form a tree: the producer's labels, then the labels of each path and the
   // further labels of its consumer.  Paths share a common prefix.
   void AddValue(const Item& item, Built& built) {
-    Value value{.elements = item.elements};
+    Value value{.elements = item.elements, .evaluated = item.evaluated};
     Labels labels;
     int origin = -1;
     const Labels& back = back_[item.producer];

@@ -31,6 +31,7 @@ struct Item {
   int64_t elements = 0;
   int producer = 0;  // actor; the value has its label
   std::vector<Path> paths = {};
+  bool evaluated = false;  // follows from constants, and so do its Rescales: they cost nothing
 };
 
 // Movers are in topological order.

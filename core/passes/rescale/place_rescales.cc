@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 
+#include "core/passes/analysis/evaluated_values.h"
 #include "core/passes/passes.h"
 #include "core/passes/placement/graph_region.h"
 #include "core/passes/rescale/absorb.h"
@@ -50,10 +51,12 @@ constexpr Rule kRules[] = {kSink,
                            kUnifyParameters,
                            kUnifyParametersWithoutProfile};
 
+// Without the Rescales that merge-constants evaluates.
 RescaleTotal TotalOf(const Graph& graph) {
   RescaleTotal total;
+  const std::vector<bool> evaluated = EvaluatedValues(graph);
   for (const NodeId id : graph.nodes()) {
-    if (!IsRescale(graph.node(id))) continue;
+    if (!IsRescale(graph.node(id)) || evaluated[graph.node(id).inputs[0].index]) continue;
     ++total.count;
     total.elements += graph.type(graph.node(id).result()).elements();
   }

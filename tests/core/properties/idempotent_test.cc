@@ -84,7 +84,7 @@ struct Case {
 void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
 
 constexpr Case kCases[] = {
-    {"quantized_graphs", &RandomImportedGraph, &Quantized, EmitForm::kQdq, 24},
+    {"quantized_graphs", &RandomImportedGraph, &Quantized, EmitForm::kQdq, 26},
     {"qdq_models_of_other_tools", &RandomImportedGraph, &Foreign, EmitForm::kQdq, 8},
     {"float_graphs", &RandomFloatGraph, &Float, EmitForm::kQdq, 4},
     {"quantized_graphs_as_text", &RandomImportedGraph, &Quantized, EmitForm::kText, 0},

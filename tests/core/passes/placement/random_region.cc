@@ -44,7 +44,7 @@ class Maker {
     region().actors.push_back({kind, Pick(0, labels_ - 1)});
     return static_cast<int>(region().actors.size()) - 1;
   }
-  void AddItem(int producer) { region().items.push_back({Pick(1, 9), producer, {}}); }
+  void AddItem(int producer) { region().items.push_back({Pick(1, 9), producer, {}, Chance(0.25)}); }
 
   void AddPath(int item, int actor) {
     Path path{.consumer = actor};
@@ -177,6 +177,7 @@ class Explorer {
     for (size_t i = 0; i < region_.items.size(); ++i) {
       const int own = state.labels[region_.items[i].producer];
       const Cost rescales = FewestRescales(own, state.paths[i]);
+      if (region_.items[i].evaluated) continue;
       cost += {rescales.rescales * region_.items[i].elements, rescales.rescales, 0};
     }
     return cost;

@@ -119,6 +119,19 @@ TEST(Placement, TwoSmallRescalesAreCheaperThanOneThatIsLarger) {
   EXPECT_EQ(CostOf(TwoConsumers(13, 6), solution.positions), (Cost{12, 2, 2}));
 }
 
+TEST(Placement, RescalesOfEvaluatedValuesCostNothing) {
+  Region region;
+  region.actors = {{Actor::Kind::kProducer, 0},
+                   {Actor::Kind::kProducer, 0},
+                   {Actor::Kind::kMover, 0},
+                   {Actor::Kind::kConsumer, 1}};
+  // 8 computed elements and 32 constant ones, concatenated and rescaled.
+  region.items = {{8, 0, {{2, {}}}}, {32, 1, {{2, {}}}, true}, {40, 2, {{3, {1}}}}};
+  const auto always = [](int, int, int) { return true; };
+  const Problem problem = BuildProblem(region, {.may_sink = always, .may_hoist = always}).problem;
+  EXPECT_EQ(CostOf(problem, Solve(problem).positions), (Cost{8, 1, 1}));
+}
+
 TEST(Placement, ATieGoesToFewerRescales) {
   EXPECT_EQ(Solve(TwoConsumers(12, 6)).positions, Positions(5, 0));
 }
