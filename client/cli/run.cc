@@ -19,17 +19,15 @@ struct Arguments {
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
-  std::vector<job::NanInput> nans;
+  std::vector<report::NanInput> nans;
   OCTAVO_TRY(const std::vector<job::NamedBlob> files,
              job::RunModel(
                  input, arguments.values == "all", invocation.host.stop,
                  [&](const job::Progress& progress) { printer.Show(progress); }, &nans));
   OCTAVO_CHECK(WriteInto(arguments.out, files));
-  for (const job::NanInput& nan : nans) {
+  for (const report::NanInput& nan : nans) {
     if (invocation.quiet) break;
-    invocation.host.err << fmt::format(
-        "octavo: warning: Quantize '{}' read {} NaN elements of '{}' as its zero point\n", nan.node,
-        nan.count, nan.value);
+    invocation.host.err << fmt::format("octavo: warning: {}\n", report::Describe(nan));
   }
   return kExitDone;
 }

@@ -9,6 +9,7 @@
 
 #include "core/job/job.h"
 #include "core/numerics/mode_table.h"
+#include "core/report/nan_inputs.h"
 
 namespace octavo::job {
 
@@ -42,14 +43,9 @@ Result<std::string> GlowYamlOf(std::string_view profile);
 // One .npy per output (or per value), named after it, and index.json.  Batched results are joined
 // along axis 0, others stacked in a new leading axis; quantized values stay integers.
 // `nans` gets the Quantize nodes that read NaN elements, which become zero points; may be null.
-struct NanInput {
-  std::string node = {};
-  std::string value = {};
-  int64_t count = 0;  // over all samples
-};
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer,
-                                        std::vector<NanInput>* nans = nullptr);
+                                        std::vector<report::NanInput>* nans = nullptr);
 
 // Compares the quantized model `input`, on its samples and in its numerics mode, with the float
 // model `baseline`.  Returns the numerics report as JSON.  With a second mode, the report's

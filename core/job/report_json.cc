@@ -91,6 +91,23 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
   if (!findings.numerics) return;
   Copy(findings.numerics->outputs, numerics.mutable_outputs());
   Copy(findings.numerics->values, numerics.mutable_values());
+  for (const report::NanInput& input : findings.numerics->nan_inputs) {
+    v1::NanInput& line = *numerics.add_nan_inputs();
+    line.set_node(input.node);
+    line.set_value(input.value);
+    line.set_count(input.count);
+  }
+}
+
+// A warning for each Quantize that read NaN elements.
+void WarnOfNans(const Findings& findings, v1::Report& report) {
+  if (!findings.numerics) return;
+  for (const report::NanInput& input : findings.numerics->nan_inputs) {
+    v1::Warning& warning = *report.add_warnings();
+    warning.set_code("nan_input");
+    warning.set_message(Describe(input));
+    warning.set_node(input.node);
+  }
 }
 
 }  // namespace
@@ -118,6 +135,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   SetPasses(findings, !options.deterministic, report);
   SetRewrites(findings, report);
   SetNumerics(findings, *report.mutable_numerics());
+  WarnOfNans(findings, report);
   if (findings.against) *report.mutable_against() = *findings.against;
   return report::PrintReport(report, OptionsJson(settings.options));
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/data/npy.h"
 #include "core/job/execute.h"
 #include "core/job/file_names.h"
 #include "core/job/load.h"
-#include "core/ops/op_table.h"
+#include "core/report/nan_inputs.h"
 #include "core/runtime/plan.h"
 
 namespace octavo::job {
@@ -58,21 +57,14 @@ ordered_json IndexEntry(const std::string& name, const std::string& file, const 
 
 class Runner {
  public:
-  Runner(const Loaded& loaded, bool all_values) : loaded_(loaded), graph_(loaded.model.graph) {
+  Runner(const Loaded& loaded, bool all_values)
+      : loaded_(loaded), graph_(loaded.model.graph), nans_(graph_) {
     const auto add = [&](ValueId id, bool batched) {
       if (!places_.emplace(id, gathered_.size()).second) return;
       gathered_.push_back({.value = id, .batched = batched});
     };
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
       add(graph_.outputs()[i], loaded.model.outputs[i].batched);
-    }
-    for (const ir::NodeId id : graph_.nodes()) {
-      const ir::Node& node = graph_.node(id);
-      if (node.op != ops::FindOp("Quantize", "octavo")) continue;
-      if (graph_.type(node.inputs[0]).dtype != ir::DType::kF32) continue;
-      nans_.emplace(node.inputs[0], 0);
-      const ir::Node* producer = graph_.Producer(node.inputs[0]);
-      quantizes_view_ |= producer && producer->op->moves_data >= ir::Movement::kView;
     }
     if (!all_values) return;
     for (const ValueId input : graph_.inputs()) add(input, HasBatch(input));
@@ -83,23 +75,24 @@ class Runner {
 
   Status Run(const numerics::Mode* numerics, bool all_values, ThreadPool& pool,
              const StopToken& stop, const Observer& observer) {
-    OCTAVO_TRY(const runtime::Plan plan,
-               runtime::Plan::Create(
-                   graph_, {.numerics = numerics, .keep_all_values = all_values || quantizes_view_},
-                   pool));
+    OCTAVO_TRY(
+        const runtime::Plan plan,
+        runtime::Plan::Create(
+            graph_, {.numerics = numerics, .keep_all_values = all_values || nans_.ReadsView()},
+            pool));
     const auto total = static_cast<int64_t>(loaded_.samples.batches.size());
     int64_t done = 0;
     for (const std::vector<Tensor>& batch : loaded_.samples.batches) {
       for (size_t i = 0; i < batch.size(); ++i) {
         Keep(graph_.inputs()[i], batch[i]);
-        CountNans(graph_.inputs()[i], batch[i]);
+        nans_.Count(graph_.inputs()[i], batch[i]);
       }
       OCTAVO_TRY(runtime::Execution run, plan.Begin(batch, pool));
       while (!run.done()) {
         const std::vector<ValueId> values = run.next();
         OCTAVO_CHECK(run.Step(stop));
         for (const ValueId value : values) {
-          if (nans_.contains(value)) CountNans(value, run.Value(value));
+          if (nans_.Reads(value)) nans_.Count(value, run.Value(value));
           if (all_values) Keep(value, run.Value(value));
         }
       }
@@ -131,26 +124,9 @@ class Runner {
     return files;
   }
 
-  // Of each Quantize that read some.
-  std::vector<NanInput> NanInputs() const {
-    std::vector<NanInput> inputs;
-    for (const ir::NodeId id : graph_.nodes()) {
-      const ir::Node& node = graph_.node(id);
-      if (node.op != ops::FindOp("Quantize", "octavo")) continue;
-      const auto at = nans_.find(node.inputs[0]);
-      if (at == nans_.end() || at->second == 0) continue;
-      inputs.push_back({node.name, graph_.name(at->first), at->second});
-    }
-    return inputs;
-  }
+  const report::NanCounter& nans() const { return nans_; }
 
  private:
-  void CountNans(ValueId id, const Tensor& tensor) {
-    const auto at = nans_.find(id);
-    if (at == nans_.end()) return;
-    at->second +=
-        std::ranges::count_if(tensor.values<float>(), [](float x) { return std::isnan(x); });
-  }
   bool HasBatch(ValueId id) const {
     const Shape& shape = graph_.type(id).shape;
     return !shape.empty() && shape[0] == loaded_.model.batch;
@@ -164,22 +140,21 @@ class Runner {
   const ir::Graph& graph_;
   std::vector<Gathered> gathered_;
   std::map<ValueId, size_t> places_;
-  std::map<ValueId, int64_t> nans_;  // by operand of a Quantize
-  bool quantizes_view_ = false;      // a plan that fuses shows no elements of a view
+  report::NanCounter nans_;
 };
 
 }  // namespace
 
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer,
-                                        std::vector<NanInput>* nans) {
+                                        std::vector<report::NanInput>* nans) {
   LoadRequest request = RequestOf(input, input);
   request.deciders = LoadRequest::Deciders::kFromSamples;
   OCTAVO_TRY(const Loaded loaded, LoadToRun(request, "run"));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
   OCTAVO_CHECK(runner.Run(input.numerics, all_values, pool, stop, observer));
-  if (nans != nullptr) *nans = runner.NanInputs();
+  if (nans != nullptr) *nans = runner.nans().Found();
   return runner.Files();
 }
 

@@ -24,7 +24,8 @@ class Differ {
         options_(options),
         mode_(*options.numerics),
         counterparts_(FindCounterparts(float_graph, quantized)),
-        local_(float_graph, quantized, mode_) {
+        local_(float_graph, quantized, mode_),
+        nans_(quantized) {
     for (const Counterpart& counterpart : counterparts_) {
       wanted_[counterpart.actual].push_back(stats_.size());
       stats_.emplace_back(quantized.type(counterpart.actual),
@@ -83,6 +84,7 @@ class Differ {
       OCTAVO_CHECK(run.Step(stop));
       for (const ValueId id : values) {
         if (wanted_.count(id)) Compare(id, run.Value(id), pool);
+        if (nans_.Reads(id)) nans_.Count(id, run.Value(id));
       }
       OCTAVO_CHECK(local_.Step(alone, float_tensor, pool, stop));
       for (const ValueId id : values) Release(id);
@@ -100,6 +102,7 @@ class Differ {
       inputs.push_back(quantize ? ops::QuantizeTensor(mode_.quantize, batch[i], type, &pool)
                                 : batch[i]);
       Compare(ids[i], inputs.back(), pool);
+      nans_.Count(ids[i], inputs.back());
     }
     return inputs;
   }
@@ -168,6 +171,7 @@ class Differ {
       if (at != by_baseline.end()) result.outputs.push_back(result.values[at->second]);
     }
     result.steps = std::move(steps_);
+    result.nan_inputs = nans_.Found();
     return result;
   }
 
@@ -179,6 +183,7 @@ class Differ {
   std::vector<ValueStats> stats_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;
   LocalRuns local_;
+  NanCounter nans_;
   std::unordered_map<ValueId, int> uses_, left_;  // comparisons left per value of the float graph
   std::unordered_map<ValueId, Tensor> float_tensors_;
   std::vector<runtime::StepProfile> steps_;

@@ -12,6 +12,7 @@
 #include "core/ir/graph.h"
 #include "core/numerics/mode.h"
 #include "core/report/metrics.h"
+#include "core/report/nan_inputs.h"
 #include "core/runtime/plan.h"
 
 namespace octavo::report {
@@ -28,6 +29,7 @@ struct DiffResult {
   std::vector<v1::ValueNumerics> outputs = {};   // in the order of the graph's outputs
   int64_t saturated = 0;                         // elements over all values, see ValueStats
   std::vector<runtime::StepProfile> steps = {};  // of the integer runs, summed per node
+  std::vector<NanInput> nan_inputs = {};         // of the quantized graph
 };
 
 // Each batch has one tensor per graph input.  The inputs of both graphs are equal except for

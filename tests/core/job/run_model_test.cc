@@ -81,7 +81,7 @@ TEST(RunModel, CountsTheNanElementsThatAQuantizeReads) {
                                         Sample("1/input_1.npy", row({0, 1, 2, 3}))},
                             .threads = 1};
   for (const bool all_values : {false, true}) {
-    std::vector<NanInput> nans;
+    std::vector<report::NanInput> nans;
     const auto files = RunModel(input, all_values, {}, {}, &nans);
     ASSERT_TRUE(files) << files.error().message;
     ASSERT_EQ(nans.size(), 2u);
