@@ -46,7 +46,8 @@ constexpr Rule kWeightsOnly = {
     .condition =
         "the job itself, so no limit applies: --weights-only names Op, which stays float; w is "
         "constant, or the constant table of a Gather, with a scale per row; the target has float "
-        "ops",
+        "ops. Applies to a Gather without the option where only float ops read its result, the "
+        "indices are computed, and a row has 16 elements or more",
 };
 constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly};
 

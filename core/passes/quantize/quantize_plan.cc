@@ -9,6 +9,7 @@
 #include "core/ir/output_channels.h"
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/quantize/cancellation.h"
+#include "core/passes/quantize/float_weights.h"
 #include "core/passes/quantize/squeeze_excite.h"
 #include "core/passes/quantize/weight_type.h"
 
@@ -72,12 +73,12 @@ class Planner {
 
   Result<QuantizePlan> Make() {
     for (const NodeId id : graph_.nodes()) Consider(id);
-    for (const NodeId id : graph_.nodes()) ConsiderWeights(id);
     KeepCancellations(graph_, context_, ranges_, plan_);
     if (!target_.fully_quantized) {
       KeepBlocksWhole(graph_, target_, plan_);
       DropLoneMovers();
     }
+    ChooseFloatWeights(graph_, context_.settings(), plan_);
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
     }
@@ -175,19 +176,6 @@ class Planner {
       plan_.integer[id.index] = true;
     } else {
       plan_.reasons[id] = why.empty() ? "its results are not real numbers" : why;
-    }
-  }
-
-  void ConsiderWeights(NodeId id) {
-    const Node& node = graph_.node(id);
-    const Settings& settings = context_.settings();
-    if (settings.options.weights_only.empty() || plan_.IsInteger(id) || target_.fully_quantized ||
-        !IsNamedBy(settings.options.weights_only, graph_, node) ||
-        IsNamedBy(settings.options.keep_float, graph_, node)) {
-      return;
-    }
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      if (IsConstantWeight(graph_, node, i)) plan_.weights_only[id.index] = true;
     }
   }
 
