@@ -79,6 +79,30 @@ bool ScalesOperand(const Graph& graph, const Node& consumer, int input) {
   return !graph.IsConstant(weight);
 }
 
+// Why the numerics mode would not define the node any more if the operand `input`, or the result if
+// `input` is -1, were of that type: some modes compare values of one type only.
+std::string WhyUndefined(const Graph& graph, const Node& node, int input, const Type& type,
+                         const numerics::Mode& mode) {
+  if (mode.binary.empty() || node.inputs.size() != 2) return {};
+  const auto type_of = [&](int operand) -> const Type& {
+    if (operand == input) return type;
+    return graph.type(operand < 0 ? node.result() : node.inputs[static_cast<size_t>(operand)]);
+  };
+  const numerics::BinaryTypes types{type_of(0), type_of(1), type_of(-1)};
+  const auto plain = [](const Type& each) { return each.quantized() && each.quant->per_tensor(); };
+  if (std::ranges::count(mode.binary, node.op->name, &numerics::BinaryRow::op) == 0 ||
+      !plain(types.a) || !plain(types.b) || !plain(types.y)) {
+    return {};
+  }
+  const int width = ir::SizeOf(types.y.dtype);
+  if (ir::SizeOf(types.a.dtype) == width && ir::SizeOf(types.b.dtype) == width &&
+      numerics::MakeBinary(mode, node.op->name, types) != nullptr) {
+    return {};
+  }
+  return fmt::format("numerics mode '{}' does not define {} '{}' for those types", mode.name,
+                     node.op->name, node.name);
+}
+
 // A consumer that clamps its operand at zero itself needs no implicit Relu before it.
 std::string WhyReluStaysAbove(const Graph& graph, const target::Target& target, const ir::Use& use,
                               const Type& from, const Type& to) {
@@ -151,6 +175,10 @@ FoldCheck ConsumerAccepts(const Graph& graph, const target::Target& target, cons
     std::string why = consumer.op->rescale.why_not(graph, consumer, from, to);
     if (!why.empty()) return Refuse(std::move(why));
   }
+  if (std::string why = WhyUndefined(graph, consumer, use.input, from, *target.numerics);
+      !why.empty()) {
+    return Refuse(std::move(why));
+  }
   if (HasBounds(consumer) && target.numerics->clips_in_operand_type) {
     return Refuse(
         fmt::format("{} '{}' clamps at its operand's quantization parameters in mode glow-cpu",
@@ -206,6 +234,9 @@ FoldCheck CanFoldIntoProducer(const Graph& graph, const target::Target& target, 
   }
   if (!HasActivations(target, to.dtype)) {
     return Refuse(fmt::format("the target does not support {} activations", Name(to.dtype)));
+  }
+  if (std::string why = WhyUndefined(graph, *producer, -1, kept, *target.numerics); !why.empty()) {
+    return Refuse(std::move(why));
   }
   if (SelectsValuesOf(graph, *producer, from, *target.numerics)) check.effect = Effect::kExact;
   if (std::string why = target.WhyTypeStays(producer->op->name); !why.empty()) {

@@ -119,6 +119,10 @@ std::vector<ir::Tensor> InputsAfter(const Graph& before, const Graph& after,
 // How quantized ops are read: merge-constants evaluates them, and the bits are the runtime's.
 using Run = Result<RunValues> (*)(const Graph& graph, const std::vector<ir::Tensor>& inputs);
 
+Result<RunValues> InIntegers(const Graph& graph, const std::vector<ir::Tensor>& inputs) {
+  return RunValues::InIntegers(graph, inputs);
+}
+
 Status CheckNumbers(const target::Target& target, const Graph& before, const Graph& after,
                     Effect effect, Movement movement, Run values_of, uint64_t seed) {
   for (int run = 0; run < kRuns; ++run) {
@@ -179,7 +183,7 @@ Status CheckPass(const passes::Pass& pass, const passes::Settings& settings, uin
   if (!changed) return {};
   const Movement movement =
       pass.name == "place-rescales" ? Movement::kMayStandBeyondARescale : Movement::kGivesTheSame;
-  const Run values_of = pass.name == "merge-constants" ? &RunValues::InIntegers : &RunValues::Of;
+  const Run values_of = pass.name == "merge-constants" ? &InIntegers : &RunValues::Of;
   return CheckNumbers(settings.target, before, graph, EffectOf(pass, findings), movement, values_of,
                       seed);
 }

@@ -41,15 +41,15 @@ Result<RunValues> RunValues::Of(const ir::Graph& graph, const std::vector<ir::Te
 }
 
 Result<RunValues> RunValues::InIntegers(const ir::Graph& graph,
-                                        const std::vector<ir::Tensor>& inputs) {
+                                        const std::vector<ir::Tensor>& inputs,
+                                        const numerics::Mode& mode) {
   RunValues values = Given(graph, inputs);
   ThreadPool pool(1);
   // A plan computes what follows from constants before any run, so no run shows it.
-  OCTAVO_TRY(const runtime::FixedValues fixed,
-             runtime::FoldConstants(graph, numerics::kOnnx, pool));
+  OCTAVO_TRY(const runtime::FixedValues fixed, runtime::FoldConstants(graph, mode, pool));
   for (const auto& [id, tensor] : fixed) values.stored_[id.index] = tensor;
   OCTAVO_TRY(const runtime::Plan plan,
-             runtime::Plan::Create(graph, {.keep_all_values = true}, pool));
+             runtime::Plan::Create(graph, {.numerics = &mode, .keep_all_values = true}, pool));
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
     values.stored_[id.index] = tensor.Clone();
   };

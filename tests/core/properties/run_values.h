@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/ir/graph.h"
+#include "core/numerics/mode_table.h"
 
 namespace octavo::test {
 
@@ -14,8 +15,8 @@ class RunValues {
   // dequantize, op, quantize.
   static Result<RunValues> Of(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs);
   // The same, but quantized ops compute in integers, as the runtime does.
-  static Result<RunValues> InIntegers(const ir::Graph& graph,
-                                      const std::vector<ir::Tensor>& inputs);
+  static Result<RunValues> InIntegers(const ir::Graph& graph, const std::vector<ir::Tensor>& inputs,
+                                      const numerics::Mode& mode = numerics::kOnnx);
 
   // The stored tensor of an input, a constant or a computed value.
   const ir::Tensor& stored(ir::ValueId id) const { return stored_[id.index]; }
