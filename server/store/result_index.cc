@@ -69,10 +69,9 @@ Result<std::optional<StoredResult>> ResultIndex::Find(const std::string& action)
   return found;
 }
 
-void ResultIndex::Remove(const std::string& action) {
-  database_.WriteLater([action](Connection& to) {
-    return to.Run("DELETE FROM results WHERE action = ?1", {action});
-  });
+Status ResultIndex::Remove(const std::string& action) {
+  return database_.Write(
+      [&](Connection& to) { return to.Run("DELETE FROM results WHERE action = ?1", {action}); });
 }
 
 }  // namespace octavo::server

@@ -37,8 +37,7 @@ class ResultIndex {
   // Replaces what the action had.  Durable when it returns.
   Status Put(const std::string& action, const StoredResult& result);
   Result<std::optional<StoredResult>> Find(const std::string& action);
-  // Not durable when it returns: an entry that comes back is found incomplete again.
-  void Remove(const std::string& action);
+  Status Remove(const std::string& action);
 
  private:
   Database& database_;

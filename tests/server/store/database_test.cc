@@ -169,7 +169,7 @@ TEST(ResultIndex, keeps_replaces_and_removes) {
   const StoredResult second = {.blobs = {{.role = 6, .name = "n", .digest = {"f", 0}}}};
   ASSERT_TRUE(index.Put("a", second));
   EXPECT_EQ(index.Find("a").value(), second);
-  index.Remove("a");
+  ASSERT_TRUE(index.Remove("a"));
   database = nullptr;
   database = Database::Open(folder.path() + "/octavo.db").value();
   EXPECT_EQ(ResultIndex(*database).Find("a").value(), std::nullopt);
