@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ir/canonical_quant.h"
 #include "core/ir/infer.h"
 #include "core/ir/map_quant.h"
 #include "core/ir/output_channels.h"
@@ -239,6 +240,10 @@ Status CheckValues(const Graph& graph) {
     if (value.erased) continue;
     if (const Status quant = CheckQuant(value.name, value.type); !quant) {
       return Fail(Code::kInternal, "(G5) {}", quant.error().message);
+    }
+    if (value.type.quant && !IsCanonical(*value.type.quant)) {
+      return Fail(Code::kInternal, "(G5) '{}' has one scale, so it must not have an axis",
+                  value.name);
     }
     if (!value.constant) continue;
     const Tensor& tensor = value.constant->tensor;

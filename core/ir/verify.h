@@ -7,7 +7,8 @@
 //   (G3)  names of values are unique and not empty; names of nodes too
 //   (G4)  a result's expressed type is the one that its op infers
 //   (G5)  quantization is well-formed: an integer dtype, finite positive scales, zero points
-//         within the dtype's range, as many of both as the axis has channels
+//         within the dtype's range, as many of both as the axis has channels, and
+//         no axis where there is one (canonical_quant.h)
 //   (G6)  a same-scale op has equal quantization parameters on its data inputs and its result, or
 //         parameters that match by its axis rule
 //   (G7)  an op or operand that has no integer form is not quantized

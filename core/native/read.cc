@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unordered_map>
 
+#include "core/ir/canonical_quant.h"
 #include "core/ir/infer.h"
 #include "core/ir/verify.h"
 #include "core/native/dtype_words.h"
@@ -59,6 +60,7 @@ class Reader {
         if (const Status quant = ir::CheckQuant(value.name(), type); !quant) {
           return Wrong(field, "{}", quant.error().message);
         }
+        type.quant = ir::Canonical(*std::move(type.quant));
       }
       if (value.name().empty()) return Wrong(field, "a value without a name");
       if (!types_.emplace(value.name(), type).second) return Wrong(field, "defined twice");

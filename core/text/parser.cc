@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/sha256.h"
+#include "core/ir/canonical_quant.h"
 #include "core/ir/verify.h"
 #include "core/text/elements.h"
 
@@ -208,6 +209,7 @@ Status Parser::Settle(ir::Type& type, int line) {
   if (quant.scales.size() != quant.zero_points.size()) {
     return Wrong(line, "{} scales but {} zero points", scales, zero_points);
   }
+  quant = ir::Canonical(std::move(quant));
   return {};
 }
 

@@ -53,18 +53,9 @@ void GraphWriter::Need(int64_t opset, NodeId id) {
   needs_ = NeedsOpset{opset, graph_.node(id).name, std::string(graph_.node(id).op->name)};
 }
 
-namespace {
-
-// A single channel is written as one scale and zero point; import then reads it as per-tensor.
-bool HasAxis(const ir::Quant& quant) {
-  return quant.axis && (quant.scales.size() > 1 || quant.block != 0);
-}
-
-}  // namespace
-
 void GraphWriter::NeedForQuant(const ir::Type& type, std::string_view name) {
   const bool wide = ir::SizeOf(type.dtype) == 2;
-  const int64_t opset = wide || type.quant->block ? 21 : HasAxis(*type.quant) ? 13 : 10;
+  const int64_t opset = wide || type.quant->block ? 21 : type.quant->axis ? 13 : 10;
   if (opset <= opset_ || (needs_ && needs_->opset >= opset)) return;
   needs_ = NeedsOpset{opset, std::string(name), "QuantizeLinear"};
 }
@@ -117,7 +108,7 @@ std::vector<std::string> GraphWriter::Parameters(ValueId value) {
   NeedForQuant(type, graph_.name(value));
   const ir::Quant& quant = *type.quant;
   const ir::Shape shape =
-      HasAxis(quant) ? ir::Shape{static_cast<int64_t>(quant.scales.size())} : ir::Shape{};
+      quant.axis ? ir::Shape{static_cast<int64_t>(quant.scales.size())} : ir::Shape{};
   writer_.Initializer(names.scale, ir::Tensor::Of<float>(shape, quant.scales), Named::kInternal);
   // The zero point of an int32 is always 0, and ONNX does not store it.
   if (type.dtype == ir::DType::kI32) return {names.scale};
@@ -133,7 +124,7 @@ std::vector<std::string> GraphWriter::Parameters(ValueId value) {
 
 ir::AttrMap GraphWriter::AxisOf(const ir::Type& type) const {
   ir::AttrMap attributes;
-  if (HasAxis(*type.quant)) attributes.Set("axis", static_cast<int64_t>(*type.quant->axis));
+  if (type.quant->axis) attributes.Set("axis", static_cast<int64_t>(*type.quant->axis));
   return attributes;
 }
 

@@ -311,9 +311,13 @@ class Builder {
     }
     std::vector<ir::Type> types;
     for (const ValueId result : node.results) types.push_back(ResultType(result));
-    if (!wanted.quant->per_tensor()) return Define(id, std::move(inputs), types);
+    // Several scales pass through as QdqAnalysis has checked; a result may have one of them.
+    if (!wanted.quant->per_tensor() || (data.size() == 1 && !first.quant->per_tensor())) {
+      return Define(id, std::move(inputs), types);
+    }
     if (at_inputs) {
       for (const size_t i : data) {
+        if (!to_.type(inputs[i]).quant->per_tensor()) continue;
         OCTAVO_TRY(inputs[i], Rescaled(inputs[i], wanted));
       }
     }

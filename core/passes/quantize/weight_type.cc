@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/mapped_pages.h"
+#include "core/ir/canonical_quant.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -74,7 +75,7 @@ ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis, std::stri
     for (const size_t channel : zero_channels) quant.scales[channel] = mean;
   }
   ReleasePages(weight.raw_bytes());
-  return {scheme.dtype, weight.shape(), std::move(quant), {}};
+  return {scheme.dtype, weight.shape(), ir::Canonical(std::move(quant)), {}};
 }
 
 ir::Type ConstantType(const ir::Tensor& constant, const profile::Scheme& scheme) {

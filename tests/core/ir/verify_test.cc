@@ -124,6 +124,8 @@ TEST(Verify, G5QuantizationIsWellFormed) {
             "(G5) 'x': 2 scales without an axis");
   EXPECT_EQ(complaint({DType::kI8, {4}, Quant{{1, 1}, {0}, 0, 0}, {}}),
             "(G5) 'x': 2 scales but 1 zero points");
+  EXPECT_EQ(complaint({DType::kI8, {1}, Quant::PerAxis(0, {1}, {0}), {}}),
+            "(G5) 'x' has one scale, so it must not have an axis");
 }
 
 Graph Moved(std::string_view op, Type from, Type to) {

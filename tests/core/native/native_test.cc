@@ -54,6 +54,18 @@ TEST(Native, AGraphComesBackAsItWas) {
   EXPECT_EQ(Write(*again), Write(graph));
 }
 
+TEST(Native, AnAxisOfOneScaleIsNone) {
+  v1::Graph wire;
+  ASSERT_TRUE(wire.ParseFromString(
+      Write(Parsed("graph(%x: tensor<3x1xi8, scale=0.5, zp=1>) -> (%y) { %y = Relu(%x) : "
+                   "tensor<3x1xi8, scale=0.5, zp=1> }"))));
+  for (v1::Value& value : *wire.mutable_values())
+    value.mutable_type()->mutable_quant()->set_axis(1);
+  const auto graph = Read(Blob(wire.SerializeAsString()), &ops::FindOp);
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(*graph->type(graph->Find("x")).quant, ir::Quant::PerTensor(0.5f, 1));
+}
+
 TEST(Native, EqualPayloadsAreWrittenOnceAndLast) {
   const auto split = SplitPayloads(Blob(Write(Parsed(kGraph))));
   ASSERT_TRUE(split);

@@ -25,6 +25,7 @@ ir::Type DrawTableType(Dice& dice) {
   Shape shape;
   for (int64_t rank = dice.Between(1, 3); rank > 0; --rank) shape.push_back(dice.Between(1, 6));
   const auto axis = static_cast<int>(dice.Below(static_cast<int64_t>(shape.size())));
+  shape[axis] = std::max<int64_t>(shape[axis], 2);  // a table of one row has no axis
   const std::vector<DType> dtypes = {DType::kI8, DType::kU8, DType::kI16, DType::kU16};
   const DType dtype = dice.Pick(dtypes);
   const ir::IntegerRange range = ir::IntegerRangeOf(dtype);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ir/canonical_quant.h"
 #include "core/ir/infer.h"
 #include "core/ir/map_quant.h"
 #include "core/ops/op_table.h"
@@ -327,7 +328,7 @@ class QuantizedMaker : public Maker {
     if (dice_.Chance(20)) {
       for (int32_t& zp : zero_points) zp = static_cast<int32_t>(dice_.Between(-9, 9));
     }
-    type.quant = Quant::PerAxis(axis, std::move(scales), std::move(zero_points));
+    type.quant = ir::Canonical(Quant::PerAxis(axis, std::move(scales), std::move(zero_points)));
     return type;
   }
 

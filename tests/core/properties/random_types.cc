@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/core/properties/random_types.h"
 
+#include "core/ir/canonical_quant.h"
+
 namespace octavo::test {
 
 using ir::DType;
@@ -35,7 +37,8 @@ Type DrawPerChannel(Dice& dice, Type type) {
       zp = static_cast<int32_t>(dice.Between(limits.min, limits.max));
     }
   }
-  type.quant = Quant::PerAxis(static_cast<int>(axis), std::move(scales), std::move(zero_points));
+  type.quant = ir::Canonical(
+      Quant::PerAxis(static_cast<int>(axis), std::move(scales), std::move(zero_points)));
   return type;
 }
 
@@ -60,7 +63,8 @@ Type TableType(Dice& dice, const Shape& shape, int axis) {
   if (dice.Chance(30)) {
     for (int32_t& zp : zero_points) zp = static_cast<int32_t>(dice.Between(-20, 20));
   }
-  return {DType::kI8, shape, Quant::PerAxis(axis, std::move(scales), std::move(zero_points)), {}};
+  Quant quant = Quant::PerAxis(axis, std::move(scales), std::move(zero_points));
+  return {DType::kI8, shape, ir::Canonical(std::move(quant)), {}};
 }
 
 }  // namespace octavo::test

@@ -95,6 +95,14 @@ TEST(TextRoundTrip, OneZeroPointAndOneScaleSpeakForAllChannels) {
   EXPECT_THAT(text::Print(graph), HasSubstr("axis=0, scale=[0.5, 0.5, 0.5], zp=[1, 2, 3]"));
 }
 
+TEST(TextRoundTrip, AnAxisOfOneScaleIsNone) {
+  const ir::Graph graph = TinyGraph(R"(graph(%x: tensor<3x1xf32>) -> (%q) {
+    %q = Quantize(%x) : tensor<3x1xi8, axis=1, scale=[0.5], zp=[1]>
+  })");
+  EXPECT_EQ(*graph.type(graph.Find("q")).quant, ir::Quant::PerTensor(0.5f, 1));
+  EXPECT_THAT(text::Print(graph), HasSubstr("3x1xi8, scale=0.5, zp=1"));
+}
+
 TEST(TextRoundTrip, EveryElementTypeReadsBackTheSameBits) {
   for (const char* word : {"f32", "f64", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32",
                            "i64", "u64", "bool"}) {
