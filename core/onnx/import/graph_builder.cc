@@ -161,7 +161,7 @@ Result<ValueId> GraphBuilder::AddOwn(std::string_view op_name, const std::string
 
 Result<ValueId> GraphBuilder::AsQuantized(ValueId value, const ir::Quant& quant,
                                           std::string_view reader) {
-  ir::Type type = graph_.type(value);
+  const ir::Type& type = graph_.type(value);
   if (type.quantized()) {
     if (type.quant == quant) return value;
     return Fail(Code::kUnimplemented,
@@ -173,6 +173,29 @@ Result<ValueId> GraphBuilder::AsQuantized(ValueId value, const ir::Quant& quant,
   for (const ValueId known : reinterprets_[value]) {
     if (graph_.type(known).quant == quant) return known;
   }
+  return Reinterpreted(value, quant);
+}
+
+Result<ValueId> GraphBuilder::AsDequantized(ValueId value, const ir::Quant& quant,
+                                            const Draft& dequantize) {
+  if (!own_ || !graph_.IsConstant(value) || graph_.type(value).quantized()) {
+    return AsQuantized(value, quant, dequantize.name);
+  }
+  const bool to_output = outputs_.count(dequantize.outputs.front()) > 0;
+  for (const ValueId known : reinterprets_[value]) {
+    const auto at = dequantized_.find(known);
+    const bool is_free = at == dequantized_.end() || (to_output && at->second);
+    if (graph_.type(known).quant != quant || !is_free) continue;
+    dequantized_.emplace(known, to_output);
+    return known;
+  }
+  OCTAVO_TRY(const ValueId typed, Reinterpreted(value, quant));
+  dequantized_.emplace(typed, to_output);
+  return typed;
+}
+
+Result<ValueId> GraphBuilder::Reinterpreted(ValueId value, const ir::Quant& quant) {
+  ir::Type type = graph_.type(value);
   type.quant = quant;
   OCTAVO_CHECK(ir::CheckQuant(graph_.name(value), type));
   const std::string name = Fresh(graph_.name(value) + ".codes");

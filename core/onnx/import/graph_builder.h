@@ -38,6 +38,11 @@ class GraphBuilder {
   // Reinterpret of the unquantized integer value.
   Result<ir::ValueId> AsQuantized(ir::ValueId value, const ir::Quant& quant,
                                   std::string_view reader);
+  // The same for the constant that a DequantizeLinear of Octavo reads.  Export writes one for each
+  // value, and more only for graph outputs: several of one constant mean equal values that are
+  // stored once.
+  Result<ir::ValueId> AsDequantized(ir::ValueId value, const ir::Quant& quant,
+                                    const Draft& dequantize);
   // Adds a node with quantized operands and a result of the given type.
   Result<ir::ValueId> AddQuantized(std::string_view op, const Draft& draft,
                                    std::vector<ir::ValueId> inputs, ir::AttrMap attributes,
@@ -47,6 +52,7 @@ class GraphBuilder {
   // until the next node is added.
   const ir::Tensor* Elements(const Draft& draft, size_t input) const;
 
+  void NoteOutput(const std::string& name) { outputs_.insert(name); }
   // Records constants of 4-bit integers; they are stored widened to 8 bits.
   void NoteFourBit(const std::string& name) { four_bit_.insert(name); }
   bool IsFourBit(ir::ValueId value) const { return four_bit_.count(graph_.name(value)) > 0; }
@@ -61,16 +67,20 @@ class GraphBuilder {
   // Sets the quantized types of the results of an op that only moves quantized elements.
   Status TypeQuantized(ir::NodeId id);
   Status InferTypes(ir::NodeId id);
+  // Adds a Reinterpret of the unquantized integer value.
+  Result<ir::ValueId> Reinterpreted(ir::ValueId value, const ir::Quant& quant);
 
   ir::Graph& graph_;
   ir::Inference inference_;
   OpFinder find_op_;
   bool own_ = false;
-  std::unordered_set<std::string> reserved_, reserved_nodes_, four_bit_;
+  std::unordered_set<std::string> reserved_, reserved_nodes_, four_bit_, outputs_;
   std::vector<ImportWarning> warnings_;
   std::unordered_map<std::string, ir::ValueId> locals_;
   // The Reinterpret results for each unquantized integer value.
   std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> reinterprets_;
+  // Those that a DequantizeLinear reads: whether its result is a graph output.
+  std::unordered_map<ir::ValueId, bool> dequantized_;
 };
 
 }  // namespace octavo::onnx

@@ -172,7 +172,10 @@ class Importer {
   void NameValues() {
     node_names_ = SettleNames(model_.graph());
     for (const std::string& name : node_names_) builder_.ReserveNode(name);
-    for (const onnx_wire::ValueInfo& output : model_.graph().output()) read_.insert(output.name());
+    for (const onnx_wire::ValueInfo& output : model_.graph().output()) {
+      read_.insert(output.name());
+      builder_.NoteOutput(output.name());
+    }
     for (const onnx_wire::Node& node : model_.graph().node()) {
       ++result_.ops[node.op_type()];
       for (const std::string& output : node.output()) builder_.Reserve(output);

@@ -60,7 +60,7 @@ Status DequantizeLinear(GraphBuilder& builder, const Draft& draft) {
   }
   OCTAVO_TRY(const ir::Quant quant, ReadQuant(builder, draft, 1, draft.attributes.Int("axis", 1),
                                               static_cast<int64_t>(type.shape.size())));
-  OCTAVO_TRY(const ValueId quantized, builder.AsQuantized(x, quant, draft.name));
+  OCTAVO_TRY(const ValueId quantized, builder.AsDequantized(x, quant, draft));
   const ir::Type real{ir::DType::kF32, type.shape, {}, {}};
   OCTAVO_CHECK(builder.AddOwn("Dequantize", draft.name, draft.outputs[0], quantized, real));
   return {};

@@ -75,6 +75,8 @@ class Builder {
   // The new graph's value for `v`.  Adds a constant when a node first needs it.
   Result<ValueId> Get(ValueId v) {
     if (!v || Map(v)) return v ? Map(v) : v;
+    // A quantized constant that is a graph output.
+    if (const ValueId typed = qdq_.OnlyReinterpret(v)) return Get(typed);
     const ValueId plain = qdq_.Plain(v);
     const ir::Value& value = from_.value(plain ? plain : v);
     if (!value.constant) {
@@ -83,17 +85,10 @@ class Builder {
     std::string name = from_.type(v).quantized() ? Claim(qdq_.NameOf(v)) : value.name;
     if (plain) {
       // The unquantized integer constant has other consumers and keeps its name.
-      if (name == value.name && HasOtherConsumers(plain)) name = Fresh(name + ".codes");
+      if (name == value.name && qdq_.NeedsPlain(plain)) name = Fresh(name + ".codes");
       context_.Applied(kTypedConstant, Producer(v).name, {name});
     }
     return Map(v) = to_.AddConstant(name, value.constant, from_.type(v));
-  }
-
-  bool HasOtherConsumers(ValueId plain) const {
-    const ir::Value& value = from_.value(plain);
-    return value.output_uses > 0 ||
-           std::any_of(value.uses.begin(), value.uses.end(),
-                       [&](const ir::Use& use) { return !qdq_.IsReinterpret(use.node); });
   }
 
   Result<ValueId> Own(const ir::OpDef* op, const std::string& node, ValueId operand,

@@ -103,11 +103,19 @@ bool QdqAnalysis::NeedsFloat(ValueId v) const {
   });
 }
 
-ValueId QdqAnalysis::OnlyReinterpret(ValueId input) const {
-  const ir::Value& value = graph_.value(input);
-  if (value.uses.size() != 1 || value.output_uses > 0) return {};
+ValueId QdqAnalysis::OnlyReinterpret(ValueId plain) const {
+  const ir::Value& value = graph_.value(plain);
+  if (value.uses.size() != 1) return {};
   const NodeId consumer = value.uses.front().node;
   return IsReinterpret(consumer) ? graph_.node(consumer).result() : ValueId{};
+}
+
+bool QdqAnalysis::NeedsPlain(ValueId plain) const {
+  if (OnlyReinterpret(plain)) return false;
+  const ir::Value& value = graph_.value(plain);
+  return value.output_uses > 0 || std::ranges::any_of(value.uses, [&](const ir::Use& use) {
+           return !IsReinterpret(use.node);
+         });
 }
 
 // ---------------------------------------------------------------- which ops fold
@@ -293,7 +301,7 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
   const ValueId plain = Plain(v);
   const bool is_constant = plain && graph_.IsConstant(plain);
   const std::string& integers = graph_.name(plain ? plain : v);  // the model's integer tensor
-  if (graph_.IsOutput(v)) return integers;
+  if (graph_.IsOutput(plain ? plain : v)) return integers;
   ValueId real;  // an inner value that v represents
   bool of_output = false;
   for (const NodeId consumer : graph_.Consumers(v)) {
@@ -307,6 +315,8 @@ std::string QdqAnalysis::NameOf(ValueId v) const {
   if (origin_.own && integers.ends_with(".q")) {
     std::string original = integers.substr(0, integers.size() - 2);
     if (!graph_.Find(original)) return original;
+    // The float `original` is in the model as well.
+    if (real && ir::IsNumberedName(graph_.name(real), original + ".dq")) return integers;
     // One tensor represents several equal values.
     if (real && plain) return graph_.name(real);
   }

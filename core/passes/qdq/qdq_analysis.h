@@ -45,8 +45,11 @@ class QdqAnalysis {
   ir::NodeId QuantizeOf(ir::ValueId v) const;
   // Whether a result of Dequantize has a consumer that stays float.
   bool NeedsFloat(ir::ValueId v) const;
-  // The Reinterpret that is the only consumer of an unquantized integer input; else invalid.
-  ir::ValueId OnlyReinterpret(ir::ValueId input) const;
+  // The Reinterpret that is the only consumer of an unquantized integer input or constant; else
+  // invalid.  The integers may be a graph output as well.
+  ir::ValueId OnlyReinterpret(ir::ValueId plain) const;
+  // Whether an integer constant is needed without a type, too.
+  bool NeedsPlain(ir::ValueId plain) const;
 
   // The parameters of a bias of that shape of the node (core/ir/output_channels.h); nullopt if its
   // operands are not quantized.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/passes/qdq/sink_dequantize.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/ir/map_quant.h"
@@ -43,6 +44,16 @@ ValueId ConstantOperand(const ir::Graph& graph, ValueId real, const ir::OpDef* d
   return graph.IsConstant(root) ? node->input(0) : ValueId{};
 }
 
+// Whether the value is quantized again, to that type: its op folds without a Dequantize below it.
+bool IsQuantizedTo(const ir::Graph& graph, ValueId value, const ir::Type& type) {
+  const ir::Value& it = graph.value(value);
+  return it.output_uses == 0 && std::ranges::all_of(it.uses, [&](const ir::Use& use) {
+           const ir::Node& consumer = graph.node(use.node);
+           return consumer.op == ops::FindOp("Quantize", "octavo") &&
+                  graph.type(consumer.result()).SameQuantization(type);
+         });
+}
+
 void Sink(ir::Graph& graph, NodeId id, const ir::OpDef* dequantize, Context& context) {
   const ir::Node& node = graph.node(id);
   const ValueId result = node.result();
@@ -51,6 +62,7 @@ void Sink(ir::Graph& graph, NodeId id, const ir::OpDef* dequantize, Context& con
   const auto quant = ir::MapQuant(graph, node, 0, 0, *graph.type(quantized).quant);
   if (!quant) return;
   const ir::Type type{graph.type(quantized).dtype, graph.type(result).shape, quant, {}};
+  if (IsQuantizedTo(graph, result, type)) return;
   context.Applied(kSinkDequantize, node.name, {graph.name(result)});
   graph.SetInput(id, 0, quantized);
   graph.Interpose(result, graph.UniqueName(graph.name(result) + ".codes"), type,

@@ -139,7 +139,7 @@ class Quantizer {
       } else {
         type = ConstantType(payload, scheme_);
       }
-      graph_.SetInput(id, input, QuantizedConstant(value, type));
+      graph_.SetInput(id, input, QuantizedConstant(id, value, type));
       return;
     }
     ValueId quantized = QuantizedBefore(id, value);
@@ -166,7 +166,7 @@ class Quantizer {
         continue;
       }
       const ir::Type type = TypeOfWeight(graph_.node(id), i, PayloadOf(value));
-      const ValueId quantized = QuantizedConstant(value, type);
+      const ValueId quantized = QuantizedConstant(id, value, type);
       graph_.SetInput(id, i, FloatBefore(id, quantized));
       names.push_back(graph_.name(value));
     }
@@ -187,14 +187,24 @@ class Quantizer {
            role != Role::kBias;
   }
 
-  // The constant `value` quantized to `type`: a Quantize of its float data.  The first type keeps
-  // the name; if consumers need several types, the others get numbered names.
-  ValueId QuantizedConstant(ValueId value, const ir::Type& type) {
+  // The constant `value` quantized to `type` for `consumer`: a Quantize of its float data.  The
+  // first type keeps the name, unless the constant is a graph output, which stays float; the
+  // others are named after their integers.  (A number would meet names that a model in ONNX form
+  // has lost with their nodes.)
+  ValueId QuantizedConstant(NodeId consumer, ValueId value, const ir::Type& type) {
     auto& known = constants_[value];
     for (const ValueId sibling : known) {
       if (graph_.type(sibling) == type) return sibling;
     }
     ++context_.findings().ranges_from_payload;
+    if (known.empty() && graph_.IsOutput(value)) {
+      const std::string name = graph_.UniqueName(graph_.name(value) + ".q");
+      first_[value] = graph_.InsertBefore(
+          consumer, {.op = Op("Quantize"), .inputs = {value}, .results = {{name, type}}});
+      weights_[value] = value;
+      known.push_back(graph_.node(first_[value]).result());
+      return known.back();
+    }
     if (known.empty()) {
       const ir::Value& constant = graph_.value(value);
       const ValueId payload = graph_.AddConstant(graph_.UniqueName(constant.name + ".float"),
@@ -211,7 +221,8 @@ class Quantizer {
       first_[value] = node;
       return value;
     }
-    const std::string name = graph_.UniqueName(graph_.name(value));
+    const std::string name =
+        graph_.UniqueName(fmt::format("{}.{}", graph_.name(value), ir::Name(type.dtype)));
     const NodeId node = graph_.InsertAfter(
         first_[value],
         {.op = Op("Quantize"), .inputs = {weights_[value]}, .results = {{name, type}}});
