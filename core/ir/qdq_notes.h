@@ -28,6 +28,11 @@ inline const std::string kFloatBiasKey = "octavo.float_bias";
 // not made integer ops when the model is read again.
 inline const std::string kKeptFloatKey = "octavo.kept_float";
 
+// Names of the nodes that compute the result of an op which export wrote out in smaller ones,
+// because the opset lacks it, as a JSON list in the model's metadata_props.  Each is that op again
+// when the model is read.
+inline const std::string kWrittenOutKey = "octavo.written_out";
+
 // Whether `name` is `base`, or one of base_1, base_2.. that stand in for it where it is taken.
 inline bool IsNumberedName(std::string_view name, std::string_view base) {
   if (!name.starts_with(base)) return false;

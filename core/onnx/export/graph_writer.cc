@@ -38,6 +38,7 @@ Result<std::optional<NeedsOpset>> GraphWriter::Run() {
   NoteNames(ir::kPendingBiasKey, pending_);
   NoteNames(ir::kFloatBiasKey, float_biases_);
   NoteNames(ir::kKeptFloatKey, options_.kept_float);
+  NoteNames(ir::kWrittenOutKey, written_out_);
   return needs_;
 }
 
@@ -198,6 +199,8 @@ void GraphWriter::WriteDequantize(NodeId id) {
 void GraphWriter::WriteConversion(NodeId id, Conversion conversion, Locals locals) {
   if (conversion.node.domain.empty()) {
     if (const int64_t least = DowngradeTo(graph_, opset_, conversion)) Need(least, id);
+    const bool same = conversion.node.op == graph_.node(id).op->name;
+    if (!same && !conversion.before.empty()) written_out_.push_back(conversion.node.name);
   }
   const auto write = [&](const Draft& draft) {
     std::vector<std::string> inputs;

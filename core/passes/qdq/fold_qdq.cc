@@ -32,6 +32,7 @@ Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
   OCTAVO_TRY(origin.pending, TakeNames(graph, ir::kPendingBiasKey));
   OCTAVO_TRY(origin.float_biases, TakeNames(graph, ir::kFloatBiasKey));
   OCTAVO_TRY(origin.kept_float, NamesIn(graph, ir::kKeptFloatKey));
+  OCTAVO_TRY(origin.written_out, TakeNames(graph, ir::kWrittenOutKey));
   return origin;
 }
 
@@ -73,7 +74,7 @@ Status Run(ir::Graph& graph, Context& context) {
   if (!origin) return {};
   // First exposes ops that are hidden between Dequantize and Quantize.
   SinkDequantize(graph, context);
-  RecognizeOps(graph, origin->kept_float, context);
+  RecognizeOps(graph, *origin, context);
   AddToBias(graph, origin->kept_float, context);
   for (const ir::NodeId id : graph.nodes()) PlainBias(graph, id, context);
   MaxToClip(graph, origin->kept_float, context);

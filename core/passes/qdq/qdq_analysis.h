@@ -19,6 +19,7 @@ struct QdqOrigin {
   std::set<std::string> pending = {};       // float biases to be quantized at s_x * s_w
   std::set<std::string> float_biases = {};  // those that stay float until specialize-bias
   std::set<std::string> kept_float = {};    // nodes that an earlier job kept in float
+  std::set<std::string> written_out = {};   // results of ops that export wrote out in smaller ones
 };
 
 class QdqAnalysis {

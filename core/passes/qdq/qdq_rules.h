@@ -26,7 +26,7 @@ inline constexpr Rule kRecognizeOp = {
     .effect = Effect::kRealExact,
     .condition =
         "any pattern of the pass recognize; x comes out of Dequantize, and every consumer of the "
-        "result is a Quantize",
+        "result is a Quantize, or Octavo wrote the op out for an opset that lacks it",
 };
 inline constexpr Rule kAddToBias = {
     .id = "fold-qdq/add-to-bias",

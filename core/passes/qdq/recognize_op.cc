@@ -38,18 +38,19 @@ void EraseDead(ir::Graph& graph, std::vector<NodeId> nodes) {
   }
 }
 
-void Recognize(ir::Graph& graph, NodeId last, const std::set<std::string>& kept_float,
-               Context& context) {
+void Recognize(ir::Graph& graph, NodeId last, const QdqOrigin& origin, Context& context) {
   if (graph.node(last).results.size() != 1) return;
-  if (!IsOnlyQuantized(graph, graph.node(last).result())) return;
+  const bool written_out = origin.written_out.contains(graph.node(last).name);
+  if (!written_out && !IsOnlyQuantized(graph, graph.node(last).result())) return;
   for (const patterns::Pattern& pattern : patterns::AllPatterns()) {
     std::optional<patterns::Form> match = pattern.match(graph, last);
     if (!match) continue;
     const ValueId x = match->inputs[0];
-    if (!patterns::IsOwn(graph.Producer(x), "Dequantize")) return;
+    if (!written_out && !patterns::IsOwn(graph.Producer(x), "Dequantize")) return;
     const std::vector<NodeId> nodes = patterns::NodesOf(graph, last, x);
-    const bool kept = std::ranges::any_of(
-        nodes, [&](NodeId id) { return id != last && kept_float.contains(graph.node(id).name); });
+    const bool kept = std::ranges::any_of(nodes, [&](NodeId id) {
+      return id != last && origin.kept_float.contains(graph.node(id).name);
+    });
     if (kept) return;
     context.Applied(kRecognizeOp, graph.node(last).name, {graph.name(graph.node(last).result())});
     patterns::Apply(graph, last, pattern, *std::move(match));
@@ -60,12 +61,12 @@ void Recognize(ir::Graph& graph, NodeId last, const std::set<std::string>& kept_
 
 }  // namespace
 
-void RecognizeOps(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context) {
+void RecognizeOps(ir::Graph& graph, const QdqOrigin& origin, Context& context) {
   std::vector<NodeId> nodes;
   for (const NodeId id : graph.nodes()) nodes.push_back(id);
   // In reverse order: a pattern that contains another one must match first.
   for (size_t i = nodes.size(); i-- > 0;) {
-    if (!graph.node(nodes[i]).erased) Recognize(graph, nodes[i], kept_float, context);
+    if (!graph.node(nodes[i]).erased) Recognize(graph, nodes[i], origin, context);
   }
 }
 

@@ -4,15 +4,14 @@
 // exporter for an older opset can only write such an op decomposed.
 #pragma once
 
-#include <set>
-#include <string>
-
 #include "core/passes/pass.h"
+#include "core/passes/qdq/qdq_analysis.h"
 
 namespace octavo::passes {
 
-// A pattern of which an inner node is in `kept_float` is left as it is: an exporter that writes one
-// op as several lists only the last one.
-void RecognizeOps(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
+// A pattern of which an inner node is in `origin.kept_float` is left as it is: an exporter that
+// writes one op as several lists only the last one.  One that ends at a node of
+// `origin.written_out` becomes one node in floats, too.
+void RecognizeOps(ir::Graph& graph, const QdqOrigin& origin, Context& context);
 
 }  // namespace octavo::passes

@@ -2,7 +2,7 @@
 // What a second job makes of a first one's result, on random graphs.  Where the first one stopped
 // before a pass, the second one finishes it: together they give the bytes of one job, for every
 // pass and every form of the result between.  Names stay those of the model.  OCTAVO_SEED=N runs
-// that seed alone.
+// that seed alone, OCTAVO_GRAPHS=N so many.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,10 +28,6 @@ struct Stop {
 constexpr Stop kStops[] = {{"lower", false},    {"quantize", false}, {"move-quantize"},
                            {"absorb-rescales"}, {"place-rescales"},  {"fuse-activations"},
                            {"remove-noops"},    {"specialize-bias"}, {"merge-constants"}};
-// Known differences of the ONNX form: two are a HardSwish that the default opset lacks, and that
-// `exact` forbids to recognize again; two are the name of a constant that has an equal one.  Lower
-// this bound with each mend.
-constexpr int64_t kDifferInOnnx = 4;
 constexpr EmitForm kForms[] = {EmitForm::kQdq, EmitForm::kNative, EmitForm::kText};
 
 Request JobOf(uint64_t seed) {
@@ -67,7 +63,7 @@ Result<std::string> Resumed(const Request& request, const Stop& stop, EmitForm f
 }
 
 struct Count {
-  int64_t differ = 0, differ_onnx = 0, all = 0;
+  int64_t differ = 0, all = 0;
 };
 
 void CheckSeed(uint64_t seed, Count& count) {
@@ -79,11 +75,6 @@ void CheckSeed(uint64_t seed, Count& count) {
       ++count.all;
       const auto again = Resumed(request, stop, form);
       if (again && *again == whole->model.bytes.text()) continue;
-      if (again && form == EmitForm::kQdq) {
-        ++count.differ_onnx;
-        fmt::print("seed {}, stopped before {}: other bytes in ONNX form\n", seed, stop.pass);
-        continue;
-      }
       if (++count.differ > 3) continue;
       ADD_FAILURE() << "seed " << seed << ", stopped before " << stop.pass << " as form "
                     << static_cast<int>(form) << ": "
@@ -98,9 +89,10 @@ TEST(Resume, GivesTheBytesOfOneJob) {
   if (const char* seed = std::getenv("OCTAVO_SEED")) {
     return CheckSeed(std::strtoull(seed, nullptr, 10), count);
   }
-  for (uint64_t seed = 0; seed < kGraphs; ++seed) CheckSeed(seed, count);
+  const char* graphs = std::getenv("OCTAVO_GRAPHS");
+  const uint64_t seeds = graphs ? std::strtoull(graphs, nullptr, 10) : kGraphs;
+  for (uint64_t seed = 0; seed < seeds; ++seed) CheckSeed(seed, count);
   EXPECT_EQ(count.differ, 0) << "of " << count.all << " resumed jobs";
-  EXPECT_LE(count.differ_onnx, kDifferInOnnx) << "of " << count.all / std::ssize(kForms);
 }
 
 // ------------------------------------------------------------ names
