@@ -139,6 +139,7 @@ struct Probe::Metrics {
 
   Gauge& running = OneGauge("octavo_jobs_running", "Jobs that run.");
   Gauge& waiting = OneGauge("octavo_queue_depth", "Jobs that wait for a slot.");
+  Gauge& uploads = OneGauge("octavo_uploads_open", "Jobs whose blobs are being uploaded.");
   Gauge& oldest =
       OneGauge("octavo_queue_oldest_age_seconds", "How long the oldest job has waited.");
   Gauge& slots = OneGauge("octavo_worker_slots", "Jobs that may run at once.");
@@ -172,8 +173,7 @@ Probe::Metrics::Metrics(const Catalog& catalog) {
     jobs.Add({{"outcome", name}, {"source", kCallSource}});
     job_seconds.Add({{"outcome", name}}, kLong);
   }
-  for (const auto reason : {RejectReason::kQueueFull, RejectReason::kMemory,
-                            RejectReason::kTooLarge, RejectReason::kDraining}) {
+  for (const auto reason : kRejectReasons) {
     rejected.Add({{"reason", std::string(NameOf(reason))}});
   }
   for (const auto cause : worker::kCauses) {
@@ -194,6 +194,7 @@ void Probe::Metrics::ReadGauges() {
   const Occupancy now = occupancy();
   running.Set(now.running);
   waiting.Set(now.waiting);
+  uploads.Set(now.uploads);
   oldest.Set(now.oldest_wait_seconds);
   slots.Set(now.slots);
   busy.Set(now.running);

@@ -27,6 +27,9 @@ void Configure(grpc::ServerBuilder& builder, const Limits& limits) {
   const auto bytes = static_cast<int>(limits.message_bytes);
   builder.SetMaxReceiveMessageSize(bytes);
   builder.SetMaxSendMessageSize(bytes);
+  // gRPC decompresses a message before it checks its size.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument("grpc.server_handshake_timeout_ms", 10 * kSecond);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, 300 * kSecond);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, 300 * kSecond);

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "server/convert/request.h"
 #include "server/convert/spec.h"
 #include "server/convert/status.h"
 
@@ -29,7 +30,7 @@ std::optional<SteadyClock::time_point> DeadlineOf(const grpc::CallbackServerCont
 }
 
 // Lives until OnDone, which gRPC calls after Finish and after all pending operations.
-class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>,
+class OptimizeReactor : public grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>,
                         public Transport {
  public:
   OptimizeReactor(SessionServices& services, RpcProbe& probe, grpc::CallbackServerContext* context)
@@ -42,7 +43,7 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
   // Called by the session.
   void Read() override { StartRead(&request_); }
   void Write(Event event) override {
-    event_ = EventToWire(std::move(event));
+    event_ = BytesOf(std::move(event));
     StartWrite(&event_);
   }
   void Finish(CallStatus outcome) override {
@@ -59,20 +60,10 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
       if (!context_->IsCancelled()) session_->InputEnded();
       return;
     }
-    switch (request_.request_case()) {
-      case v1::OptimizeRequest::kSpec:
-        return session_->SpecArrived(SpecFromWire(request_.spec()));
-      case v1::OptimizeRequest::kChunk: {
-        v1::Chunk& chunk = *request_.mutable_chunk();
-        return session_->ChunkArrived(chunk.blob(), chunk.offset(),
-                                      std::move(*chunk.mutable_data()));
-      }
-      case v1::OptimizeRequest::REQUEST_NOT_SET:
-        break;
-    }
-    session_->SpecArrived(Fail(Code::kInvalidArgument, "a request has neither a spec nor a chunk")
-                              .Field("request")
-                              .Reason("INVALID_SPEC"));
+    auto request = ReadRequest(request_, ++messages_);
+    request_.Clear();
+    if (!request) return session_->SpecArrived(Forward(std::move(request).error()));
+    Deliver(*request);
   }
   void OnWriteDone(bool ok) override { session_->Written(ok); }
   void OnCancel() override { session_->Cancelled(); }
@@ -83,18 +74,36 @@ class OptimizeReactor : public grpc::ServerBidiReactor<v1::OptimizeRequest, v1::
   }
 
  private:
+  void Deliver(v1::OptimizeRequest& request) {
+    switch (request.request_case()) {
+      case v1::OptimizeRequest::kSpec:
+        return session_->SpecArrived(SpecFromWire(request.spec()));
+      case v1::OptimizeRequest::kChunk: {
+        v1::Chunk& chunk = *request.mutable_chunk();
+        return session_->ChunkArrived(chunk.blob(), chunk.offset(),
+                                      std::move(*chunk.mutable_data()));
+      }
+      case v1::OptimizeRequest::REQUEST_NOT_SET:
+        break;
+    }
+    session_->SpecArrived(Fail(Code::kInvalidArgument, "a request has neither a spec nor a chunk")
+                              .Field("request")
+                              .Reason("INVALID_SPEC"));
+  }
+
   RpcProbe& probe_;
   grpc::CallbackServerContext* context_;
   const SteadyClock::time_point begin_ = SteadyClock::now();
   std::shared_ptr<Session> session_;
-  v1::OptimizeRequest request_;
-  v1::OptimizeEvent event_;
+  grpc::ByteBuffer request_;
+  grpc::ByteBuffer event_;
+  int messages_ = 0;
   grpc::StatusCode code_ = grpc::StatusCode::UNKNOWN;
 };
 
 }  // namespace
 
-grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>* OptimizerService::Optimize(
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* OptimizerService::Optimize(
     grpc::CallbackServerContext* context) {
   return new OptimizeReactor(services_, probe_, context);
 }

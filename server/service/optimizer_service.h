@@ -8,12 +8,14 @@
 
 namespace octavo::server {
 
-class OptimizerService : public v1::Optimizer::CallbackService {
+// Takes the bytes of messages, so that they can be checked before protobuf converts them.
+class OptimizerService
+    : public v1::Optimizer::WithRawCallbackMethod_Optimize<v1::Optimizer::Service> {
  public:
   OptimizerService(SessionServices& services, RpcProbe& probe)
       : services_(services), probe_(probe) {}
 
-  grpc::ServerBidiReactor<v1::OptimizeRequest, v1::OptimizeEvent>* Optimize(
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Optimize(
       grpc::CallbackServerContext* context) override;
 
  private:

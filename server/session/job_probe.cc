@@ -13,6 +13,8 @@ std::string_view NameOf(RejectReason reason) {
       return "too_large";
     case RejectReason::kDraining:
       return "draining";
+    case RejectReason::kUploads:
+      return "uploads";
   }
   return "queue_full";
 }

@@ -9,10 +9,13 @@
 
 namespace octavo::server {
 
-enum class RejectReason { kQueueFull, kMemory, kTooLarge, kDraining };
+enum class RejectReason { kQueueFull, kMemory, kTooLarge, kDraining, kUploads };
+inline constexpr RejectReason kRejectReasons[] = {RejectReason::kQueueFull, RejectReason::kMemory,
+                                                  RejectReason::kTooLarge, RejectReason::kDraining,
+                                                  RejectReason::kUploads};
 enum class JobOutcome { kSucceeded, kFailed, kCancelled };
 
-// "queue_full", "memory", "too_large", "draining"
+// "queue_full", "memory", "too_large", "draining", "uploads"
 std::string_view NameOf(RejectReason reason);
 // "succeeded", "failed", "cancelled"
 std::string_view NameOf(JobOutcome outcome);
@@ -36,6 +39,7 @@ struct Occupancy {
   int slots = 0;
   int running = 0;
   int waiting = 0;
+  int uploads = 0;
   double oldest_wait_seconds = 0;
   uint64_t bytes_reserved = 0;
   uint64_t bytes_budget = 0;

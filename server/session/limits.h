@@ -15,8 +15,9 @@ struct Limits {
   uint64_t nodes = 200'000;
   uint64_t value_bytes = 1ull << 30;  // per value that a job computes
   uint64_t blobs = 4096;
-  uint64_t jobs_queued = 32;             // admitted jobs beyond those that run
-  uint64_t bytes_reserved = 8ull << 30;  // estimated, over all admitted jobs
+  uint64_t uploads = 256;                // at the same time
+  uint64_t jobs_queued = 32;             // complete jobs beyond those that run
+  uint64_t bytes_reserved = 8ull << 30;  // of uploads, and estimated of jobs, together
   int workers = 1;
   int job_threads = 1;  // maximum per job
   std::chrono::milliseconds job_timeout = std::chrono::hours(1);

@@ -2,71 +2,18 @@
 #include "server/session/scheduler.h"
 
 #include <algorithm>
-#include <deque>
 #include <exception>
-#include <map>
-#include <mutex>
 #include <new>
-#include <set>
 #include <utility>
 #include <vector>
+
+#include "server/session/scheduler_state.h"
 
 namespace octavo::server {
 
 using Clock = std::chrono::steady_clock;
 
-// The state of an admitted job.  The scheduler's mutex guards it.
-struct Scheduler::Reservation::State {
-  enum class Stage { kUploading, kWaiting, kRunning, kDone };
-  Stage stage = Stage::kUploading;
-  Job job = {};
-  StopToken stop = {};
-  Clock::time_point since = {};
-  uint64_t working = 0;
-};
-
-struct Scheduler::State {
-  using ReservationState = Reservation::State;
-  struct Client {
-    std::deque<std::shared_ptr<ReservationState>> waiting = {};
-    uint64_t last_turn = 0;
-    int reservations = 0;  // the last one erases the entry
-  };
-
-  State(const Limits& given, JobRunner run, JobProbe& observer)
-      : limits(given), runner(std::move(run)), probe(observer), workers(given.workers) {}
-
-  const Limits limits;
-  const JobRunner runner;
-  JobProbe& probe;
-
-  mutable std::mutex mutex;
-  std::map<std::string, Client> clients;
-  std::set<std::shared_ptr<ReservationState>> running;
-  std::multiset<uint64_t> admitted_working;
-  int admitted = 0;
-  int waiting = 0;
-  uint64_t stored = 0;
-  uint64_t working = 0;
-  uint64_t turn = 0;
-  double mean_seconds = 1;  // exponential moving average of run times
-  bool draining = false;
-  WorkPool workers;  // last: its destructor waits for jobs that use the other members
-
-  uint64_t LargestWorkingWith(uint64_t bytes) const {
-    return admitted_working.empty() ? bytes : std::max(bytes, *admitted_working.rbegin());
-  }
-  std::chrono::milliseconds RetryAfter() const;
-  std::shared_ptr<ReservationState> TakeNext();
-  void StartWhatFits();
-  void Run(const std::shared_ptr<ReservationState>& reservation);
-};
-
 namespace {
-
-CallStatus Refusal(Error error, std::optional<std::chrono::milliseconds> retry_after) {
-  return {.error = std::move(error), .retry_after = retry_after};
-}
 
 Result<job::Outcome> RunGuarded(const JobRunner& runner, const job::Request& request,
                                 const StopToken& stop, const job::Observer& observer) {
@@ -82,32 +29,39 @@ Result<job::Outcome> RunGuarded(const JobRunner& runner, const job::Request& req
 
 }  // namespace
 
-CallStatus Draining() {
-  return Refusal(
-      Fail(Code::kUnavailable, "the service is shutting down").Reason("DRAINING").error(),
-      std::chrono::seconds(1));
+// Gives back what the upload or the job holds.
+void Scheduler::State::Leave(ReservationState& reservation) {
+  if (reservation.stage == Stage::kDone) return;
+  const auto at = clients.find(reservation.client);
+  Client& client = at->second;
+  if (reservation.stage == Stage::kUploading) {
+    --uploads;
+    --client.uploads;
+  } else {
+    --client.jobs;
+    working_of_jobs.erase(working_of_jobs.find(reservation.footprint.working));
+  }
+  stored -= reservation.stored;
+  client.stored -= reservation.stored;
+  reservation.stage = Stage::kDone;
+  if (client.uploads == 0 && client.jobs == 0) clients.erase(at);
 }
 
-// The expected time until the queue advances by one job.
-std::chrono::milliseconds Scheduler::State::RetryAfter() const {
-  const double seconds = mean_seconds / limits.workers;
-  return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(seconds, 0.2, 60.0) * 1000));
-}
-
-// Returns the next job of the client whose last turn is oldest.  Returns null until that job's
-// bytes are free: smaller jobs must not overtake a large one forever.
+// Returns the next job of the client whose turn comes first.  Returns null until that job's bytes
+// are free: smaller jobs must not overtake a large one forever.
 std::shared_ptr<Scheduler::Reservation::State> Scheduler::State::TakeNext() {
   Client* next = nullptr;
   for (auto& [name, client] : clients) {
     if (client.waiting.empty()) continue;
-    const auto key = [](const Client& c) { return std::pair(c.last_turn, c.waiting[0]->since); };
+    const auto key = [](const Client& c) { return std::pair(c.next_turn, c.waiting[0]->since); };
     if (next == nullptr || key(client) < key(*next)) next = &client;
   }
   if (next == nullptr) return nullptr;
   auto reservation = next->waiting.front();
-  if (stored + working + reservation->working > limits.bytes_reserved) return nullptr;
+  if (stored + working + reservation->footprint.working > limits.bytes_reserved) return nullptr;
   next->waiting.pop_front();
-  next->last_turn = ++turn;
+  turn = next->next_turn;
+  next->next_turn += 2;
   --waiting;
   return reservation;
 }
@@ -121,8 +75,8 @@ void Scheduler::State::StartWhatFits() {
     auto deadline = now + limits.job_timeout;
     if (reservation->job.deadline) deadline = std::min(deadline, *reservation->job.deadline);
     reservation->stop = StopToken(deadline);
-    reservation->stage = ReservationState::Stage::kRunning;
-    working += reservation->working;
+    reservation->stage = Stage::kRunning;
+    working += reservation->footprint.working;
     running.insert(reservation);
     probe.WaitedInQueue(std::chrono::duration<double>(now - reservation->since).count());
     workers.Post([this, reservation] { Run(reservation); });
@@ -142,32 +96,25 @@ void Scheduler::State::Run(const std::shared_ptr<ReservationState>& reservation)
     std::lock_guard lock(mutex);
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     mean_seconds = 0.8 * mean_seconds + 0.2 * seconds;
-    working -= reservation->working;
+    working -= reservation->footprint.working;
     running.erase(reservation);
-    reservation->stage = ReservationState::Stage::kDone;
+    Leave(*reservation);
     StartWhatFits();
   }
   job.done(std::move(outcome));
-}
-
-Scheduler::Reservation::Reservation(Scheduler& scheduler, std::string client, Footprint footprint)
-    : scheduler_(scheduler),
-      client_(std::move(client)),
-      footprint_(footprint),
-      state_(std::make_shared<State>()) {
-  state_->working = footprint.working;
+  ended.notify_all();
 }
 
 Scheduler::Reservation::~Reservation() {
   scheduler_.Cancel(*this);
   Scheduler::State& all = *scheduler_.state_;
-  std::lock_guard lock(all.mutex);
-  --all.admitted;
-  all.stored -= footprint_.stored;
-  all.admitted_working.erase(all.admitted_working.find(footprint_.working));
-  const auto client = all.clients.find(client_);
-  if (--client->second.reservations == 0) all.clients.erase(client);
-  all.StartWhatFits();
+  {
+    std::lock_guard lock(all.mutex);
+    if (state_->submitted) --all.undelivered;
+    if (state_->stage == State::Stage::kUploading) all.Leave(*state_);
+    all.StartWhatFits();
+  }
+  all.ended.notify_all();
 }
 
 Scheduler::Scheduler(const Limits& limits, JobRunner runner, JobProbe& probe)
@@ -177,76 +124,90 @@ Scheduler::~Scheduler() = default;
 
 Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footprint) {
   State& all = *state_;
-  const auto refuse = [&](RejectReason reason, CallStatus status) {
-    all.probe.Rejected(reason);
-    return tl::unexpected<CallStatus>(std::move(status));
-  };
   std::lock_guard lock(all.mutex);
-  const uint64_t budget = all.limits.bytes_reserved;
-  if (footprint.stored > budget || footprint.working > budget - footprint.stored) {
-    return refuse(RejectReason::kTooLarge,
-                  Refusal(Fail(Code::kTooLarge,
-                               "the job needs about {} bytes for its blobs and {} to run; this "
-                               "service has {} (--max-bytes-reserved)",
-                               footprint.stored, footprint.working, budget)
-                              .Field("spec.blobs")
-                              .error(),
-                          {}));
+  if (auto refusal = all.CheckUpload(client, footprint)) {
+    const auto at = all.clients.find(client);
+    if (at != all.clients.end() && at->second.uploads + at->second.jobs == 0) all.clients.erase(at);
+    return tl::unexpected<CallStatus>(std::move(*refusal));
   }
-  if (all.draining) return refuse(RejectReason::kDraining, Draining());
-  const auto reservations = static_cast<uint64_t>(all.limits.workers) + all.limits.jobs_queued;
-  if (static_cast<uint64_t>(all.admitted) >= reservations) {
-    return refuse(
-        RejectReason::kQueueFull,
-        Refusal(Fail(Code::kResourceExhausted, "the queue is full: {} jobs", all.admitted).error(),
-                all.RetryAfter()));
-  }
-  if (all.stored + footprint.stored + all.LargestWorkingWith(footprint.working) > budget) {
-    return refuse(
-        RejectReason::kMemory,
-        Refusal(Fail(Code::kResourceExhausted,
-                     "the job needs about {} bytes, but other jobs have reserved {} of {}",
-                     footprint.stored + footprint.working, all.stored, budget)
-                    .error(),
-                all.RetryAfter()));
-  }
-  std::unique_ptr<Reservation> reservation(new Reservation(*this, client, footprint));
-  reservation->position_ = static_cast<uint32_t>(all.admitted);
-  ++all.admitted;
-  ++all.clients[client].reservations;
-  all.stored += footprint.stored;
-  all.admitted_working.insert(footprint.working);
-  return reservation;
+  auto state = std::make_shared<Reservation::State>();
+  state->client = client;
+  state->footprint = footprint;
+  ++all.uploads;
+  ++all.clients[client].uploads;
+  return std::unique_ptr<Reservation>(
+      new Reservation(*this, std::move(state), static_cast<uint32_t>(all.jobs())));
 }
 
-void Scheduler::Submit(Reservation& reservation, Job job) {
-  {
-    std::lock_guard lock(state_->mutex);
-    if (!state_->draining) {
-      reservation.state_->job = std::move(job);
-      reservation.state_->since = Clock::now();
-      reservation.state_->stage = Reservation::State::Stage::kWaiting;
-      state_->clients[reservation.client_].waiting.push_back(reservation.state_);
-      ++state_->waiting;
-      return state_->StartWhatFits();
-    }
-    state_->probe.Rejected(RejectReason::kDraining);
+Scheduler::Refusable Scheduler::Store(Reservation& reservation, uint64_t bytes) {
+  State& all = *state_;
+  std::lock_guard lock(all.mutex);
+  Reservation::State& upload = *reservation.state_;
+  State::Client& client = all.clients[upload.client];
+  if (auto refusal = all.CheckBytes(bytes, all.LargestWorkingWith(0))) {
+    return tl::unexpected<CallStatus>(std::move(*refusal));
   }
-  job.done(Forward(*Draining().error));
+  // A client's only upload may take all that is free, so that the largest job fits.
+  const uint64_t free = all.limits.bytes_reserved - all.stored;
+  if (client.stored > upload.stored && client.stored + bytes > free) {
+    return tl::unexpected<CallStatus>(
+        all.Refuse(RejectReason::kMemory,
+                   Fail(Code::kResourceExhausted,
+                        "this client has stored {} bytes; the {} that are free are for other "
+                        "clients",
+                        client.stored, free)
+                       .error()));
+  }
+  upload.stored += bytes;
+  client.stored += bytes;
+  all.stored += bytes;
+  return {};
+}
+
+// A client that had no job takes the next turn before the clients that have just had theirs (their
+// next is two later), and after jobs that have waited for that turn.  So each job waits for a
+// bounded number of others, however many clients come.
+Scheduler::Refusable Scheduler::Submit(Reservation& reservation, Job job) {
+  State& all = *state_;
+  std::lock_guard lock(all.mutex);
+  Reservation::State& upload = *reservation.state_;
+  if (all.draining) {
+    all.probe.Rejected(RejectReason::kDraining);
+    return tl::unexpected<CallStatus>(Draining());
+  }
+  auto refusal = all.CheckPlace(upload.client);
+  if (!refusal) refusal = all.CheckBytes(0, all.LargestWorkingWith(upload.footprint.working));
+  if (refusal) return tl::unexpected<CallStatus>(std::move(*refusal));
+  State::Client& client = all.clients[upload.client];
+  --all.uploads;
+  --client.uploads;
+  ++client.jobs;
+  ++all.waiting;
+  ++all.undelivered;
+  all.working_of_jobs.insert(upload.footprint.working);
+  if (client.waiting.empty()) client.next_turn = std::max(client.next_turn, all.turn + 1);
+  upload.submitted = true;
+  upload.job = std::move(job);
+  upload.since = Clock::now();
+  upload.stage = State::Stage::kWaiting;
+  client.waiting.push_back(reservation.state_);
+  all.StartWhatFits();
+  return {};
 }
 
 void Scheduler::Cancel(Reservation& reservation) {
   Job job;
   {
     std::lock_guard lock(state_->mutex);
-    if (reservation.state_->stage == Reservation::State::Stage::kRunning)
-      reservation.state_->stop.RequestStop();
-    if (reservation.state_->stage != Reservation::State::Stage::kWaiting) return;
-    auto& waiting = state_->clients[reservation.client_].waiting;
+    Reservation::State& state = *reservation.state_;
+    if (state.stage == State::Stage::kRunning) state.stop.RequestStop();
+    if (state.stage != State::Stage::kWaiting) return;
+    auto& waiting = state_->clients[state.client].waiting;
     waiting.erase(std::find(waiting.begin(), waiting.end(), reservation.state_));
     --state_->waiting;
-    reservation.state_->stage = Reservation::State::Stage::kDone;
-    job = std::move(reservation.state_->job);
+    job = std::move(state.job);
+    state_->Leave(state);
+    state_->StartWhatFits();
   }
   job.done(Fail(Code::kCancelled, "cancelled before the job started"));
 }
@@ -256,17 +217,25 @@ void Scheduler::Drain() {
   {
     std::lock_guard lock(state_->mutex);
     state_->draining = true;
+    std::vector<std::shared_ptr<Reservation::State>> waiting;
     for (auto& [name, client] : state_->clients) {
-      for (const auto& reservation : client.waiting) {
-        reservation->stage = Reservation::State::Stage::kDone;
-        refused.push_back(std::move(reservation->job));
-        state_->probe.Rejected(RejectReason::kDraining);
-      }
+      waiting.insert(waiting.end(), client.waiting.begin(), client.waiting.end());
       client.waiting.clear();
+    }
+    for (const auto& reservation : waiting) {
+      refused.push_back(std::move(reservation->job));
+      state_->Leave(*reservation);
+      state_->probe.Rejected(RejectReason::kDraining);
     }
     state_->waiting = 0;
   }
   for (Job& job : refused) job.done(Forward(*Draining().error));
+}
+
+bool Scheduler::WaitForJobs(Clock::time_point deadline) const {
+  std::unique_lock lock(state_->mutex);
+  return state_->ended.wait_until(
+      lock, deadline, [this] { return state_->running.empty() && state_->undelivered == 0; });
 }
 
 bool Scheduler::draining() const {
@@ -288,7 +257,8 @@ Occupancy Scheduler::Now() const {
   }
   return {.slots = state_->limits.workers,
           .running = static_cast<int>(state_->running.size()),
-          .waiting = state_->waiting,
+          .waiting = static_cast<int>(state_->waiting),
+          .uploads = static_cast<int>(state_->uploads),
           .oldest_wait_seconds = std::chrono::duration<double>(now - oldest).count(),
           .bytes_reserved = state_->stored + state_->working,
           .bytes_budget = state_->limits.bytes_reserved};

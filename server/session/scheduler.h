@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admits jobs and selects the next job to run.  Admission counts jobs and estimated bytes and
-// depends only on the declared sizes.  A job starts when a slot and its bytes are free.  Scheduling
-// is round-robin over clients and FIFO within one client.  Thread-safe.
+// Admits uploads and jobs and selects the next job to run.  Thread-safe.
 //
-// Every admitted job can run: the stored bytes of all admitted jobs plus the working bytes of the
-// largest one never exceed the budget.
+// An upload takes one of the places for uploads and reserves the bytes that have arrived.  A
+// complete upload becomes a job, which takes one of the places for jobs until it has run.  A client
+// may hold at most as many places and bytes as are free, so the first gets half and there is room
+// for another.
+//
+// Every queued job can run: the stored bytes of all uploads and jobs plus the working bytes of the
+// largest job never exceed the budget.  A job starts when a slot and its bytes are free.  Clients
+// take turns, and each client's jobs run in order of arrival.
 #pragma once
 
 #include <chrono>
@@ -34,7 +38,8 @@ class Scheduler {
     std::function<void(Result<job::Outcome>)> done = {};
   };
 
-  // One job's share of the queue and of the memory budget, released by its destructor.
+  // The share of one upload, then of its job, in places and bytes.  The destructor ends an upload
+  // and cancels a job; a running job keeps its share until it has ended.
   //
   //   Admit           Submit          slot and bytes free         runner returned
   //   ------> kUploading ---> kWaiting ----------------> kRunning ----------------> kDone
@@ -50,27 +55,33 @@ class Scheduler {
    private:
     friend class Scheduler;
     struct State;
-    Reservation(Scheduler& scheduler, std::string client, Footprint footprint);
+    Reservation(Scheduler& scheduler, std::shared_ptr<State> state, uint32_t position)
+        : scheduler_(scheduler), state_(std::move(state)), position_(position) {}
     Scheduler& scheduler_;
-    std::string client_;
-    Footprint footprint_;
-    uint32_t position_ = 0;
     std::shared_ptr<State> state_;
+    uint32_t position_ = 0;
   };
   using Admission = tl::expected<std::unique_ptr<Reservation>, CallStatus>;
+  using Refusable = tl::expected<void, CallStatus>;
 
   Scheduler(const Limits& limits, JobRunner runner, JobProbe& probe);
   // Waits for running jobs.
   ~Scheduler();
 
+  // Starts an upload.  `footprint` is the estimate from the declared sizes: a job that can never
+  // fit, or does not fit now, is refused here, before its upload.
   Admission Admit(const std::string& client, Footprint footprint);
-  // Queues the job.  If the scheduler is draining, it calls `done` with DRAINING.
-  void Submit(Reservation& reservation, Job job);
+  // Reserves `bytes` more, which have arrived.
+  Refusable Store(Reservation& reservation, uint64_t bytes);
+  // Queues the job of a complete upload.  If it is refused, `done` is not called.
+  Refusable Submit(Reservation& reservation, Job job);
   // A waiting job never starts; for a running job it sets the stop token.  `done` is still called.
   void Cancel(Reservation& reservation);
   // Refuses new jobs and ends waiting jobs with DRAINING.
   void Drain();
   bool draining() const;
+  // Waits until no job runs and every result has been sent; false if the deadline comes first.
+  bool WaitForJobs(std::chrono::steady_clock::time_point deadline) const;
   // Sets the stop token of every running job.
   void StopAll();
   Occupancy Now() const;

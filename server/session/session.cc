@@ -51,13 +51,13 @@ std::shared_ptr<Session> Session::Start(SessionServices& services, Transport& tr
 
 // FinishNow clears the transport; later steps do nothing.
 void Session::Post(std::function<void(Session&)> step) {
-  serial_.Post([self = shared_from_this(), step = std::move(step)] {
+  serial_.Post([self = shared_from_this(), step = std::move(step)]() mutable {
     if (self->transport_ != nullptr) step(*self);
   });
 }
 
 void Session::SpecArrived(Result<JobSpec> spec) {
-  Post([spec = std::move(spec)](Session& self) { self.HandleSpec(spec); });
+  Post([spec = std::move(spec)](Session& self) mutable { self.HandleSpec(std::move(spec)); });
 }
 void Session::ChunkArrived(uint32_t blob, uint64_t offset, std::string bytes) {
   Post([blob, offset, bytes = std::move(bytes)](Session& self) {
@@ -101,7 +101,7 @@ void Session::HandleSpec(Result<JobSpec> spec) {
   auto reservation = services_.scheduler.Admit(caller_.client, EstimateFootprint(*spec));
   if (!reservation) return End(std::move(reservation).error());
   reservation_ = std::move(*reservation);
-  options_ = spec->options;
+  options_ = std::move(spec->options);
   if (auto ok = OpenUploads(*spec); !ok) return End(ok.error());
   stage_ = Stage::kUpload;
   accepted_ = Accepted{.job_id = job_id_, .queue_position = reservation_->queue_position()};
@@ -125,6 +125,10 @@ Status Session::OpenUploads(const JobSpec& spec) {
 void Session::HandleChunk(uint32_t blob, uint64_t offset, std::string_view bytes) {
   if (stage_ == Stage::kEnded) return;
   if (services_.scheduler.draining() && stage_ == Stage::kUpload) return End(Draining());
+  if (stage_ == Stage::kUpload) {
+    auto room = services_.scheduler.Store(*reservation_, bytes.size());
+    if (!room) return End(std::move(room).error());
+  }
   if (auto ok = StoreChunk(blob, offset, bytes); !ok) return End(ok.error());
   transport_->Read();
   if (UploadComplete()) SubmitJob();
@@ -228,7 +232,7 @@ void Session::SubmitJob() {
     if (const auto self = weak.lock()) self->Post([](Session& session) { session.Pump(); });
   });
   progress_->Put({.stage = "queue", .done = 0, .total = 0});
-  services_.scheduler.Submit(
+  auto queued = services_.scheduler.Submit(
       *reservation_, {.request = std::move(*request),
                       .deadline = caller_.deadline,
                       .observer = [slot = progress_](const job::Progress& p) { slot->Put(p); },
@@ -236,10 +240,11 @@ void Session::SubmitJob() {
                           [self = shared_from_this()](Result<job::Outcome> outcome) {
                             self->progress_->Close();
                             if (outcome) self->services_.probe.Computed(*outcome);
-                            self->Post([outcome = std::move(outcome)](Session& session) {
-                              session.HandleOutcome(outcome);
+                            self->Post([outcome = std::move(outcome)](Session& session) mutable {
+                              session.HandleOutcome(std::move(outcome));
                             });
                           }});
+  if (!queued) End(std::move(queued).error());
 }
 
 void Session::HandleOutcome(Result<job::Outcome> outcome) {

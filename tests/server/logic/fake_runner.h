@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 
@@ -40,6 +41,8 @@ class FakeRunner {
     std::lock_guard lock(mutex_);
     return started_;
   }
+  // Runs `call` at the start of each job that is not held, on the job's thread.
+  void OnStart(std::function<void()> call) { on_start_ = std::move(call); }
   void set_progress_reports(int count) { progress_reports_ = count; }
 
   // The job's result for a model: the model reversed, and a report that names the target.
@@ -78,6 +81,7 @@ class FakeRunner {
         changed_.wait_for(lock, std::chrono::milliseconds(5));
       }
     }
+    if (on_start_) on_start_();
     for (int i = 0; i < progress_reports_; ++i) {
       observer({.stage = "passes", .pass = "quantize", .done = i, .total = progress_reports_});
     }
@@ -93,6 +97,7 @@ class FakeRunner {
   bool held_ = false;
   int started_ = 0;
   int progress_reports_ = 3;
+  std::function<void()> on_start_;
 };
 
 // Counts the events that it receives.
@@ -116,7 +121,7 @@ class CountingProbe : public JobProbe {
     return WaitFor([=, this] { return outcomes(outcome) >= count; });
   }
 
-  std::atomic<int> rejected[4] = {};
+  std::atomic<int> rejected[std::size(kRejectReasons)] = {};
   std::atomic<int> ended[3] = {};
   std::atomic<int> started{0}, stages{0}, computed{0};
   std::atomic<uint64_t> uploaded{0}, downloaded{0};

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -23,25 +24,35 @@ struct Fixture {
                                                     Footprint size = kSmall) {
     auto reservation = scheduler.Admit(client, size);
     EXPECT_TRUE(reservation) << reservation.error().error->message;
+    auto stored = scheduler.Store(**reservation, size.stored);
+    EXPECT_TRUE(stored) << stored.error().error->message;
     return std::move(*reservation);
   }
-  // Records the name when the job starts, and its error when it is done.
+  // Records the name when the job starts, and its error when it is done or refused.
   void Submit(Scheduler::Reservation& reservation, const std::string& name) {
     job::Request request;
     request.model = {.name = name, .bytes = Blob(name)};
-    scheduler.Submit(reservation, {.request = std::move(request),
-                                   .observer =
-                                       [this, name](const job::Progress& progress) {
-                                         std::lock_guard lock(mutex);
-                                         if (progress.stage == "import") started.push_back(name);
-                                       },
-                                   .done =
-                                       [this, name](Result<job::Outcome> outcome) {
-                                         std::lock_guard lock(mutex);
-                                         if (!outcome) errors[name] = outcome.error();
-                                         ++done;
-                                         changed.notify_all();
-                                       }});
+    const auto done_with = [this, name](const Result<job::Outcome>& outcome) {
+      std::lock_guard lock(mutex);
+      if (!outcome) errors[name] = outcome.error();
+      ++done;
+      changed.notify_all();
+    };
+    auto queued = scheduler.Submit(reservation, {.request = std::move(request),
+                                                 .observer =
+                                                     [this, name](const job::Progress& progress) {
+                                                       std::lock_guard lock(mutex);
+                                                       if (progress.stage == "import")
+                                                         started.push_back(name);
+                                                     },
+                                                 .done = done_with});
+    if (!queued) done_with(Forward(*queued.error().error));
+  }
+  std::unique_ptr<Scheduler::Reservation> MustQueue(const std::string& client,
+                                                    const std::string& name) {
+    auto reservation = MustAdmit(client);
+    Submit(*reservation, name);
+    return reservation;
   }
   void WaitForDone(int count) {
     std::unique_lock lock(mutex);
@@ -61,22 +72,104 @@ struct Fixture {
 
 TEST(Scheduler, AFullQueueIsResourceExhaustedWithATimeToRetry) {
   Fixture fixture({.jobs_queued = 1, .workers = 1});
-  const auto first = fixture.MustAdmit("a");
-  const auto second = fixture.MustAdmit("a");
-  const auto third = fixture.scheduler.Admit("a", kSmall);
+  fixture.runner.Hold();
+  const auto first = fixture.MustQueue("a", "first");
+  const auto second = fixture.MustQueue("b", "second");
+  const auto third = fixture.scheduler.Admit("c", kSmall);
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().error->code, Code::kResourceExhausted);
+  EXPECT_EQ(third.error().error->reason, "OVERLOADED");
   ASSERT_TRUE(third.error().retry_after);
   EXPECT_GT(third.error().retry_after->count(), 0);
   EXPECT_EQ(fixture.probe.rejections(RejectReason::kQueueFull), 1);
+  fixture.runner.Open();
+  fixture.WaitForDone(2);
 }
 
-TEST(Scheduler, APlaceGivenBackLetsTheNextIn) {
+TEST(Scheduler, AQueueThatFilledDuringAnUploadRefusesItsJob) {
   Fixture fixture({.jobs_queued = 0, .workers = 1});
-  auto first = fixture.MustAdmit("a");
-  EXPECT_FALSE(fixture.scheduler.Admit("a", kSmall));
-  first.reset();
-  EXPECT_TRUE(fixture.scheduler.Admit("a", kSmall));
+  fixture.runner.Hold();
+  const auto slow = fixture.MustAdmit("a");
+  const auto quick = fixture.MustQueue("b", "quick");
+  auto queued = fixture.scheduler.Submit(*slow, {});
+  ASSERT_FALSE(queued);
+  EXPECT_EQ(queued.error().error->reason, "OVERLOADED");
+  EXPECT_TRUE(queued.error().retry_after);
+  fixture.runner.Open();
+  fixture.WaitForDone(1);
+}
+
+TEST(Scheduler, APlaceIsFreeAsSoonAsItsJobHasRun) {
+  Fixture fixture({.jobs_queued = 0, .workers = 1});
+  const auto first = fixture.MustQueue("a", "first");  // kept: its result may not have been sent
+  fixture.WaitForDone(1);
+  const auto second = fixture.MustQueue("a", "second");
+  fixture.WaitForDone(2);
+  EXPECT_TRUE(fixture.errors.empty());
+  EXPECT_EQ(fixture.scheduler.Now().bytes_reserved, 0u);
+}
+
+TEST(Scheduler, UploadsHoldNoPlaceOfJobs) {
+  Fixture fixture({.jobs_queued = 0, .workers = 1});
+  std::vector<std::unique_ptr<Scheduler::Reservation>> uploads;
+  for (int i = 0; i < 40; ++i) uploads.push_back(fixture.MustAdmit("a"));
+  EXPECT_EQ(fixture.scheduler.Now().uploads, 40);
+  const auto job = fixture.MustQueue("b", "job");
+  fixture.WaitForDone(1);
+  EXPECT_TRUE(fixture.errors.empty());
+}
+
+TEST(Scheduler, DeclaredBytesReserveNothing) {
+  Fixture fixture({.bytes_reserved = 1000});
+  const auto large = fixture.scheduler.Admit("a", {.stored = 500, .working = 500});
+  ASSERT_TRUE(large);
+  EXPECT_TRUE(fixture.scheduler.Store(**large, 100));
+  EXPECT_EQ(fixture.scheduler.Now().bytes_reserved, 100u);
+  EXPECT_TRUE(fixture.scheduler.Admit("b", {.stored = 300, .working = 500}));
+}
+
+TEST(Scheduler, AClientHoldsAtMostAsManyPlacesAsAreFree) {
+  Fixture fixture({.uploads = 8, .jobs_queued = 7, .workers = 1});
+  std::vector<std::unique_ptr<Scheduler::Reservation>> held;
+  const auto take = [&](const std::string& client) {
+    int count = 0;
+    while (auto admitted = fixture.scheduler.Admit(client, kSmall)) {
+      held.push_back(std::move(*admitted));
+      ++count;
+    }
+    return count;
+  };
+  EXPECT_EQ(take("a"), 4);
+  EXPECT_EQ(take("b"), 2);
+  EXPECT_EQ(take("c"), 1);
+  EXPECT_EQ(take("d"), 1);
+  EXPECT_GT(fixture.probe.rejections(RejectReason::kUploads), 0);
+  held.clear();
+  fixture.runner.Hold();
+  for (const std::string client : {"a", "b"}) {
+    while (auto admitted = fixture.scheduler.Admit(client, kSmall)) {
+      fixture.Submit(**admitted, client);
+      held.push_back(std::move(*admitted));
+    }
+  }
+  EXPECT_EQ(held.size(), 6u);  // four of a, two of b
+  EXPECT_TRUE(fixture.errors.empty());
+  fixture.runner.Open();
+  fixture.WaitForDone(6);
+}
+
+TEST(Scheduler, AClientsSecondUploadLeavesBytesForOthers) {
+  Fixture fixture({.bytes_reserved = 1000});
+  constexpr Footprint kSize{.stored = 400, .working = 10};
+  const auto first = fixture.MustAdmit("a", kSize);
+  const auto second = fixture.scheduler.Admit("a", kSize);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(fixture.scheduler.Store(**second, 100));
+  const auto refused = fixture.scheduler.Store(**second, 100);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().error->reason, "OVERLOADED");
+  EXPECT_TRUE(refused.error().retry_after);
+  fixture.MustAdmit("b", kSize);
 }
 
 TEST(Scheduler, AJobThatCanNeverFitIsTooLarge) {
@@ -89,18 +182,20 @@ TEST(Scheduler, AJobThatCanNeverFitIsTooLarge) {
   EXPECT_TRUE(fixture.scheduler.Admit("a", {.stored = 60, .working = 40}));
 }
 
-TEST(Scheduler, StoredBytesNeverStarveTheLargestAdmittedJob) {
+TEST(Scheduler, StoredBytesNeverStarveTheLargestJob) {
   Fixture fixture({.jobs_queued = 100, .bytes_reserved = 100, .workers = 1});
+  fixture.runner.Hold();
   std::vector<std::unique_ptr<Scheduler::Reservation>> reservations;
   for (int i = 0; i < 100; ++i) {
-    auto reservation = fixture.scheduler.Admit("a", {.stored = 10, .working = 40});
+    auto reservation = fixture.scheduler.Admit(std::to_string(i), {.stored = 10, .working = 40});
     if (!reservation) break;
+    ASSERT_TRUE(fixture.scheduler.Store(**reservation, 10));
+    fixture.Submit(**reservation, std::to_string(i));
     reservations.push_back(std::move(*reservation));
   }
   EXPECT_EQ(reservations.size(), 6u);  // 6 * 10 + 40
   EXPECT_EQ(fixture.probe.rejections(RejectReason::kMemory), 1);
-  for (size_t i = 0; i < reservations.size(); ++i)
-    fixture.Submit(*reservations[i], std::to_string(i));
+  fixture.runner.Open();
   fixture.WaitForDone(6);
   EXPECT_TRUE(fixture.errors.empty());
 }
@@ -131,6 +226,32 @@ TEST(Scheduler, ClientsTakeTurns) {
   fixture.runner.Open();
   fixture.WaitForDone(5);
   EXPECT_EQ(fixture.started, (std::vector<std::string>{"a1", "b1", "a2", "b2", "a3"}));
+}
+
+TEST(Scheduler, NewcomersDoNotStarveAClientThatWaits) {
+  Fixture fixture({.jobs_queued = 200, .workers = 1});
+  fixture.runner.Hold();
+  std::vector<std::unique_ptr<Scheduler::Reservation>> reservations;
+  for (int i = 0; i < 4; ++i) {
+    reservations.push_back(fixture.MustQueue("patient", "patient" + std::to_string(i)));
+  }
+  // At each job's start a client comes that has never been here.
+  std::atomic<int> newcomers{0};
+  const auto order = [&] {
+    std::lock_guard lock(fixture.mutex);
+    return fixture.started;
+  };
+  fixture.runner.OnStart([&] {
+    if (newcomers == 60) return;
+    const std::string name = "newcomer" + std::to_string(newcomers++);
+    reservations.push_back(fixture.MustQueue(name, name));
+  });
+  fixture.runner.Open();
+  fixture.WaitForDone(64);
+  const auto started = order();
+  const auto last = std::ranges::find(started, "patient3");
+  ASSERT_NE(last, started.end());
+  EXPECT_LT(last - started.begin(), 20);
 }
 
 TEST(Scheduler, DrainRefusesWhatWaitsAndLetsWhatRunsFinish) {
@@ -167,9 +288,9 @@ TEST(Scheduler, AThrowingJobIsAnInternalErrorAndItsSlotIsFreeAgain) {
   for (const bool fails : {true, false}) {
     auto reservation = scheduler.Admit("a", kSmall);
     std::promise<Result<job::Outcome>> promise;
-    scheduler.Submit(**reservation, {.done = [&](Result<job::Outcome> outcome) {
+    ASSERT_TRUE(scheduler.Submit(**reservation, {.done = [&](Result<job::Outcome> outcome) {
       promise.set_value(std::move(outcome));
-    }});
+    }}));
     const auto outcome = promise.get_future().get();
     ASSERT_EQ(outcome.has_value(), !fails);
     if (fails) {

@@ -201,7 +201,7 @@ TEST(Session, TheServicesJobTimeoutEndsARunningJob) {
 }
 
 TEST(Session, AnIdleUploadIsCutAndGivesItsPlaceBack) {
-  Fixture fixture({.jobs_queued = 0, .upload_idle_timeout = milliseconds(60)});
+  Fixture fixture({.uploads = 1, .upload_idle_timeout = milliseconds(60)});
   FakeTransport transport;
   fixture.Open(transport);
   transport.session->SpecArrived(Fixture::SpecOf("model"));
@@ -211,6 +211,42 @@ TEST(Session, AnIdleUploadIsCutAndGivesItsPlaceBack) {
   fixture.Open(next);
   fixture.Send(next, "model");
   EXPECT_FALSE(next.WaitForEnd().error);
+}
+
+TEST(Session, ASlowUploadLetsOthersWork) {
+  Fixture fixture({.jobs_queued = 0, .workers = 1});
+  FakeTransport slow;
+  fixture.Open(slow);
+  slow.session->SpecArrived(Fixture::SpecOf("a model that comes slowly"));
+  ASSERT_TRUE(slow.WaitForReads(2));
+  slow.session->ChunkArrived(0, 0, "a");
+  ASSERT_TRUE(slow.WaitForReads(3));
+  FakeTransport quick;
+  fixture.Open(quick, "other");
+  fixture.Send(quick, "model");
+  EXPECT_FALSE(quick.WaitForEnd().error);
+  slow.session->Cancelled();
+  slow.WaitForEnd();
+}
+
+TEST(Session, AQueueThatFilledDuringTheUploadRefusesWithATimeToRetry) {
+  Fixture fixture({.jobs_queued = 0, .workers = 1});
+  fixture.runner.Hold();
+  FakeTransport slow;
+  fixture.Open(slow);
+  slow.session->SpecArrived(Fixture::SpecOf("slow"));
+  ASSERT_TRUE(slow.WaitForReads(2));
+  FakeTransport quick;
+  fixture.Open(quick, "other");
+  fixture.Send(quick, "model");
+  ASSERT_TRUE(fixture.runner.WaitForStarts(1));
+  slow.session->ChunkArrived(0, 0, "slow");
+  const CallStatus status = slow.WaitForEnd();
+  ASSERT_TRUE(status.error);
+  EXPECT_EQ(status.error->code, Code::kResourceExhausted);
+  EXPECT_TRUE(status.retry_after);
+  fixture.runner.Open();
+  EXPECT_FALSE(quick.WaitForEnd().error);
 }
 
 TEST(Session, AClientThatNeverReadsIsCut) {

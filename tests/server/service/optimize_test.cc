@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Optimizer.Optimize as an independent client sees it: statuses with details, and violations of the
 // protocol.
+#include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
 #include "core/base/sha256.h"
@@ -100,6 +101,31 @@ TEST(Optimize, AnEmptyRequestAndAnUnknownRoleAreRefused) {
   EXPECT_EQ(role.End().error_message(), "spec.blobs[0].role: 0 is not a role");
 }
 
+TEST(Optimize, GarbageIsMalformedWithItsNumberInTheStream) {
+  Loopback server;
+  grpc::GenericStub stub(server.channel);
+  grpc::CompletionQueue queue;
+  grpc::ClientContext context;
+  const auto call = stub.PrepareCall(&context, "/octavo.v1.Optimizer/Optimize", &queue);
+  const auto wait = [&] {
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+  };
+  call->StartCall(nullptr);
+  wait();
+  grpc::Slice slice(std::string(100, '\xff'));
+  call->Write(grpc::ByteBuffer(&slice, 1), nullptr);
+  wait();
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  wait();
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status.error_message(),
+            "message 1 of the call is not a valid octavo.v1.OptimizeRequest");
+  EXPECT_EQ(Detail<google::rpc::ErrorInfo>(status)->reason(), "MALFORMED");
+}
+
 TEST(Optimize, AFullQueueCarriesRetryInfo) {
   Loopback server({.jobs_queued = 0, .workers = 1});
   server.runner.Hold();
@@ -128,7 +154,7 @@ TEST(Optimize, AModelThatCanNeverFitIsAFailedPrecondition) {
 }
 
 TEST(Optimize, HangingUpHalfWayGivesThePlaceBack) {
-  Loopback server({.jobs_queued = 0, .workers = 1});
+  Loopback server({.uploads = 1});
   {
     Call call(server);
     ASSERT_TRUE(call.SendSpec("model"));
