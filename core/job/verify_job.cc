@@ -2,6 +2,7 @@
 // octavo verify: imports the model before, has core/verify replay and prove the certificate, and
 // exports the replayed graph to compare it with the model after.
 #include "core/job/certificate.h"
+#include "core/job/counterexample.h"
 #include "core/job/execute.h"
 #include "core/job/load.h"
 #include "core/job/model_form.h"
@@ -115,6 +116,8 @@ Result<Verification> VerifyJob(const CertifiedJob& job) {
   const onnx::OpFinder find_op = FinderFor(&settings.target);
   OCTAVO_TRY(const verify::Verdict verdict,
              verify::Verify(before.model.graph, certificate, find_op));
+  OCTAVO_CHECK(SearchCounterexample(before.model.graph, certificate, verdict, find_op,
+                                    *settings.target.numerics));
   if (options.emit == EmitForm::kNative) {
     OCTAVO_CHECK(CompareNative(verdict.after, job, find_op));
   } else {

@@ -2,6 +2,8 @@
 #include "tests/core/verify/recorded_job.h"
 
 #include "core/job/certificate.h"
+#include "core/job/counterexample.h"
+#include "core/numerics/mode_table.h"
 #include "core/ops/op_table.h"
 #include "core/options/option_words.h"
 #include "core/passes/passes.h"
@@ -62,9 +64,13 @@ Result<RecordedJob> RecordJob(uint64_t seed, const Meddle& meddle) {
 }
 
 Result<verify::Verdict> VerifyJob(const RecordedJob& job) {
-  return verify::Verify(
-      job.before, job.certificate,
-      [](std::string_view name, std::string_view domain) { return ops::FindOp(name, domain); });
+  const auto find_op = [](std::string_view name, std::string_view domain) {
+    return ops::FindOp(name, domain);
+  };
+  OCTAVO_TRY(verify::Verdict verdict, verify::Verify(job.before, job.certificate, find_op));
+  OCTAVO_CHECK(
+      job::SearchCounterexample(job.before, job.certificate, verdict, find_op, numerics::kOnnx));
+  return verdict;
 }
 
 }  // namespace octavo::test

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/job/counterexample.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "core/runtime/plan.h"
+#include "core/text/elements.h"
+#include "core/text/print.h"
+
+namespace octavo::job {
+namespace {
+
+constexpr int64_t kMaxElements = int64_t{1} << 22;
+constexpr uint64_t kRuns = 4;
+
+// Stored integers of every value; floats in [-8, 8); zeros where integers may be indices.
+std::vector<ir::Tensor> DrawInputs(const ir::Graph& graph, uint64_t seed) {
+  std::vector<ir::Tensor> inputs;
+  for (const ir::ValueId id : graph.inputs()) {
+    const ir::Type& type = graph.type(id);
+    const bool real = type.quantized() || type.dtype == ir::DType::kF32;
+    inputs.push_back(real ? text::RandomTensor(type.dtype, type.shape, seed + 100 * inputs.size())
+                          : ir::Tensor(type.dtype, type.shape));
+    if (type.dtype != ir::DType::kF32) continue;
+    for (float& x : inputs.back().mutable_values<float>()) x *= 8;
+  }
+  return inputs;
+}
+
+int64_t ElementsOf(const ir::Graph& graph) {
+  int64_t elements = 0;
+  for (size_t i = 0; i < graph.value_bound() && elements <= kMaxElements; ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (!value.erased) elements += std::min(value.type.elements(), kMaxElements + 1);
+  }
+  return elements;
+}
+
+// The first element that differs; -1 if none does.  Equal numbers and two NaN are equal.
+int64_t FirstDifference(const ir::Tensor& a, const ir::Tensor& b) {
+  const bool real = ir::IsFloat(a.dtype());
+  for (int64_t i = 0; i < a.size(); ++i) {
+    const bool equal = real ? a.FloatAt(i) == b.FloatAt(i) ||
+                                  (std::isnan(a.FloatAt(i)) && std::isnan(b.FloatAt(i)))
+                            : a.IntAt(i) == b.IntAt(i);
+    if (!equal) return i;
+  }
+  return -1;
+}
+
+Status CompareRuns(const ir::Graph& before, const ir::Graph& after, const numerics::Mode& numerics,
+                   int step) {
+  ThreadPool pool(1);
+  const runtime::PlanOptions options{.numerics = &numerics, .keep_all_values = true};
+  const auto old_plan = runtime::Plan::Create(before, options, pool);
+  const auto new_plan = runtime::Plan::Create(after, options, pool);
+  if (!old_plan || !new_plan) return {};  // a graph that the mode does not define
+  for (uint64_t run = 0; run < kRuns; ++run) {
+    std::map<std::string, ir::Tensor, std::less<>> elements;
+    const std::vector<ir::Tensor> inputs = DrawInputs(before, run);
+    const auto keep = [&](ir::ValueId id, const ir::Tensor& tensor) {
+      elements.insert_or_assign(before.name(id), tensor.Clone());
+    };
+    if (!old_plan->Run(inputs, pool, {}, keep)) return {};
+    Status status;
+    const auto compare = [&](ir::ValueId id, const ir::Tensor& tensor) {
+      const std::string& name = after.name(id);
+      const auto at = elements.find(name);
+      if (!status || at == elements.end()) return;
+      const ir::Type &was = before.type(before.Find(name)), &is = after.type(id);
+      if (was.shape != is.shape || !was.SameQuantization(is)) return;
+      const int64_t i = FirstDifference(at->second, tensor);
+      if (i < 0) return;
+      status = Fail(Code::kInvalidArgument,
+                    "step {} claims to be exact, but for random inputs element {} of '{}' becomes "
+                    "{}, not {}",
+                    step, i, name, tensor.FloatAt(i), at->second.FloatAt(i))
+                   .Field(name);
+    };
+    if (!new_plan->Run(inputs, pool, {}, compare)) return {};
+    OCTAVO_CHECK(status);
+  }
+  return {};
+}
+
+bool ClaimsExact(const verify::Step& step) {
+  return std::ranges::all_of(step.applications, [](const verify::Application& application) {
+    return application.effect == "exact";
+  });
+}
+
+}  // namespace
+
+Status SearchCounterexample(const ir::Graph& before, const verify::Certificate& certificate,
+                            const verify::Verdict& verdict, const text::OpLookup& find_op,
+                            const numerics::Mode& numerics) {
+  if (verdict.proved()) return {};
+  std::set<int> open;  // steps with an unproved application
+  for (const verify::Finding& finding : verdict.findings) {
+    if (finding.proof == verify::Proof::kNone) open.insert(finding.step);
+  }
+  std::map<std::string, Blob, std::less<>> data = certificate.data;
+  const std::string first =
+      text::Print(before, {.payload = [&](const std::string& digest, const ir::Tensor& tensor) {
+                    data.insert_or_assign(digest, tensor.ToBlob());
+                  }});
+  const text::ParseOptions parse{
+      .find_op = find_op, .payload = [&](std::string_view digest) -> Result<Blob> {
+        if (const auto at = data.find(digest); at != data.end()) return at->second;
+        return Fail(Code::kInvalidArgument, "the certificate lacks constant data {}", digest);
+      }};
+  std::vector<std::string> lines = verify::LinesOf(first);
+  OCTAVO_TRY(ir::Graph graph, text::Parse(first, parse));
+  for (size_t i = 0; i < certificate.steps.size(); ++i) {
+    const verify::Step& step = certificate.steps[i];
+    OCTAVO_TRY(lines, verify::Apply(lines, step.edits));
+    OCTAVO_TRY(ir::Graph next, text::Parse(verify::TextOf(lines), parse));
+    const auto index = static_cast<int>(i);
+    const bool unproved = open.contains(index) || !verdict.unexplained.empty();
+    const bool same_inputs =
+        std::ranges::equal(graph.inputs(), next.inputs(), [&](ir::ValueId was, ir::ValueId is) {
+          return graph.type(was).shape == next.type(is).shape &&
+                 graph.type(was).SameQuantization(next.type(is));
+        });
+    if (unproved && same_inputs && ClaimsExact(step) &&
+        ElementsOf(graph) + ElementsOf(next) <= kMaxElements) {
+      OCTAVO_CHECK(CompareRuns(graph, next, numerics, index));
+    }
+    graph = std::move(next);
+  }
+  return {};
+}
+
+}  // namespace octavo::job
