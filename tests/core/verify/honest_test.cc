@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kJobs = kSanitized ? 60 : 600;
 // Applications that are proved for each one that is not; fewer among the first few graphs.
-constexpr int64_t kLeastProved = kSanitized ? 5 : 9;
+constexpr int64_t kLeastProved = kSanitized ? 5 : 8;
 
 uint64_t FromEnvironment(const char* name, uint64_t fallback) {
   const char* text = std::getenv(name);
