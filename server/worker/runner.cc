@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "server/worker/conversation.h"
+#include "server/worker/poison_list.h"
 
 namespace octavo::server::worker {
 namespace {
@@ -60,6 +61,7 @@ struct Runner::State {
   const RunnerOptions options;
   WorkerProbe& probe;
   int level = 0;
+  PoisonList poison;
   std::mutex mutex;
   std::vector<Started> spares;
 
@@ -165,11 +167,15 @@ Result<std::unique_ptr<Runner>> Runner::Start(RunnerOptions options, WorkerProbe
 Result<job::Outcome> Runner::Run(const job::Request& request, const StopToken& stop,
                                  const job::Observer& observer) {
   OCTAVO_CHECK(stop.Check());
+  OCTAVO_CHECK(state_->poison.Check(request, Clock::now()));
   OCTAVO_TRY(const auto worker, state_->Take());
   state_->AddSpare();
   auto outcome = worker->Run(request, LimitsFor(state_->options, request),
                              state_->options.output_folder, stop, observer);
   state_->Discard(*worker);
+  if (!outcome && outcome.error().code == Code::kAborted) {
+    state_->poison.Crashed(request, outcome.error(), Clock::now());
+  }
   return outcome;
 }
 

@@ -41,6 +41,7 @@ class Runner {
   //                   signal and the last stage and pass
   //   JOB_MEMORY      it needed more memory than the job may use
   //   TOO_LARGE       its results exceed the output limit
+  //   POISONED        it has crashed twice: poison_list.h
   //   JOB_TIMEOUT     it used up its processor time
   // After a stop request, the job has 1 s before its process is killed.  Thread-safe.
   Result<job::Outcome> Run(const job::Request& request, const StopToken& stop,

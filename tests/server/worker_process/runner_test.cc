@@ -138,16 +138,20 @@ class RunnerTest : public testing::Test {
     runner_ = *std::move(runner);
   }
   // Starts the job on a thread, waits until it runs, and gives it the stop token.
-  std::future<Result<job::Outcome>> Begin(std::string command, const StopToken& stop) {
+  std::future<Result<job::Outcome>> Begin(std::string command, const StopToken& stop,
+                                          std::string name = "m") {
     std::promise<void> began;
     auto has_begun = began.get_future();
-    auto result = std::async(std::launch::async, [this, command = std::move(command), stop,
-                                                  began = std::move(began)]() mutable {
-      bool first = true;
-      return runner_->Run(Command(command), stop, [&](const job::Progress&) {
-        if (std::exchange(first, false)) began.set_value();
-      });
-    });
+    auto result =
+        std::async(std::launch::async, [this, command = std::move(command), name = std::move(name),
+                                        stop, began = std::move(began)]() mutable {
+          bool first = true;
+          job::Request request = Command(command);
+          request.model.name = name;
+          return runner_->Run(request, stop, [&](const job::Progress&) {
+            if (std::exchange(first, false)) began.set_value();
+          });
+        });
     EXPECT_EQ(has_begun.wait_for(seconds(20)), std::future_status::ready);
     return result;
   }
@@ -216,7 +220,8 @@ TEST_F(RunnerTest, KilledWorkersFailTheirJobsAndLeaveNothing) {
   ASSERT_TRUE(runner_->Run(Command("echo"), {}, {}));
   const size_t descriptors = OpenDescriptors();
   for (int i = 0; i < 200; ++i) {
-    auto result = Begin("loop", {});
+    // Under names of their own, or it would be poison after two.
+    auto result = Begin("loop", {}, std::to_string(i));
     // The job's worker and the spare one.
     for (const pid_t pid : Children()) kill(pid, SIGKILL);
     const auto killed = Clock::now();
@@ -232,6 +237,19 @@ TEST_F(RunnerTest, KilledWorkersFailTheirJobsAndLeaveNothing) {
   runner_ = nullptr;
   EXPECT_TRUE(Children().empty());
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left to reap";
+}
+
+TEST_F(RunnerTest, AJobThatCrashedTwiceIsRefused) {
+  for (int i = 0; i < 2; ++i) {
+    const auto outcome = runner_->Run(Command("fork"), {}, {});
+    ASSERT_FALSE(outcome);
+    EXPECT_EQ(outcome.error().reason, "WORKER_CRASHED");
+  }
+  const auto outcome = runner_->Run(Command("fork"), {}, {});
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, "POISONED");
+  EXPECT_EQ(probe_.count(Cause::kCrashed), 2) << "it had no third worker";
+  EXPECT_TRUE(runner_->Run(Command("echo"), {}, {}));
 }
 
 TEST_F(RunnerTest, JobsRunAtTheSameTime) {
