@@ -87,7 +87,10 @@ Result<v1::Hello> Runner::State::Greet(Started& started) {
     Discard(*started.worker);
     return hello;
   }
-  probe.WorkerStarted(std::chrono::duration<double>(Clock::now() - started.begun).count());
+  // A spare has been waiting since; the worker's own figure is bounded by what can be.
+  const Clock::time_point locked{std::chrono::nanoseconds(hello->locked_nanoseconds())};
+  const auto taken = std::clamp(locked, started.begun, Clock::now()) - started.begun;
+  probe.WorkerStarted(std::chrono::duration<double>(taken).count());
   return hello;
 }
 

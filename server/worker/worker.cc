@@ -50,6 +50,8 @@ void Greet(const Result<int>& level, std::string_view build) {
   frame.mutable_hello()->set_build(std::string(build));
   if (level) frame.mutable_hello()->set_sandbox_level(static_cast<uint32_t>(*level));
   if (!level) frame.mutable_hello()->set_error(level.error().message);
+  const auto now = std::chrono::nanoseconds(Clock::now().time_since_epoch());
+  frame.mutable_hello()->set_locked_nanoseconds(now.count());
   Say(std::move(frame));
 }
 

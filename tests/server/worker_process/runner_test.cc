@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <thread>
 
 #include "tests/server/worker_process/counting_probe.h"
 
@@ -250,6 +251,18 @@ TEST_F(RunnerTest, AJobThatCrashedTwiceIsRefused) {
   EXPECT_EQ(outcome.error().reason, "POISONED");
   EXPECT_EQ(probe_.count(Cause::kCrashed), 2) << "it had no third worker";
   EXPECT_TRUE(runner_->Run(Command("echo"), {}, {}));
+}
+
+TEST_F(RunnerTest, TheTimeThatASpareWaitsIsNoStartTime) {
+  const auto begin = Clock::now();
+  ASSERT_TRUE(runner_->Run(Command("echo"), {}, {}));
+  const std::chrono::duration<double> first = Clock::now() - begin;
+  std::this_thread::sleep_for(first + seconds(1));
+  ASSERT_TRUE(runner_->Run(Command("echo"), {}, {}));
+  for (const double took : probe_.start_seconds()) {
+    EXPECT_GT(took, 0);
+    EXPECT_LT(took, first.count() + 1);
+  }
 }
 
 TEST_F(RunnerTest, JobsRunAtTheSameTime) {
