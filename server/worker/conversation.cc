@@ -82,13 +82,13 @@ Result<job::Outcome> Conversation::Run(const job::Request& request, const ChildL
   }
   if (!*answer) return Forward(WhyEnded(limits, stop));
   // Its results are safe to use once it cannot write any more.
-  if (!child_->EndsWithin(kTimeToEnd)) {
-    child_->Kill();
+  const bool ended = child_->EndsWithin(kTimeToEnd);
+  if (!ended) child_->Kill();
+  if (!ended || Reap().signal != 0) {
     cause_ = Cause::kProtocol;
     return Forward(Crash("broke the protocol: it did not end after its answer"));
   }
   cause_ = Cause::kFinished;
-  Reap();
   const auto in_words = [&](const Error& error) {
     cause_ = Cause::kProtocol;
     return Crash("broke the protocol: " + error.message);

@@ -2,10 +2,12 @@
 #include "server/worker/runner.h"
 
 #include <algorithm>
+#include <future>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "server/pool/work_pool.h"
 #include "server/worker/conversation.h"
 #include "server/worker/poison_list.h"
 
@@ -64,8 +66,12 @@ struct Runner::State {
   PoisonList poison;
   std::mutex mutex;
   std::vector<Started> spares;
+  // A worker ends with the thread that started it, so one thread starts all of them.  Last: it uses
+  // the other members.
+  WorkPool spawner{1};
 
-  Result<Started> Spawn() const;
+  Result<Started> SpawnHere() const;
+  Result<Started> Spawn();
   Result<v1::Hello> Greet(Started& started);
   Result<std::unique_ptr<Conversation>> Take();
   void Keep(Started started);
@@ -75,10 +81,17 @@ struct Runner::State {
   }
 };
 
-Result<Runner::State::Started> Runner::State::Spawn() const {
+Result<Runner::State::Started> Runner::State::SpawnHere() const {
   const auto begun = Clock::now();
   OCTAVO_TRY(auto child, Child::Spawn(options.program, options.highest_level));
   return Started{.worker = std::make_unique<Conversation>(std::move(child)), .begun = begun};
+}
+
+Result<Runner::State::Started> Runner::State::Spawn() {
+  const auto answer = std::make_shared<std::promise<Result<Started>>>();
+  auto started = answer->get_future();
+  spawner.Post([this, answer] { answer->set_value(SpawnHere()); });
+  return started.get();
 }
 
 Result<v1::Hello> Runner::State::Greet(Started& started) {
@@ -104,7 +117,6 @@ Result<std::unique_ptr<Conversation>> Runner::State::Take() {
       started = std::move(spares.back());
       spares.pop_back();
     }
-    // It ends with the thread that started it.
     if (started.worker->child().EndsWithin(std::chrono::milliseconds(0))) {
       Discard(*started.worker);
       continue;
@@ -121,13 +133,15 @@ void Runner::State::Keep(Started started) {
   spares.push_back(std::move(started));
 }
 
-// One spare is enough: each job that takes it starts another one.
+// One spare is enough: each job that takes it starts another one.  Does not wait for it.
 void Runner::State::AddSpare() {
-  {
-    const std::lock_guard lock(mutex);
-    if (!spares.empty()) return;
-  }
-  if (auto started = Spawn()) Keep(*std::move(started));
+  spawner.Post([this] {
+    {
+      const std::lock_guard lock(mutex);
+      if (!spares.empty()) return;
+    }
+    if (auto started = SpawnHere()) Keep(*std::move(started));
+  });
 }
 
 Runner::Runner(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -163,7 +177,8 @@ Result<std::unique_ptr<Runner>> Runner::Start(RunnerOptions options, WorkerProbe
         .Field("--require-sandbox");
   }
   probe.SandboxLevel(state->level);
-  state->Discard(*started->worker);  // it would end with this thread
+  state->Discard(*started->worker);
+  state->AddSpare();
   return std::unique_ptr<Runner>(new Runner(std::move(state)));
 }
 
