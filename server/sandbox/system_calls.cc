@@ -76,7 +76,7 @@ void AddRules(Rules& rules) {
   rules.Add(SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3));
   // abort() sends a signal to its own process.
   rules.Add(SCMP_ACT_ALLOW, SCMP_SYS(tgkill),
-            SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid())));
+            SCMP_A0(SCMP_CMP_EQ, static_cast<scmp_datum_t>(getpid()), 0));
 }
 
 }  // namespace
