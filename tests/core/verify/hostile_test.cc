@@ -16,7 +16,7 @@
 namespace octavo::verify {
 namespace {
 
-constexpr int kNodes = test::kSanitized ? 10000 : 50000;
+constexpr int kNodes = test::kSanitized ? 2000 : 50000;
 constexpr double kSeconds = test::kSanitized ? 60 : 10;
 
 constexpr std::string_view kReal = "tensor<1x2x4x4xf32>";
