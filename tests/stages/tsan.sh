@@ -17,5 +17,7 @@ for name in $wanted; do
 done
 echo "-- under ThreadSanitizer:$targets"
 build tsan $targets
+TSAN_OPTIONS="suppressions=$PWD/tests/stages/tsan_suppressions.txt ${TSAN_OPTIONS-}"
+export TSAN_OPTIONS
 # Goldens have labels of what they test, and programs of their own that are not built here.
 run_tests tsan tsan -L "^($labels)\$" -LE golden
