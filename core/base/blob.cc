@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +14,13 @@
 #include "core/base/mapped_pages.h"
 
 namespace octavo {
+namespace {
+
+// After each, the pages of a mapped blob that were written go.
+constexpr size_t kWrittenPart = size_t{16} << 20;
+
+}  // namespace
+
 Blob::Blob(std::string bytes) {
   auto held = std::make_shared<const std::string>(std::move(bytes));
   bytes_ = std::as_bytes(std::span(*held));
@@ -47,8 +55,13 @@ Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
   const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
   {
     std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    file.write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
+    for (std::span rest = bytes; !rest.empty() && file;) {
+      const auto part = rest.first(std::min(kWrittenPart, rest.size()));
+      file.write(reinterpret_cast<const char*>(part.data()),
+                 static_cast<std::streamsize>(part.size()));
+      ReleasePages(part);
+      rest = rest.subspan(part.size());
+    }
     file.flush();
     if (!file) {
       const int cause = errno;

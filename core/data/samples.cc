@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <limits>
 
 #include "core/data/npy.h"
 #include "core/data/npz.h"
@@ -65,22 +66,28 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Floats in [-1, 1); integers in [0, 2), which are valid indices for every table and mask.
-Result<ir::Tensor> RandomTensor(const SampleInput& input, uint64_t seed) {
-  if (!ir::IsInteger(input.type.dtype) && input.type.dtype != ir::DType::kF32 &&
-      input.type.dtype != ir::DType::kBool) {
-    return Fail(Code::kUnimplemented,
-                "samples: input '{}' is {}; random samples of that type cannot be generated",
-                input.name, ir::Name(input.type.dtype))
-        .Field(input.name);
+Status CheckRandom(const SampleInput& input) {
+  if (ir::IsInteger(input.type.dtype) || input.type.dtype == ir::DType::kF32 ||
+      input.type.dtype == ir::DType::kBool) {
+    return {};
   }
-  ir::Tensor tensor(input.type.dtype, input.type.shape);
-  const auto width = static_cast<size_t>(ir::SizeOf(input.type.dtype));
+  return Fail(Code::kUnimplemented,
+              "samples: input '{}' is {}; random samples of that type cannot be generated",
+              input.name, ir::Name(input.type.dtype))
+      .Field(input.name);
+}
+
+// Floats in [-1, 1); integers in [0, 2), which are valid indices for every table and mask.
+Result<ir::Tensor> RandomTensor(const ir::Type& type, uint64_t seed, const StopToken& stop) {
+  constexpr int64_t kStopEvery = 1 << 20;  // elements: a few milliseconds
+  ir::Tensor tensor(type.dtype, type.shape);
+  const auto width = static_cast<size_t>(ir::SizeOf(type.dtype));
   // A quantized input accepts any integer.
-  const uint64_t mask = input.type.quantized() ? ~uint64_t{0} : 1;
+  const uint64_t mask = type.quantized() ? ~uint64_t{0} : 1;
   for (int64_t i = 0; i < tensor.size(); ++i) {
+    if (i % kStopEvery == 0) OCTAVO_CHECK(stop.Check());
     const uint64_t bits = Mix(seed + static_cast<uint64_t>(i));
-    if (input.type.dtype == ir::DType::kF32) {
+    if (type.dtype == ir::DType::kF32) {
       const auto unit = static_cast<float>(bits >> 40) * 0x1p-24f;
       tensor.mutable_values<float>()[static_cast<size_t>(i)] = unit * 2.0f - 1.0f;
       continue;
@@ -195,33 +202,46 @@ class SampleCutter {
   SampleCutter(const SampleSource& source, const std::vector<SampleInput>& inputs)
       : source_(source), inputs_(inputs) {}
 
-  Result<Samples> Run() {
-    if (source_.random_) return Draw();
+  Result<Samples> Run(int64_t most_bytes) {
+    if (source_.random_) return Draw(most_bytes);
     if (!source_.numbered_.empty()) {
       for (const std::vector<ir::Tensor>& row : source_.numbered_) OCTAVO_CHECK(Cut(row));
-      return std::move(samples_);
+    } else {
+      OCTAVO_TRY(const std::vector<ir::Tensor> arrays, ByName());
+      OCTAVO_CHECK(Cut(arrays));
     }
-    OCTAVO_TRY(const std::vector<ir::Tensor> arrays, ByName());
-    OCTAVO_CHECK(Cut(arrays));
-    return std::move(samples_);
+    return Samples{.batches = std::move(batches_), .count = count_};
   }
 
  private:
-  Result<Samples> Draw() {
+  Result<Samples> Draw(int64_t most_bytes) const {
     const int64_t rows = BatchOf(0);
     const int64_t batches = (source_.random_->count + rows - 1) / rows;
-    for (int64_t b = 0; b < batches; ++b) {
-      std::vector<ir::Tensor> batch;
-      for (size_t i = 0; i < inputs_.size(); ++i) {
-        const uint64_t stream =
-            Mix(source_.random_->seed) ^ Mix(static_cast<uint64_t>(b) << 16 | i);
-        OCTAVO_TRY(ir::Tensor tensor, RandomTensor(inputs_[i], stream));
+    int64_t bytes = 0;  // of a batch
+    std::vector<ir::Type> types;
+    for (const SampleInput& input : inputs_) {
+      OCTAVO_CHECK(CheckRandom(input));
+      types.push_back(input.type);
+      bytes += std::min(input.type.bytes(), std::numeric_limits<int64_t>::max() - bytes);
+    }
+    if (most_bytes > 0 && bytes > most_bytes / batches) {
+      return Fail(Code::kTooLarge,
+                  "samples: '{}' makes {} batches of {} bytes each; at most {} bytes are allowed "
+                  "(max-samples-bytes)",
+                  source_.origin_, batches, bytes, most_bytes)
+          .Field("max-samples-bytes");
+    }
+    const auto draw = [types = std::move(types), seed = source_.random_->seed](
+                          int64_t b, const StopToken& stop) -> Result<ir::Batches::Batch> {
+      ir::Batches::Batch batch;
+      for (size_t i = 0; i < types.size(); ++i) {
+        const uint64_t stream = Mix(seed) ^ Mix(static_cast<uint64_t>(b) << 16 | i);
+        OCTAVO_TRY(ir::Tensor tensor, RandomTensor(types[i], stream, stop));
         batch.push_back(std::move(tensor));
       }
-      samples_.batches.push_back(std::move(batch));
-    }
-    samples_.count = batches * rows;
-    return std::move(samples_);
+      return batch;
+    };
+    return Samples{.batches = ir::Batches(batches, draw), .count = batches * rows};
   }
 
   Result<std::vector<ir::Tensor>> ByName() const {
@@ -305,35 +325,38 @@ class SampleCutter {
         }
         batch.push_back(std::move(part));
       }
-      samples_.batches.push_back(std::move(batch));
+      batches_.push_back(std::move(batch));
     }
-    samples_.count += std::max<int64_t>(batches, 1) * BatchOf(0);
+    count_ += std::max<int64_t>(batches, 1) * BatchOf(0);
     return {};
   }
 
   const SampleSource& source_;
   const std::vector<SampleInput>& inputs_;
-  Samples samples_;
+  std::vector<ir::Batches::Batch> batches_;
+  int64_t count_ = 0;
 };
 
-Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs) {
-  return SampleCutter(source, inputs).Run();
+Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs,
+                           int64_t most_bytes) {
+  return SampleCutter(source, inputs).Run(most_bytes);
 }
 
 Result<std::optional<ir::Tensor>> CommonValue(const SampleSource& source,
                                               const SampleInput& input) {
   if (source.random()) return std::optional<ir::Tensor>();
   OCTAVO_TRY(const Samples samples, CutSamples(source, {input}));
-  const ir::Tensor& first = samples.batches.front().front();
-  for (const std::vector<ir::Tensor>& batch : samples.batches) {
-    if (batch.front() == first) continue;
+  OCTAVO_TRY(const ir::Batches::Batch first, samples.batches.Read(0, {}));
+  for (int64_t b = 1; b < samples.batches.size(); ++b) {
+    OCTAVO_TRY(const ir::Batches::Batch batch, samples.batches.Read(b, {}));
+    if (batch.front() == first.front()) continue;
     return Fail(Code::kUnimplemented,
                 "input '{}' determines a shape, so all samples must have the same value for it, "
                 "but they differ",
                 input.name)
         .Field(input.name);
   }
-  return std::optional(first);
+  return std::optional(first.front());
 }
 
 }  // namespace octavo::data

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/blob.h"
-#include "core/ir/tensor.h"
+#include "core/ir/batches.h"
 
 namespace octavo::data {
 
@@ -63,13 +63,15 @@ struct SampleInput {
 };
 
 struct Samples {
-  std::vector<std::vector<ir::Tensor>> batches = {};  // [batch][input]; types match exactly
-  int64_t count = 0;                                  // samples in all batches
+  ir::Batches batches = {};  // types match the inputs exactly
+  int64_t count = 0;         // samples in all batches
 };
 
 // kInvalidArgument names the input whose array is missing, has another type or shape, or cannot be
-// cut into whole batches.
-Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs);
+// cut into whole batches.  Random samples are drawn when their batch is read; kTooLarge if they are
+// more than `most_bytes` together (0: no limit).
+Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs,
+                           int64_t most_bytes = 0);
 
 // The elements that all samples share for the input `input`, the only one of `source`;
 // kUnimplemented if the samples differ, because the input decides a shape.  nullopt for random

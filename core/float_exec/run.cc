@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/base/current_node.h"
 #include "core/base/mapped_pages.h"
 #include "core/float_exec/buffers.h"
 #include "core/float_exec/computation.h"
@@ -233,6 +234,7 @@ Status Session::Advance(ThreadPool& pool, const StopToken& stop, const Watcher& 
   const Step& step = state_->steps[state_->next++];
   const Node& node = state_->graph.node(step.node);
   if (!step.is_given && !fixed.count(node.results[0])) {
+    const CurrentNode current(node.name);
     OCTAVO_TRY(std::vector<Tensor> results, state_->RunStep(step, pool));
     for (size_t i = 0; i < results.size(); ++i) values[node.results[i]] = std::move(results[i]);
   }

@@ -95,7 +95,7 @@ Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& opti
   }
   ThreadPool pool(input.threads);
   OCTAVO_TRY(const runtime::Plan plan, runtime::Plan::Create(loaded.model.graph, {}, pool));
-  const std::vector<ir::Tensor>& batch = loaded.samples.batches[0];
+  OCTAVO_TRY(const ir::Batches::Batch batch, loaded.samples.batches.Read(0, stop));
   Steps steps;
   OCTAVO_CHECK(plan.Run(batch, pool, stop, {}, &steps));  // this run counts operations
   // Warm up: a processor takes longer to raise its clock than a small model takes to run.

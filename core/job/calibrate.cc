@@ -60,8 +60,8 @@ Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
 // float executor of Compare then packs fewer weights.
 std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
   const ir::Graph& graph = prepared.rewriting.graph;
-  const auto batches = static_cast<int64_t>(prepared.samples.batches.size());
-  return float_exec::CostlyValues(graph, batches, float_exec::ConstantBytes(graph) * 2 / 5);
+  return float_exec::CostlyValues(graph, prepared.samples.batches.size(),
+                                  float_exec::ConstantBytes(graph) * 2 / 5);
 }
 
 Result<profile::Profile> CollectProfile(const JobContext& job, const Prepared& prepared,

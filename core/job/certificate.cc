@@ -20,7 +20,7 @@ std::string CertificateRecorder::TextOf(const ir::Graph& graph) {
                                      certificate_.data.try_emplace(digest, tensor.ToBlob());
                                    }
                                  },
-                             .digests = &digests_});
+                             .spelled = &spelled_});
 }
 
 void CertificateRecorder::Begin(const ir::Graph& graph) {

@@ -27,7 +27,7 @@ class CertificateRecorder {
 
   verify::Certificate certificate_;
   std::vector<std::string> lines_;  // of the last recorded text
-  text::Digests digests_;
+  text::Spelled spelled_;
   std::map<std::string, Blob, std::less<>> known_;  // data of the imported graph
   size_t seen_ = 0;                                 // entries of the ledger
   bool begun_ = false;

@@ -13,29 +13,68 @@ namespace {
 
 using nlohmann::ordered_json;
 
-ordered_json ToJson(const verify::Step& step) {
-  ordered_json row;
-  auto& applications = row["applications"] = ordered_json::array();
-  for (const verify::Application& each : step.applications) {
-    std::vector<std::string> values;
-    for (const std::string& name : each.values) values.push_back(text::Escape(name));
-    applications.push_back({{"pass", each.pass},
-                            {"rule", each.rule},
-                            {"effect", each.effect},
-                            {"node", text::Escape(each.node)},
-                            {"values", std::move(values)}});
-  }
-  auto& edits = row["edits"] = ordered_json::array();
-  for (const verify::Edit& edit : step.edits) {
-    edits.push_back({{"at", edit.at}, {"before", edit.before}, {"after", edit.after}});
-  }
-  return row;
-}
-
 // Names may hold any bytes and are escaped here and in the text.  What else is not UTF-8 is an
 // option's word, which the certified job ignores or refuses.
-std::string Dump(const ordered_json& row) {
-  return row.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+std::string Dump(const ordered_json& value) {
+  return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+// Steps are most of the file, so they are written without objects of the library in between.
+void Write(std::string_view text, std::string& out) {
+  const auto plain = [](char c) { return c >= 0x20 && c < 0x7f; };
+  if (!std::ranges::all_of(text, plain)) {
+    out += Dump(text);
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  out += '"';
+}
+
+// [write(item),..]
+template <class Items, class F>
+void WriteList(const Items& items, std::string& out, F&& write) {
+  out += '[';
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (i > 0) out += ',';
+    write(items[i]);
+  }
+  out += ']';
+}
+
+void Write(const verify::Application& application, std::string& out) {
+  out += "{\"pass\":";
+  Write(application.pass, out);
+  out += ",\"rule\":";
+  Write(application.rule, out);
+  out += ",\"effect\":";
+  Write(application.effect, out);
+  out += ",\"node\":";
+  Write(text::Escape(application.node), out);
+  out += ",\"values\":";
+  WriteList(application.values, out,
+            [&](const std::string& name) { Write(text::Escape(name), out); });
+  out += '}';
+}
+
+void Write(const verify::Edit& edit, std::string& out) {
+  out += fmt::format("{{\"at\":{},\"before\":", edit.at);
+  WriteList(edit.before, out, [&](const std::string& line) { Write(line, out); });
+  out += ",\"after\":";
+  WriteList(edit.after, out, [&](const std::string& line) { Write(line, out); });
+  out += '}';
+}
+
+void Write(const verify::Step& step, std::string& out) {
+  const auto write = [&](const auto& item) { Write(item, out); };
+  out += "{\"applications\":";
+  WriteList(step.applications, out, write);
+  out += ",\"edits\":";
+  WriteList(step.edits, out, write);
+  out += "}\n";
 }
 
 struct Pair {
@@ -123,8 +162,8 @@ std::string WriteCertificate(const verify::Certificate& certificate) {
     head["data"].push_back({{"sha256", digest}, {"bytes", blob.size()}});
     size += blob.size();
   }
-  std::string text = Dump(head);
-  for (const verify::Step& step : certificate.steps) text += Dump(ToJson(step));
+  std::string text = Dump(head) + "\n";
+  for (const verify::Step& step : certificate.steps) Write(step, text);
   text.reserve(text.size() + size);
   for (const auto& [digest, blob] : certificate.data) text += blob.text();
   return text;

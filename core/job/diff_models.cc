@@ -39,18 +39,17 @@ Status CheckInputs(const ir::Graph& real, const ir::Graph& quantized) {
   return {};
 }
 
-// Quantizes the samples of quantized inputs.
-std::vector<std::vector<ir::Tensor>> QuantizedFor(const ir::Graph& graph,
-                                                  std::vector<std::vector<ir::Tensor>> batches,
-                                                  ThreadPool& pool) {
-  for (std::vector<ir::Tensor>& batch : batches) {
-    for (size_t i = 0; i < batch.size(); ++i) {
-      const ir::Type& type = graph.type(graph.inputs()[i]);
-      if (!type.quantized() || batch[i].dtype() != ir::DType::kF32) continue;
-      batch[i] = ops::QuantizeTensor(batch[i], type, &pool);
-    }
-  }
-  return batches;
+// Quantizes the samples of quantized inputs.  The arguments must outlive the result.
+ir::Batches QuantizedFor(const ir::Graph& graph, const ir::Batches& batches, ThreadPool& pool) {
+  return {batches.size(), [&](int64_t number, const StopToken& stop) -> Result<ir::Batches::Batch> {
+            OCTAVO_TRY(ir::Batches::Batch batch, batches.Read(number, stop));
+            for (size_t i = 0; i < batch.size(); ++i) {
+              const ir::Type& type = graph.type(graph.inputs()[i]);
+              if (!type.quantized() || batch[i].dtype() != ir::DType::kF32) continue;
+              batch[i] = ops::QuantizeTensor(batch[i], type, &pool);
+            }
+            return batch;
+          }};
 }
 
 }  // namespace
@@ -87,10 +86,9 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
                                }},
                           pool, stop));
   if (against) {
-    OCTAVO_TRY(
-        findings.against,
-        report::CompareModes(graph, QuantizedFor(graph, std::move(real.samples.batches), pool),
-                             input.numerics, *against, pool, stop));
+    OCTAVO_TRY(findings.against,
+               report::CompareModes(graph, QuantizedFor(graph, real.samples.batches, pool),
+                                    input.numerics, *against, pool, stop));
   }
   Request request;
   request.options.numerics = input.numerics;

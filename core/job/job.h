@@ -49,6 +49,7 @@ struct Progress {
   std::string_view pass = {};
   int64_t done = 0;
   int64_t total = 0;
+  int64_t memory_bytes = 0;  // at the end of stage import: the job's estimate, else 0
 };
 
 // Figures of a finished job for the service's metrics.

@@ -12,6 +12,8 @@ namespace octavo::job {
 struct ModelLimits {
   int64_t nodes = 200'000;                 // 0: no limit
   int64_t value_bytes = int64_t{1} << 30;  // per computed value; 0: no limit
+  int64_t samples_bytes = 0;               // of all samples that are drawn; 0: no limit
+  int64_t memory_bytes = 0;                // estimated for the job: memory_estimate.h; 0: no limit
 };
 
 // Fails with kTooLarge and the name of the node whose result exceeds `limits`.  Constants of the

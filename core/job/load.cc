@@ -161,7 +161,7 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
   if (graph.inputs().empty()) {
     // All samples of a model without inputs are the same one, and need no data.
     loaded.source.reset();
-    loaded.samples = {.batches = {{}}, .count = 1};
+    loaded.samples = {.batches = {ir::Batches::Batch()}, .count = 1};
     return {};
   }
   if (!loaded.source) return {};
@@ -172,7 +172,8 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
                       .type = graph.type(id),
                       .dynamic_batch = loaded.model.inputs[i].dynamic_batch});
   }
-  OCTAVO_TRY(loaded.samples, data::CutSamples(*loaded.source, inputs));
+  OCTAVO_TRY(loaded.samples,
+             data::CutSamples(*loaded.source, inputs, request.limits.samples_bytes));
   loaded.source.reset();
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/job/memory_estimate.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
@@ -33,6 +34,32 @@ Names NamesOf(const ir::Graph& graph) {
 
 bool HasGate(const Options& options) {
   return options.require_sqnr > 0 || options.require_cosine > 0;
+}
+
+// Samples that are drawn, from a seed or from a profile, exist one batch at a time.
+int64_t BatchesHeld(const Request& request, const data::Samples& samples) {
+  const bool drawn =
+      request.samples.empty() || (request.samples.size() == 1 && request.samples[0].bytes.empty());
+  return drawn ? 1 : samples.batches.size();
+}
+
+// Refuses a job that needs more memory than it may use; else reports the end of the stage.
+Status EndImport(const JobContext& job, const Imported& imported) {
+  const Request& request = job.request;
+  const ir::Graph& graph = imported.rewriting.graph;
+  const bool has_samples = !imported.loaded.samples.batches.empty();
+  const MemoryEstimate estimate =
+      EstimateMemory(graph, {.runs = has_samples || request.profile.has_value(),
+                             .quantizes = Quantizes(job.options(), graph),
+                             .keeps_floats = !job.options().keep_float.empty(),
+                             .batches_held = BatchesHeld(request, imported.loaded.samples),
+                             .fold_budget = job.options().fold_budget,
+                             .target = job.settings.target});
+  OCTAVO_CHECK(CheckMemory(graph, estimate, request.limits.memory_bytes));
+  if (job.observer) {
+    job.observer({.stage = "import", .done = 1, .total = 1, .memory_bytes = estimate.total});
+  }
+  return {};
 }
 
 }  // namespace
@@ -97,7 +124,7 @@ Result<Imported> ImportModel(const JobContext& job) {
     return Fail(Code::kUsage, "--require-sqnr and --require-cosine need --data")
         .Field(options.require_sqnr > 0 ? "require_sqnr" : "require_cosine");
   }
-  job.Report("import", 1, 1);
+  OCTAVO_CHECK(EndImport(job, imported));
   return imported;
 }
 

@@ -36,7 +36,7 @@ Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, co
              OtherPreparation(loaded.model.graph, effect, pool, stop));
   ir::Graph& graph = loaded.model.graph;
   OCTAVO_CHECK(PrepareFloat(graph, effect, pool, stop));
-  const auto batches = static_cast<int64_t>(loaded.samples.batches.size());
+  const int64_t batches = loaded.samples.batches.size();
   const auto collect = [&](const ir::Graph& prepared, int64_t before) {
     return profile::Collect(prepared, loaded.samples.batches,
                             {.model_digest = "sha256:" + loaded.digest.get(),

@@ -96,7 +96,8 @@ Result<RuleEffects::Outcomes> RuleEffects::Execute(const Graph& graph) const {
   }
   OCTAVO_TRY(const runtime::Plan plan,
              runtime::Plan::Create(graph, {.numerics = numerics_}, pool_));
-  for (const Batch& batch : batches_) {
+  for (int64_t b = 0; b < batches_.size(); ++b) {
+    OCTAVO_TRY(const Batch batch, batches_.Read(b, stop_));
     OCTAVO_TRY(std::vector<Tensor> outputs, plan.Run(InputsOf(graph, batch), pool_, stop_));
     Append(graph, std::move(outputs), outcomes);
   }
@@ -107,7 +108,8 @@ Result<RuleEffects::Outcomes> RuleEffects::ExecuteBaseline(const Graph& graph) c
   Outcomes outcomes;
   for (const ir::ValueId id : graph.outputs()) outcomes.names.push_back(graph.name(id));
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
-  for (const Batch& batch : batches_) {
+  for (int64_t b = 0; b < batches_.size(); ++b) {
+    OCTAVO_TRY(const Batch batch, batches_.Read(b, stop_));
     OCTAVO_TRY(std::vector<Tensor> outputs, session.Run(InputsOf(graph, batch), pool_, stop_));
     Append(graph, std::move(outputs), outcomes);
   }
@@ -120,7 +122,7 @@ Status RuleEffects::CheckOutputs(const Outcomes& outcomes) const {
     return Fail(Code::kInvalidArgument, "the outputs are {}, but the baseline's are {}",
                 fmt::join(outcomes.names, ", "), fmt::join(baseline_.names, ", "));
   }
-  for (size_t batch = 0; batch < batches_.size(); ++batch) {
+  for (size_t batch = 0; batch < outcomes.outputs.size(); ++batch) {
     for (size_t i = 0; i < baseline_.names.size(); ++i) {
       const int64_t is = outcomes.outputs[batch][i].size();
       const int64_t wanted = baseline_.outputs[batch][i].size();

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/ir/batches.h"
 #include "core/job/replay.h"
 #include "octavo/v1/report.pb.h"
 
@@ -15,10 +16,10 @@ namespace octavo::job {
 
 class RuleEffects {
  public:
-  using Batch = std::vector<ir::Tensor>;
+  using Batch = ir::Batches::Batch;
 
   // `batches` holds the inputs of the baseline; it must outlive this object.
-  RuleEffects(const std::vector<Batch>& batches, ThreadPool& pool, const StopToken& stop)
+  RuleEffects(const ir::Batches& batches, ThreadPool& pool, const StopToken& stop)
       : batches_(batches), pool_(pool), stop_(stop) {}
 
   // `baseline` is the float graph that the SQNR compares with.  `graph` is the integer graph before
@@ -59,7 +60,7 @@ class RuleEffects {
   v1::OutputChange ChangeOf(const Outcomes& now, size_t output) const;
   void NoteViolation(const v1::RuleRun& row, const RuleRun& run, const v1::OutputChange& change);
 
-  const std::vector<Batch>& batches_;
+  const ir::Batches& batches_;
   ThreadPool& pool_;
   const StopToken& stop_;
   const numerics::Mode* numerics_ = &numerics::kOnnx;

@@ -80,9 +80,9 @@ class Runner {
         runtime::Plan::Create(
             graph_, {.numerics = numerics, .keep_all_values = all_values || nans_.ReadsView()},
             pool));
-    const auto total = static_cast<int64_t>(loaded_.samples.batches.size());
-    int64_t done = 0;
-    for (const std::vector<Tensor>& batch : loaded_.samples.batches) {
+    const ir::Batches& batches = loaded_.samples.batches;
+    for (int64_t done = 0; done < batches.size(); ++done) {
+      OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(done, stop));
       for (size_t i = 0; i < batch.size(); ++i) {
         Keep(graph_.inputs()[i], batch[i]);
         nans_.Count(graph_.inputs()[i], batch[i]);
@@ -103,8 +103,7 @@ class Runner {
           gathered.parts.push_back(results[i].Clone());
         }
       }
-      ++done;
-      if (observer) observer({.stage = "integer-run", .done = done, .total = total});
+      if (observer) observer({.stage = "integer-run", .done = done + 1, .total = batches.size()});
     }
     return {};
   }

@@ -54,7 +54,7 @@ std::string RowText(const verify::Finding& finding) {
                      finding.application.effect, finding.application.node, finding.reason);
 }
 
-Verification Summary(const verify::Verdict& verdict) {
+Verification Summary(const verify::Verdict& verdict, const std::vector<NotRun>& not_run) {
   Verification result{.proved = verdict.proved()};
   ordered_json counts;
   for (const auto proof : {verify::Proof::kExact, verify::Proof::kRounded, verify::Proof::kReal,
@@ -76,6 +76,16 @@ Verification Summary(const verify::Verdict& verdict) {
   for (const std::string& name : verdict.unexplained) {
     result.text += fmt::format("not proved: no rule accounts for the change of '{}'\n", name);
   }
+  ordered_json left_out = ordered_json::array();
+  for (const NotRun& each : not_run) {
+    left_out.push_back({{"step", each.step},
+                        {"elements", each.elements},
+                        {"multiplications", each.multiplications}});
+    result.text += fmt::format(
+        "not run: step {} would cost {:.3g} elements and {:.3g} multiplications, and the limits "
+        "are {:.3g} and {:.3g}\n",
+        each.step, each.elements, each.multiplications, kMaxRunElements, kMaxRunMultiplications);
+  }
   result.text +=
       fmt::format("{} applications: {} exact, {} rounded, {} real, {} not proved\n",
                   verdict.findings.size(), counts["exact"].dump(), counts["rounded"].dump(),
@@ -83,7 +93,8 @@ Verification Summary(const verify::Verdict& verdict) {
   result.json = ordered_json({{"proved", result.proved},
                               {"applications", counts},
                               {"unproved", open},
-                              {"unexplained", verdict.unexplained}})
+                              {"unexplained", verdict.unexplained},
+                              {"not_run", left_out}})
                     .dump(-1, ' ', false, ordered_json::error_handler_t::replace) +
                 "\n";
   return result;
@@ -116,14 +127,15 @@ Result<Verification> VerifyJob(const CertifiedJob& job) {
   const onnx::OpFinder find_op = FinderFor(&settings.target);
   OCTAVO_TRY(const verify::Verdict verdict,
              verify::Verify(before.model.graph, certificate, find_op));
-  OCTAVO_CHECK(SearchCounterexample(before.model.graph, certificate, verdict, find_op,
-                                    *settings.target.numerics));
+  OCTAVO_TRY(const std::vector<NotRun> not_run,
+             SearchCounterexample(before.model.graph, certificate, verdict, find_op,
+                                  *settings.target.numerics));
   if (options.emit == EmitForm::kNative) {
     OCTAVO_CHECK(CompareNative(verdict.after, job, find_op));
   } else {
     OCTAVO_CHECK(CompareBytes(verdict.after, job, request, settings.options));
   }
-  return Summary(verdict);
+  return Summary(verdict, not_run);
 }
 
 }  // namespace octavo::job

@@ -5,7 +5,7 @@
 
 namespace octavo::profile {
 
-Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir::Tensor>>& batches,
+Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop) {
   std::vector<Histogram> histograms(graph.value_bound());
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
@@ -16,15 +16,14 @@ Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir
     if (options.kept != nullptr) options.kept->Keep(id, tensor);
   };
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
-  int64_t done = 0;
-  for (const std::vector<ir::Tensor>& batch : batches) {
+  for (int64_t done = 0; done < batches.size(); ++done) {
+    OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(done, stop));
     for (size_t i = 0; i < batch.size() && i < graph.inputs().size(); ++i) {
       watch(graph.inputs()[i], batch[i]);
     }
     if (options.kept != nullptr) options.kept->AddSample();
     OCTAVO_CHECK(session.Run(batch, pool, stop, watch_and_keep));
-    ++done;
-    if (options.progress) options.progress(done, static_cast<int64_t>(batches.size()));
+    if (options.progress) options.progress(done + 1, batches.size());
   }
 
   Profile profile{.model_digest = options.model_digest, .samples = options.samples};

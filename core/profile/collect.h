@@ -6,6 +6,7 @@
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
 #include "core/float_exec/kept_values.h"
+#include "core/ir/batches.h"
 #include "core/ir/graph.h"
 #include "core/profile/profile.h"
 
@@ -22,7 +23,7 @@ struct CollectOptions {
 
 // `graph` is a prepared float graph; each batch has one tensor per graph input.  kInvalidArgument
 // if a batch does not fit the graph.
-Result<Profile> Collect(const ir::Graph& graph, const std::vector<std::vector<ir::Tensor>>& batches,
+Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop);
 
 }  // namespace octavo::profile

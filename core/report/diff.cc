@@ -38,19 +38,17 @@ class Differ {
     }
   }
 
-  Result<DiffResult> Run(const std::vector<std::vector<Tensor>>& batches, ThreadPool& pool,
-                         const StopToken& stop) {
+  Result<DiffResult> Run(const ir::Batches& batches, ThreadPool& pool, const StopToken& stop) {
     const float_exec::KeptValues none, &kept = options_.kept ? *options_.kept : none;
     OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(float_graph_, kept.values));
     OCTAVO_TRY(
         const runtime::Plan plan,
         runtime::Plan::Create(quantized_, {.numerics = &mode_, .keep_all_values = true}, pool));
-    int64_t done = 0;
-    for (const std::vector<Tensor>& batch : batches) {
+    for (int64_t done = 0; done < batches.size(); ++done) {
+      OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(done, stop));
       OCTAVO_CHECK(session.Start(batch, kept.OfSample(done)));
       OCTAVO_CHECK(RunSample(session, plan, batch, pool, stop));
-      ++done;
-      if (options_.progress) options_.progress(done, static_cast<int64_t>(batches.size()));
+      if (options_.progress) options_.progress(done + 1, batches.size());
     }
     return Collect();
   }
@@ -192,8 +190,8 @@ class Differ {
 }  // namespace
 
 Result<DiffResult> Diff(const Graph& float_graph, const Graph& quantized,
-                        const std::vector<std::vector<ir::Tensor>>& batches,
-                        const DiffOptions& options, ThreadPool& pool, const StopToken& stop) {
+                        const ir::Batches& batches, const DiffOptions& options, ThreadPool& pool,
+                        const StopToken& stop) {
   return Differ(float_graph, quantized, options).Run(batches, pool, stop);
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/stop_token.h"
 #include "core/float_exec/kept_values.h"
+#include "core/ir/batches.h"
 #include "core/ir/graph.h"
 #include "core/numerics/mode.h"
 #include "core/report/metrics.h"
@@ -35,7 +36,7 @@ struct DiffResult {
 // Each batch has one tensor per graph input.  The inputs of both graphs are equal except for
 // quantization: Diff quantizes the samples of an integer input.
 Result<DiffResult> Diff(const ir::Graph& float_graph, const ir::Graph& quantized,
-                        const std::vector<std::vector<ir::Tensor>>& batches,
-                        const DiffOptions& options, ThreadPool& pool, const StopToken& stop);
+                        const ir::Batches& batches, const DiffOptions& options, ThreadPool& pool,
+                        const StopToken& stop);
 
 }  // namespace octavo::report

@@ -100,15 +100,15 @@ class Comparer {
     return {};
   }
 
-  Status Run(const std::vector<std::vector<Tensor>>& batches, ThreadPool& pool,
-             const StopToken& stop) {
+  Status Run(const ir::Batches& batches, ThreadPool& pool, const StopToken& stop) {
     OCTAVO_TRY(
         const runtime::Plan first,
         runtime::Plan::Create(graph_, {.numerics = numerics_, .keep_all_values = true}, pool));
     OCTAVO_TRY(
         const runtime::Plan second,
         runtime::Plan::Create(graph_, {.numerics = against_, .keep_all_values = true}, pool));
-    for (const std::vector<Tensor>& batch : batches) {
+    for (int64_t b = 0; b < batches.size(); ++b) {
+      OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(b, stop));
       values_.clear();
       const std::vector<Tensor> inputs = InputsOf(batch, numerics_, pool);
       for (size_t i = 0; i < inputs.size(); ++i) values_[graph_.inputs()[i]] = inputs[i];
@@ -168,8 +168,7 @@ class Comparer {
 
 }  // namespace
 
-Result<v1::ModeComparison> CompareModes(const Graph& graph,
-                                        const std::vector<std::vector<Tensor>>& batches,
+Result<v1::ModeComparison> CompareModes(const Graph& graph, const ir::Batches& batches,
                                         const numerics::Mode* numerics,
                                         const numerics::Mode* against, ThreadPool& pool,
                                         const StopToken& stop) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/runtime/execution.h"
 
+#include "core/base/current_node.h"
 #include "core/runtime/execution_state.h"
 #include "core/runtime/plan/unsigned_activations.h"
 
@@ -98,6 +99,7 @@ Status Execution::Step(const StopToken& stop) {
   OCTAVO_CHECK(stop.Check());
   const runtime::Step& step = state_->program.steps[state_->at++];
   if (!step.prepared.run) return {};
+  const CurrentNode current(step.node);
   return state_->profile ? state_->ComputeTimed(step) : state_->Compute(step);
 }
 

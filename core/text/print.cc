@@ -144,7 +144,7 @@ class Printer {
       for (int64_t i = 0; i < tensor.size(); ++i) numbers.push_back(PrintElement(tensor, i));
       return fmt::format("[{}]", fmt::join(numbers, ", "));
     }
-    const auto [at, fresh] = digests().try_emplace(payload);
+    const auto [at, fresh] = spelled().digests.try_emplace(payload);
     if (fresh) at->second = Sha256Of(tensor.raw_bytes());
     if (options_.payload && written_.insert(at->second).second) {
       options_.payload(at->second, tensor);
@@ -152,7 +152,14 @@ class Printer {
     return fmt::format("data(sha256:{}, {})", at->second, tensor.bytes());
   }
 
-  Digests& digests() { return options_.digests != nullptr ? *options_.digests : digests_; }
+  Spelled& spelled() { return options_.spelled != nullptr ? *options_.spelled : spelled_; }
+
+  const std::string& ScalesText(const std::vector<float>& scales) {
+    std::string bytes(reinterpret_cast<const char*>(scales.data()), scales.size() * sizeof(float));
+    const auto [at, fresh] = spelled().scales.try_emplace(std::move(bytes));
+    if (fresh) at->second = fmt::format("{}", fmt::join(scales, ", "));
+    return at->second;
+  }
 
   void Node(const ir::Node& node) {
     std::vector<std::string> parts;
@@ -216,8 +223,8 @@ class Printer {
   void LateLists() {
     for (const ir::ValueId id : late_) {
       const ir::Quant& quant = *graph_.type(id).quant;
-      text_ += fmt::format("  scales {} = [{}]\n", ValueName(graph_.name(id)),
-                           fmt::join(quant.scales, ", "));
+      text_ +=
+          fmt::format("  scales {} = [{}]\n", ValueName(graph_.name(id)), ScalesText(quant.scales));
       if (!ZeroPointsDiffer(quant)) continue;
       text_ += fmt::format("  zps {} = [{}]\n", ValueName(graph_.name(id)),
                            fmt::join(quant.zero_points, ", "));
@@ -247,7 +254,7 @@ class Printer {
   const PrintOptions& options_;
   std::string text_;
   std::vector<ir::ValueId> late_;
-  Digests digests_;  // unless the options have them
+  Spelled spelled_;  // unless the options have it
   std::set<std::string> written_;
 };
 

@@ -14,12 +14,15 @@ namespace octavo::text {
 // Called once for each distinct constant data that prints as data(sha256:DIGEST, ..).
 using PayloadSink = std::function<void(const std::string& digest, const ir::Tensor& tensor)>;
 
-// Digests of constant data that earlier texts of a graph named.
-using Digests = std::unordered_map<ir::PayloadPtr, std::string>;
+// What earlier texts of a graph spelled out, and texts of its later forms name again.
+struct Spelled {
+  std::unordered_map<ir::PayloadPtr, std::string> digests = {};  // of constant data
+  std::unordered_map<std::string, std::string> scales = {};      // long lists, by their bytes
+};
 
 struct PrintOptions {
   PayloadSink payload = {};
-  Digests* digests = nullptr;  // null: computes all of them
+  Spelled* spelled = nullptr;  // null: spells out everything anew
   // Constants of at most this many elements print as lists.
   int64_t literal_elements = 16;
   // Also prints former names of values: `alias` and `retired` statements.

@@ -23,7 +23,7 @@ class Reader {
     Certificate result;
     OCTAVO_TRY(const json head, TakeLine());
     if (head.value("octavo_certificate", json()) != 1) {
-      return Refuse("not a certificate of version 1");
+      return Wrong("'octavo_certificate' is not 1: not a certificate of version 1");
     }
     OCTAVO_CHECK(ReadHead(head, result));
     OCTAVO_TRY(const int64_t steps, Count(head, "steps", kMaxSteps));
@@ -109,6 +109,7 @@ class Reader {
     OCTAVO_TRY(result.before_sha256, Text(head, "before_sha256"));
     const auto options = head.find("options");
     if (options == head.end() || !options->is_object()) return Wrong("'options' is no object");
+    OCTAVO_CHECK(Text(*options, "numerics_limit"));
     result.options = *options;
     OCTAVO_TRY(const json* rules, List(head, "rules"));
     result.rules = *rules;
@@ -141,6 +142,7 @@ class Reader {
   }
 
   Status ReadData(const json& head, Certificate& result) {
+    line_ = 1;  // which lists the data
     OCTAVO_TRY(const json* rows, List(head, "data"));
     for (const json& row : *rows) {
       OCTAVO_TRY(std::string digest, Text(row, "sha256"));

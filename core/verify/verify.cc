@@ -198,9 +198,8 @@ Result<Verdict> Verify(const Graph& before, const Certificate& certificate,
                        const text::OpLookup& find_op) {
   const std::optional<Mode> mode = ParseMode(certificate.numerics_mode);
   if (!mode) return Refuse("no numerics mode is called '{}'", certificate.numerics_mode);
-  const auto named = certificate.options.find("numerics_limit");
-  const bool text_limit = named != certificate.options.end() && named->is_string();
-  OCTAVO_TRY(const Claim* limit, FindEffect(text_limit ? named->get<std::string>() : "none"));
+  OCTAVO_TRY(const Claim* limit,
+             FindEffect(certificate.options.value("numerics_limit", std::string())));
   std::map<std::string, Blob, std::less<>> data = certificate.data;
   const std::string text =
       text::Print(before, {.payload = [&](const std::string& digest, const ir::Tensor& tensor) {

@@ -2,7 +2,6 @@
 #include "core/passes/analysis/order.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -43,27 +42,58 @@ bool PassesOn(const Node& node, int input) {
 // Whether they reach them in their order, without other elements and without another rounding.
 bool KeepsElements(const Node& node) { return IsOwn(node, "Dequantize") || MovesOne(node); }
 
+// Values that a search has reached, sorted: every Rescale of a long chain starts a search, and a
+// std::map took most of a job's time.
+class Reached {
+ public:
+  // Whether the elements are those of the first value; null if the search has not reached it.
+  const bool* Find(ValueId id) const {
+    const auto at = std::lower_bound(values_.begin(), values_.end(), id, &Before);
+    return at != values_.end() && at->id == id ? &at->kept : nullptr;
+  }
+  // Reaches the value; whether that is new.  Where two ways differ, the elements are not kept.
+  bool Add(ValueId id, bool kept) {
+    const auto at = std::lower_bound(values_.begin(), values_.end(), id, &Before);
+    if (at == values_.end() || at->id != id) {
+      values_.insert(at, {id, kept});
+      return true;
+    }
+    if (at->kept == kept || !at->kept) return false;
+    at->kept = kept;
+    return true;
+  }
+  size_t size() const { return values_.size(); }
+
+ private:
+  struct Entry {
+    ValueId id = {};
+    bool kept = false;
+  };
+  static bool Before(const Entry& entry, ValueId id) { return entry.id < id; }
+
+  std::vector<Entry> values_;
+};
+
 // The consumers of a value, direct or through data movement.
 struct OrderUses {
   std::vector<Use> uses = {};
-  // By value reached: whether its elements are those of the first.
-  std::map<ValueId, bool> kept = {};
+  Reached reached = {};
   bool complete = true;
 
   bool Kept(ValueId id) const {
-    const auto at = kept.find(id);
-    return at != kept.end() && at->second;
+    const bool* kept = reached.Find(id);
+    return kept != nullptr && *kept;
   }
 };
 
 OrderUses OrderUsesOf(const Graph& graph, ValueId first) {
   OrderUses found;
   std::vector<ValueId> open = {first};
-  found.kept[first] = true;
+  found.reached.Add(first, true);
   while (!open.empty()) {
     const ValueId id = open.back();
     open.pop_back();
-    if (found.kept.size() > kMaxVisited) {
+    if (found.reached.size() > kMaxVisited) {
       found.complete = false;
       return found;
     }
@@ -71,12 +101,9 @@ OrderUses OrderUsesOf(const Graph& graph, ValueId first) {
       const Node& node = graph.node(use.node);
       if (DependsOnOrder(graph, node)) found.uses.push_back(use);
       if (!PassesOn(node, use.input)) continue;
-      const bool kept = found.kept.at(id) && KeepsElements(node);
+      const bool kept = found.Kept(id) && KeepsElements(node);
       for (const ValueId result : node.results) {
-        const auto [at, added] = found.kept.emplace(result, kept);
-        if (!added && (at->second == kept || !at->second)) continue;
-        at->second = kept;
-        open.push_back(result);
+        if (found.reached.Add(result, kept)) open.push_back(result);
       }
     }
   }
@@ -153,7 +180,7 @@ bool ResultsStay(const Graph& graph, const numerics::Mode& mode, const Use& use,
     const ValueId other = node.inputs[i];
     if (static_cast<int>(i) == use.input || reached.Kept(other)) continue;
     among_themselves = false;
-    if (reached.kept.count(other)) return false;
+    if (reached.reached.Find(other) != nullptr) return false;
     const auto elements = PossibleElements(graph, other, mode);
     if (!elements || !SamePlaces(*change.before, *change.after, *elements, TestsEquality(node))) {
       return false;
@@ -181,6 +208,28 @@ bool DependsOnOrder(const Graph& graph, const Node& node) {
 
 // A comparison that does not distinguish its operands.
 bool TestsEquality(const Node& node) { return node.op->depends_on_order && node.op->commutative; }
+
+bool ReadsOnlyOrder(const Node& node, int input) {
+  return node.op->depends_on_order && node.op->quant.kind == ir::QuantRule::Kind::kNotReal &&
+         node.op->RoleOf(input) == ir::Role::kData;
+}
+
+OrderFollows::OrderFollows(const Graph& graph) : follows_(graph.value_bound(), false) {
+  std::vector<ir::NodeId> order;
+  for (const ir::NodeId id : graph.nodes()) order.push_back(id);
+  std::reverse(order.begin(), order.end());
+  for (const ir::NodeId id : order) {
+    const Node& node = graph.node(id);
+    const bool follows =
+        node.op->depends_on_order || std::ranges::any_of(node.results, [&](ValueId result) {
+          return result && follows_[result.index];
+        });
+    if (!follows) continue;
+    for (const ValueId input : node.inputs) {
+      if (input) follows_[input.index] = true;
+    }
+  }
+}
 
 ValueId SourceOf(const Graph& graph, ValueId value) {
   while (const Node* node = graph.Producer(value)) {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/ir/graph.h"
 #include "core/numerics/mode.h"
@@ -19,6 +20,24 @@ bool DependsOnOrder(const ir::Graph& graph, const ir::Node& node);
 
 // Whether the node only compares elements for equality.
 bool TestsEquality(const ir::Node& node);
+
+// Whether the node reads the order of elements of any type, and has no elements of its own: it
+// compares the real values of a quantized operand.
+bool ReadsOnlyOrder(const ir::Node& node, int input);
+
+// Which values an order-dependent op may follow, on any way through the graph.  A pass that moves
+// and merges Rescales may ask about the graph as it was: every new way begins where one led before.
+class OrderFollows {
+ public:
+  explicit OrderFollows(const ir::Graph& graph);
+  // True for a value that was added since.
+  bool operator()(ir::ValueId id) const {
+    return static_cast<size_t>(id.index) >= follows_.size() || follows_[id.index];
+  }
+
+ private:
+  std::vector<bool> follows_;
+};
 
 // The value whose elements `value` has in another place or, past a Dequantize, as real values:
 // the end of the way up through ops that move one data operand.

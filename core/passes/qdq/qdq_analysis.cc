@@ -217,7 +217,8 @@ bool QdqAnalysis::InputFolds(NodeId id, size_t input) const {
   const bool keeps = node.op->QuantOf(graph_, node).kind == ir::QuantRule::Kind::kSameScale;
   switch (role) {
     case Role::kData:
-      return ir::SizeOf(type.dtype) <= 2 && (type.quant->per_tensor() || keeps);
+      // Octavo's own export lists what stays float; another tool asks for float arithmetic.
+      return ir::SizeOf(type.dtype) <= 2 && (type.quant->per_tensor() || keeps || origin_.own);
     case Role::kWeight:
       if (ir::SizeOf(type.dtype) > 2) return false;
       return type.quant->per_tensor() ||

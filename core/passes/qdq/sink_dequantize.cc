@@ -44,10 +44,12 @@ ValueId ConstantOperand(const ir::Graph& graph, ValueId real, const ir::OpDef* d
   return graph.IsConstant(root) ? node->input(0) : ValueId{};
 }
 
-// Whether the value is quantized again, to that type: its op folds without a Dequantize below it.
+// Whether no op reads the value, or only Quantizes to that type: the op before folds without a
+// Dequantize below it.
 bool IsQuantizedTo(const ir::Graph& graph, ValueId value, const ir::Type& type) {
   const ir::Value& it = graph.value(value);
-  return it.output_uses == 0 && std::ranges::all_of(it.uses, [&](const ir::Use& use) {
+  return (it.output_uses == 0 || it.uses.empty()) &&
+         std::ranges::all_of(it.uses, [&](const ir::Use& use) {
            const ir::Node& consumer = graph.node(use.node);
            return consumer.op == ops::FindOp("Quantize", "octavo") &&
                   graph.type(consumer.result()).SameQuantization(type);

@@ -15,6 +15,7 @@
 #include "core/passes/passes.h"
 #include "core/passes/qdq/form_integers.h"
 #include "core/passes/qdq/name_list.h"
+#include "core/passes/quantize/hoist_dequantize.h"
 #include "core/passes/quantize/integer_io.h"
 #include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/rewrite.h"
@@ -46,15 +47,6 @@ constexpr Rule kSinkDequantize = {
         "every Dequantize has one consumer, and all have one type; a per-channel type maps through "
         "Move; the results have no more elements than the operands; the type can represent what "
         "Move adds (Pad's value)",
-};
-constexpr Rule kHoistDequantize = {
-    .id = "move-quantize/hoist-dequantize",
-    .pattern = "Dequantize(Move(x))",
-    .replacement = "Move(Dequantize(x))",
-    .effect = Effect::kExact,
-    .condition =
-        "Move(x) has one consumer and at least twice the elements of x; the result has a consumer "
-        "other than Quantize; the target is not fully quantized",
 };
 constexpr Rule kSinkDequantizeBelowClamp = {
     .id = "move-quantize/sink-dequantize-below-clamp",
@@ -241,43 +233,6 @@ bool SinkBelowClamp(Graph& graph, NodeId id, Context& context) {
   context.Applied(kSinkDequantizeBelowClamp, clamp.name,
                   {graph.name(clamp.inputs[0]), graph.name(clamp.result())});
   DequantizeBelow(graph, id, {0}, *std::move(type));
-  return true;
-}
-
-bool IsOnlyQuantized(const Graph& graph, ValueId real) {
-  return !graph.IsOutput(real) && std::ranges::all_of(graph.value(real).uses, [&](ir::Use use) {
-    return IsOwn(&graph.node(use.node), "Quantize");
-  });
-}
-
-// The inverse, for a move that repeats elements.
-bool HoistDequantize(Graph& graph, NodeId id, Context& context) {
-  const Node& dequantize = graph.node(id);
-  if (!IsOwn(&dequantize, "Dequantize") || context.settings().target.fully_quantized) return false;
-  const ValueId moved = dequantize.inputs[0];
-  const Node* move = graph.Producer(moved);
-  if (move == nullptr || !Moves(graph, *move) || graph.CountUses(moved) != 1) return false;
-  const ValueId x = move->inputs[0];
-  const Type& type = graph.type(x);
-  if (graph.type(moved).elements() / 2 < type.elements()) return false;
-  // A Rescale whose types ONNX form cannot combine.
-  if (IsOnlyQuantized(graph, dequantize.result())) return false;
-  if (move->op->rescale.why_not && !move->op->rescale.why_not(graph, *move, type, type).empty()) {
-    return false;
-  }
-  const NodeId move_id = graph.value(moved).producer;
-  const ir::OpDef* op = dequantize.op;
-  context.Applied(kHoistDequantize, move->name,
-                  {graph.name(moved), graph.name(dequantize.result())});
-  const std::string name = graph.UniqueName(graph.name(x) + ".float");
-  const Type real{ir::DType::kF32, type.shape, {}, {}};
-  const NodeId hoisted =
-      graph.InsertBefore(move_id, {.op = op, .inputs = {x}, .results = {{name, real}}});
-  std::vector<ValueId> inputs = graph.node(move_id).inputs;
-  inputs[0] = graph.node(hoisted).result();
-  graph.Redefine(id, graph.node(move_id).op, std::move(inputs), graph.node(move_id).attributes);
-  graph.AddOrigin(id, graph.node(move_id).origin);
-  graph.Erase(move_id);
   return true;
 }
 

@@ -23,7 +23,8 @@ using ir::ValueId;
 
 class Absorber {
  public:
-  Absorber(Graph& graph, Context& context) : graph_(graph), context_(context) {}
+  Absorber(Graph& graph, Context& context)
+      : graph_(graph), context_(context), order_follows_(graph) {}
 
   int64_t Run() {
     int64_t total = 0;
@@ -175,7 +176,7 @@ class Absorber {
     const Node& node = graph_.node(id);
     const Node* producer = ProducerOf(node);
     if (producer == nullptr || !IsRescale(*producer)) return false;
-    const FoldCheck check = CanMerge(graph_, node, mode());
+    const FoldCheck check = CanMerge(graph_, node, mode(), order_follows_);
     return Allowed(why_[id].above, check, rules::kMerge) &&
            Shorten(id, rules::kMerge, *check.effect);
   }
@@ -287,6 +288,7 @@ class Absorber {
 
   Graph& graph_;
   Context& context_;
+  const OrderFollows order_follows_;
   std::unordered_map<NodeId, Reasons> why_;
 };
 

@@ -36,6 +36,11 @@ constexpr size_t kMaxCurrentTypes = 16;
 // one consumer's noise grow unnoticed if another's is large anyway.
 constexpr double kMaxSingleFactor = 2;
 
+// An entry of the graph's metadata: a job has judged by a profile which Rescales stay, under a
+// limit that allows the rule.  A job on its result has no profile, and keeps to what this one
+// found.
+const std::string kJudgedKey = "octavo.judged_rescales";
+
 struct Link {
   NodeId rescale = {};
   int from = -1, to = -1;  // groups
@@ -339,18 +344,21 @@ class Aligner {
   std::vector<std::vector<std::pair<int64_t, NodeId>>> met_ = {};
 };
 
-// Appends these reasons to those of other rules, for the Rescales that stay.
-void RecordReasons(const Graph& graph, const std::map<NodeId, std::string>& why, Context& context) {
+// Appends these reasons to those of other rules, for the Rescales that stay; whether one does.
+bool RecordReasons(const Graph& graph, const std::map<NodeId, std::string>& why, Context& context) {
+  bool any = false;
   std::map<std::string, std::string> known;
   for (const Kept& kept : context.findings().kept) known[kept.node] = kept.reason;
   for (const NodeId id : graph.nodes()) {
     const auto at = why.find(id);
     if (at == why.end() || !IsRescale(graph.node(id))) continue;
+    any = true;
     const std::string& name = graph.node(id).name;
     const auto before = known.find(name);
     context.Keep(name, before == known.end() ? at->second
                                              : fmt::format("{}; {}", before->second, at->second));
   }
+  return any;
 }
 
 // Whether weights are still pending.  Such a graph comes from a job that stopped before
@@ -371,7 +379,8 @@ bool IsResumed(const Graph& graph) {
 }  // namespace
 
 Result<bool> AlignParameters(Graph& graph, Context& context) {
-  if (context.settings().profile == nullptr && IsResumed(graph)) return false;
+  const bool profiled = context.settings().profile != nullptr;
+  if (!profiled && (IsResumed(graph) || graph.metadata.contains(kJudgedKey))) return false;
   bool any = false;
   std::map<NodeId, std::string> why;
   for (int round = 0; round < kMaxRounds; ++round) {
@@ -380,7 +389,11 @@ Result<bool> AlignParameters(Graph& graph, Context& context) {
     any = true;
     AbsorbRescales(graph, context);
   }
-  RecordReasons(graph, why, context);
+  const bool kept = RecordReasons(graph, why, context);
+  if (profiled && context.Allows(kUnifyParameters.effect)) {
+    graph.metadata.erase(kJudgedKey);
+    if (kept) graph.metadata[kJudgedKey] = "by a profile";
+  }
   return any;
 }
 

@@ -24,12 +24,6 @@ FoldCheck Refuse(std::string why) { return {.why = std::move(why)}; }
 // True for Clip, but not for Relu: its bound is the zero point in every mode.
 bool HasBounds(const Node& node) { return node.op->clamps && node.inputs.size() > 1; }
 
-// Whether the node reads the order of elements of any type, and has no elements of its own.
-bool ReadsOnlyOrder(const Node& node, int input) {
-  return node.op->depends_on_order && node.op->quant.kind == ir::QuantRule::Kind::kNotReal &&
-         node.op->RoleOf(input) == ir::Role::kData;
-}
-
 FoldCheck CanFoldIntoOrder(const Graph& graph, const ir::Use& use, const Type& from, const Type& to,
                            const numerics::Mode& mode) {
   std::string why = WhyOrderChanges(graph, mode, use, {&from, &to}, {&from});
@@ -257,12 +251,13 @@ FoldCheck CanMerge(const Type& from, const Type& middle, const Type& to, const n
                                                                : Effect::kFewerClamps};
 }
 
-FoldCheck CanMerge(const Graph& graph, const Node& second, const numerics::Mode& mode) {
+FoldCheck CanMerge(const Graph& graph, const Node& second, const numerics::Mode& mode,
+                   const OrderFollows& order_follows) {
   const Node& first = *graph.Producer(second.inputs[0]);
   const Type &from = graph.type(first.inputs[0]), &middle = graph.type(second.inputs[0]);
   const Type& to = graph.type(second.result());
   FoldCheck check = CanMerge(from, middle, to, mode, graph.name(second.inputs[0]));
-  if (!MayChange(check)) return check;
+  if (!MayChange(check) || !order_follows(second.result())) return check;
   return WithOrder(std::move(check), WhyOrderChanges(graph, mode, second.result(),
                                                      {&from, &middle, &to}, {&from, &to}));
 }

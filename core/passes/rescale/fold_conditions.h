@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/passes/analysis/order.h"
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
@@ -39,8 +40,10 @@ FoldCheck CanFoldIntoProducer(const ir::Graph& graph, const target::Target& targ
 FoldCheck CanMerge(const ir::Type& from, const ir::Type& middle, const ir::Type& to,
                    const numerics::Mode& mode, std::string_view name = {});
 
-// The same for the Rescale `second`, whose operand is a Rescale; also checks its consumers.
-FoldCheck CanMerge(const ir::Graph& graph, const ir::Node& second, const numerics::Mode& mode);
+// The same for the Rescale `second`, whose operand is a Rescale; also checks its consumers, if an
+// order-dependent op may follow.
+FoldCheck CanMerge(const ir::Graph& graph, const ir::Node& second, const numerics::Mode& mode,
+                   const OrderFollows& order_follows);
 
 // Whether the target supports activations of the dtype.
 bool HasActivations(const target::Target& target, ir::DType dtype);

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <zlib.h>
 
+#include <chrono>
+
 #include "core/data/npy.h"
 #include "core/data/npz.h"
 #include "core/data/samples.h"
@@ -157,6 +159,10 @@ Result<Samples> Cut(const std::vector<NamedBlob>& blobs, const std::vector<Sampl
   return CutSamples(source, inputs);
 }
 
+ir::Batches::Batch Read(const Result<Samples>& samples, int64_t batch) {
+  return samples->batches.Read(batch, {}).value();
+}
+
 SampleInput FloatInput(const std::string& name, ir::Shape shape) {
   return {.name = name, .type = {ir::DType::kF32, std::move(shape), {}, {}}};
 }
@@ -165,13 +171,44 @@ NamedBlob Npz(const std::vector<std::pair<std::string, ir::Tensor>>& arrays) {
   return {"d.npz", Blob(WriteNpz(arrays))};
 }
 
+TEST(Samples, RandomSamplesCountAgainstTheLimitBeforeTheyAreDrawn) {
+  const auto source = SampleSource::Open({{"random:1:1000", {}}}, NoProto);
+  ASSERT_TRUE(source);
+  const std::vector<SampleInput> inputs = {FloatInput("x", {2, 256}), FloatInput("z", {1})};
+  constexpr int64_t kBytes = 500 * (2 * 256 + 1) * 4;
+  EXPECT_TRUE(CutSamples(*source, inputs, kBytes));
+  const auto refused = CutSamples(*source, inputs, kBytes - 1);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::kTooLarge);
+  EXPECT_EQ(refused.error().field, "max-samples-bytes");
+  EXPECT_EQ(refused.error().message,
+            "samples: 'random:1:1000' makes 500 batches of 2052 bytes each; at most 1025999 bytes "
+            "are allowed (max-samples-bytes)");
+}
+
+// 16 TiB, if they were drawn together.
+TEST(Samples, RandomSamplesAreDrawnWhenTheyAreReadAndDrawingStops) {
+  const auto source = SampleSource::Open({{"random:1:1000000", {}}}, NoProto);
+  ASSERT_TRUE(source);
+  const auto samples = CutSamples(*source, {FloatInput("x", {1, 1 << 22})});
+  ASSERT_TRUE(samples);
+  EXPECT_EQ(samples->batches.size(), 1'000'000);
+  EXPECT_TRUE(samples->batches.Read(999'999, {}));
+  const auto large = CutSamples(*source, {FloatInput("x", {1, 1 << 26})});
+  ASSERT_TRUE(large);
+  const StopToken stop(StopToken::Clock::now() + std::chrono::milliseconds(5));
+  const auto stopped = large->batches.Read(0, stop);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, Code::kDeadlineExceeded);
+}
+
 TEST(Samples, AnArchiveIsCutIntoModelBatches) {
   const auto samples = Cut({Npz({{"x", ir::Tensor::Of<float>({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8})}})},
                            {FloatInput("x", {2, 2})});
   ASSERT_TRUE(samples) << samples.error().message;
   EXPECT_EQ(samples->count, 4);
-  ASSERT_EQ(samples->batches.size(), 2u);
-  EXPECT_THAT(samples->batches[1][0].values<float>(), ElementsAre(5, 6, 7, 8));
+  ASSERT_EQ(samples->batches.size(), 2);
+  EXPECT_THAT(Read(samples, 1)[0].values<float>(), ElementsAre(5, 6, 7, 8));
 }
 
 TEST(Samples, AWrongTypeNamesTheInputAndBothTypes) {
@@ -206,8 +243,8 @@ TEST(Samples, ADirectoryGivesOneSampleAFolder) {
                            {FloatInput("x", {1, 1})});
   ASSERT_TRUE(samples) << samples.error().message;
   EXPECT_EQ(samples->count, 2);
-  EXPECT_THAT(samples->batches[0][0].values<float>(), ElementsAre(1));
-  EXPECT_THAT(samples->batches[1][0].values<float>(), ElementsAre(2));
+  EXPECT_THAT(Read(samples, 0)[0].values<float>(), ElementsAre(1));
+  EXPECT_THAT(Read(samples, 1)[0].values<float>(), ElementsAre(2));
 }
 
 TEST(Samples, RandomOnesRepeatAndDifferBySeed) {
@@ -215,10 +252,12 @@ TEST(Samples, RandomOnesRepeatAndDifferBySeed) {
   const auto again = Cut({{"random:1:4", {}}}, {FloatInput("x", {1, 8})});
   const auto other = Cut({{"random:2:4", {}}}, {FloatInput("x", {1, 8})});
   ASSERT_TRUE(first && again && other);
-  EXPECT_EQ(first->batches.size(), 4u);
-  EXPECT_EQ(first->batches, again->batches);
-  EXPECT_NE(first->batches, other->batches);
-  EXPECT_NE(first->batches[0][0], first->batches[1][0]);
+  EXPECT_EQ(first->batches.size(), 4);
+  for (int64_t b = 0; b < 4; ++b) {
+    EXPECT_EQ(Read(first, b), Read(again, b));
+    EXPECT_NE(Read(first, b), Read(other, b));
+  }
+  EXPECT_NE(Read(first, 0), Read(first, 1));
   EXPECT_EQ(Cut({{"random:x", {}}}, {FloatInput("x", {1, 8})}).error().code, Code::kUsage);
 }
 

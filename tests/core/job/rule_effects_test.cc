@@ -36,13 +36,12 @@ ir::Graph Real(const std::string& output) {
 struct Effects {
   ThreadPool pool{1};
   StopToken stop = {};
-  std::vector<RuleEffects::Batch> batches = {};
+  ir::Batches batches = {};
   std::optional<RuleEffects> effects = {};
 
   Effects() {
     std::vector<float> values = {-1.2f, -0.4f, -0.03f, 0, 0.05f, 0.37f, 0.9f, 1.2f};
-    batches.push_back({});
-    batches[0].push_back(ir::Tensor::Of<float>({1, 8}, values));
+    batches = {RuleEffects::Batch{ir::Tensor::Of<float>({1, 8}, values)}};
     effects.emplace(batches, pool, stop);
     EXPECT_TRUE(effects->Begin(Real("y"), Rescaled("0.03125"), &numerics::kOnnx));
   }

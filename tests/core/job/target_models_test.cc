@@ -49,7 +49,7 @@ std::optional<Model> Prepared(const std::filesystem::path& folder) {
   ThreadPool pool(2);
   const Status prepared = PrepareFloat(model.graph, pool, {});
   EXPECT_TRUE(prepared) << prepared.error().message;
-  loaded->samples.batches.resize(1);
+  loaded->samples.batches = {loaded->samples.batches.Read(0, {}).value()};
   auto profile = profile::Collect(model.graph, loaded->samples.batches, {}, pool, {});
   if (!profile) {
     ADD_FAILURE() << profile.error().message;

@@ -56,6 +56,7 @@ std::string Text(const Graph& graph) { return text::Print(graph, {.old_names = f
 // The text without dead nodes, which every pass may drop.
 std::string LivingText(Graph graph) {
   graph.EraseDead();
+  graph.metadata.clear();  // what a pass notes there for a later job is no rewrite
   return Text(graph);
 }
 

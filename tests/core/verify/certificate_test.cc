@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "core/base/sha256.h"
 #include "core/job/certificate_file.h"
 
 namespace octavo::verify {
 namespace {
 
+using nlohmann::json;
 using testing::HasSubstr;
 
 Certificate Small() {
@@ -84,6 +87,57 @@ TEST(CertificateFile, RefusesWhatItsBoundsForbid) {
   const std::string deep = std::string(100000, '[') + std::string(100000, ']');
   EXPECT_THAT(ErrorOf(Replaced(bytes, R"("rules":[])", R"("rules":)" + deep)),
               HasSubstr("nested too deep"));
+}
+
+// Without it, or with another kind of value, the message names the field and its line.
+void ExpectToBeRequired(const std::vector<json>& lines, size_t line, const json::json_pointer& at) {
+  const auto bytes = [&](const json& changed) {
+    std::string text;
+    for (size_t i = 0; i < lines.size(); ++i)
+      text += (i == line ? changed : lines[i]).dump() + "\n";
+    return text + "four";
+  };
+  const std::string what = fmt::format("certificate line {}: '{}' ", line + 1, at.back());
+  json without = lines[line], other = lines[line];
+  without[at.parent_pointer()].erase(at.back());
+  other[at] = true;
+  for (const json& changed : {without, other}) {
+    EXPECT_THAT(ErrorOf(bytes(changed)), HasSubstr(what)) << at.to_string();
+  }
+}
+
+TEST(CertificateFile, NamesEachFieldThatIsMissing) {
+  const std::string bytes = job::WriteCertificate(Small());
+  std::istringstream text(bytes);
+  std::vector<json> lines(2);
+  for (json& line : lines) text >> line;
+  int fields = 0;
+  for (size_t line = 0; line < lines.size(); ++line) {
+    const json flat = lines[line].flatten();
+    for (const auto& [pointer, value] : flat.items()) {
+      for (json::json_pointer at(pointer); !at.empty(); at.pop_back()) {
+        if (!lines[line][at.parent_pointer()].is_object()) continue;
+        ExpectToBeRequired(lines, line, at);
+        ++fields;
+      }
+    }
+  }
+  EXPECT_GE(fields, 20);
+}
+
+// Steps are written piece by piece.
+TEST(CertificateFile, HasTheBytesThatTheLibraryWrites) {
+  Certificate certificate = Small();
+  std::string bytes;
+  for (int c = 1; c < 128; ++c) bytes += static_cast<char>(c);
+  std::erase(bytes, '\n');
+  certificate.steps[0].edits[0].before = {bytes, "\xc3\xa9 \\\"", ""};
+  certificate.steps[0].edits[0].after = {};
+  certificate.steps.emplace_back();
+  std::istringstream text(job::WriteCertificate(certificate));
+  for (std::string line; std::getline(text, line) && line != "four";) {
+    EXPECT_EQ(nlohmann::ordered_json::parse(line).dump(), line);
+  }
 }
 
 TEST(Edits, MakeOneTextIntoTheOther) {

@@ -118,8 +118,9 @@ std::vector<Chain> ChainsWithConstants() {
        }},
       {"SliceOfRescale", kStored, reverse,
        [](int i, const std::string& operand) {
+         const int pair = (i + 1) / 2;
          const std::string type =
-             fmt::format("tensor<1x2x4x4xu8, scale={}, zp=128>", 0.5 - (i + 1) / 2 * 1e-6);
+             fmt::format("tensor<1x2x4x4xu8, scale={}, zp=128>", 0.5 - pair * 1e-6);
          if (i + 1 == kNodes) return Typed(fmt::format("Rescale({})", operand), kStored);
          return i % 2 == 0 ? Typed(fmt::format(fmt::runtime(slice), operand), type)
                            : Typed(fmt::format("Rescale({})", operand), type);

@@ -194,7 +194,7 @@ Status TrySet(const job::NamedBlob& model, const fs::path& set) {
                         .samples = samples,
                         .deciders = job::LoadRequest::Deciders::kFromSamples}));
   Tensors inputs;
-  if (!loaded.samples.batches.empty()) inputs = loaded.samples.batches[0];
+  if (!loaded.samples.batches.empty()) inputs = loaded.samples.batches.Read(0, {}).value();
   OCTAVO_TRY(Tensors answers, ReadAnswers(set));
   answers = WithBFloat16(std::move(answers), loaded.model.graph);
   OCTAVO_TRY(const Tensors results, Run(loaded.model.graph, inputs));
