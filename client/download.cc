@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/download.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace octavo::client {
 namespace {
-
-// Announced sizes are untrusted: reserve at most this many bytes before data arrives.
-constexpr uint64_t kMaxReserved = 64u << 20;
 
 template <class... Args>
 Failure BadAnswer(fmt::format_string<Args...> format, Args&&... args) {
@@ -20,8 +16,7 @@ Failure BadAnswer(fmt::format_string<Args...> format, Args&&... args) {
 }  // namespace
 
 Status Download::Begin(const v1::BlobInfo& info) {
-  items_.push_back({.info = info});
-  items_.back().bytes.reserve(std::min(info.size_bytes(), kMaxReserved));
+  items_.push_back({.info = info, .bytes = ReceivedBytes(info.size_bytes(), folder_)});
   announced_ += info.size_bytes();
   return {};
 }
@@ -37,7 +32,7 @@ Status Download::Add(const v1::Chunk& chunk) {
                      item.info.name(), chunk.data().size(), chunk.offset(), item.bytes.size(),
                      item.info.size_bytes());
   }
-  item.bytes += chunk.data();
+  OCTAVO_CHECK(item.bytes.Append(chunk.data()));
   item.hash.Update(chunk.data());
   received_ += chunk.data().size();
   return {};
@@ -54,11 +49,12 @@ Result<job::Outcome> Download::Finish(const v1::Finished& finished) {
     if (item.hash.Finish() != item.info.sha256()) {
       return BadAnswer("'{}' does not match its digest", item.info.name());
     }
+    OCTAVO_TRY(Blob bytes, item.bytes.Finish());
     if (item.info.role() == v1::BlobInfo::ROLE_REPORT) {
-      outcome.report_json = std::move(item.bytes);
+      outcome.report_json = bytes.text();
       continue;
     }
-    job::NamedBlob blob{.name = item.info.name(), .bytes = Blob(std::move(item.bytes))};
+    job::NamedBlob blob{.name = item.info.name(), .bytes = std::move(bytes)};
     switch (item.info.role()) {
       case v1::BlobInfo::ROLE_OPTIMIZED_MODEL:
         outcome.model = std::move(blob);

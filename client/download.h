@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Receives the results of a call and checks their sizes, offsets and digests.
+// Receives the results of a call and checks their sizes, offsets and digests.  Large results are
+// files in `folder`, or in TMPDIR if it is empty, that the outcome maps (ReceivedBytes); memory
+// holds one chunk and the report.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "client/received_bytes.h"
 #include "core/base/sha256.h"
 #include "core/job/job.h"
 #include "octavo/v1/optimizer.pb.h"
@@ -14,6 +18,7 @@ namespace octavo::client {
 
 class Download {
  public:
+  explicit Download(std::string folder = {}) : folder_(std::move(folder)) {}
   Status Begin(const v1::BlobInfo& info);
   Status Add(const v1::Chunk& chunk);
   // Returns the outcome.  kUnavailable if the stream ended early.
@@ -24,9 +29,10 @@ class Download {
  private:
   struct Item {
     v1::BlobInfo info = {};
-    std::string bytes = {};
+    ReceivedBytes bytes;
     Sha256 hash = {};
   };
+  const std::string folder_;
   std::vector<Item> items_;
   uint64_t received_ = 0;
   uint64_t announced_ = 0;

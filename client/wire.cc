@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/wire.h"
 
-#include "core/base/sha256.h"
+#include "core/base/mapped_pages.h"
 #include "core/job/options_wire.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -14,13 +14,15 @@ void Add(Submission& submission, v1::BlobInfo::Role role, const job::NamedBlob& 
   info.set_role(role);
   info.set_name(blob.name);
   info.set_size_bytes(blob.bytes.size());
-  info.set_sha256(Sha256Of(blob.bytes.bytes()));
+  info.set_sha256(Sha256OfMapped(blob.bytes.bytes()));
   submission.blobs.push_back(blob.bytes);
   submission.total_bytes += blob.bytes.size();
 }
 
 Code CodeFrom(grpc::StatusCode code) {
   switch (code) {
+    case grpc::StatusCode::NOT_FOUND:
+      return Code::kUsage;
     case grpc::StatusCode::INVALID_ARGUMENT:
       return Code::kInvalidArgument;
     case grpc::StatusCode::UNIMPLEMENTED:
@@ -68,11 +70,14 @@ CallFailure FailureFrom(const grpc::Status& status) {
   failure.error.code = CodeFrom(status.error_code());
   failure.error.message = status.error_message();
   failure.error.reason = DefaultReason(failure.error.code);
-  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED) {
-    failure.error.message = "the deadline of the call passed";
-  }
   google::rpc::Status details;
-  if (!details.ParseFromString(status.error_details())) return failure;
+  const bool parsed = details.ParseFromString(status.error_details());
+  if (status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED && details.details().empty()) {
+    // gRPC's own words, or none: the deadline passed here before the service could say anything.
+    failure.error.message = "the deadline of the call passed";
+    failure.error.reason = "CLIENT_DEADLINE";
+  }
+  if (!parsed) return failure;
   for (const auto& any : details.details()) {
     google::rpc::ErrorInfo info;
     google::rpc::RetryInfo retry;

@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# octavo_library(NAME DEPS ...): the static library octavo_NAME from all *.cc of this folder.
+# octavo_library(NAME DEPS ... [PRECOMPILED FROM]): the static library octavo_NAME from all *.cc of
+# this folder; FROM has the precompiled header (octavo_precompile), octavo_pch by default.
 function(octavo_library name)
-  cmake_parse_arguments(arg "" "" "DEPS;EXCLUDE" ${ARGN})
+  cmake_parse_arguments(arg "" "PRECOMPILED" "DEPS;EXCLUDE" ${ARGN})
+  if(NOT arg_PRECOMPILED)
+    set(arg_PRECOMPILED octavo_pch)
+  endif()
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cc"
        "${CMAKE_CURRENT_SOURCE_DIR}/*/*.cc")
   foreach(pattern ${arg_EXCLUDE})
@@ -18,7 +22,7 @@ function(octavo_library name)
   if("${name}" IN_LIST OCTAVO_OPTIMIZED)
     target_compile_options(octavo_${name} PRIVATE -O1)
   endif()
-  octavo_precompile(octavo_${name} octavo_pch)
+  octavo_precompile(octavo_${name} ${arg_PRECOMPILED})
 endfunction()
 
 # octavo_test(NAME DEPS ...): one GoogleTest program from all *_test.cc of this folder; each of

@@ -202,6 +202,8 @@ wait_healthy
 check_process
 note "run: healthy as 65532 on a read-only root"
 run_job
-note "run: answered a job"
+level=$(sed -n 's/.*"sandbox_level":\([0-9]\).*/\1/p' "$work/octavod.log" | head -n 1)
+[ "${level:-0}" -ge 1 ] || fail "the log names no isolation of jobs"
+note "run: answered a job in a worker of isolation level $level"
 stop_server
 note "passed"

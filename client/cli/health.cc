@@ -15,8 +15,7 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   if (invocation.server.empty()) {
     return Fail(Code::kUsage, "health needs --server HOST:PORT or OCTAVO_SERVER").Field("--server");
   }
-  const auto timeout = std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout * 1000));
-  OCTAVO_CHECK(client::CheckHealth(invocation.server, timeout));
+  OCTAVO_CHECK(client::CheckHealth(invocation.server, client::DeadlineIn(arguments.timeout)));
   if (invocation.json) {
     invocation.host.out << R"({"status":"SERVING"})" << '\n';
   } else if (!invocation.quiet) {

@@ -1,38 +1,227 @@
 // SPDX-License-Identifier: Apache-2.0
-// octavo jobs, watch, cancel: commands for jobs that outlive their call.  This version has no such
-// jobs; the commands fail with exit code 4.
+// octavo jobs, watch, cancel, result: the jobs of a service, from any machine.
+#include <google/protobuf/util/time_util.h>
+
+#include <array>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
 #include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/outputs.h"
+#include "client/cli/progress_printer.h"
+#include "client/cli/terminal_text.h"
+#include "client/jobs.h"
 
 namespace octavo::cli {
 namespace {
 
-CLI::App& Add(CLI::App& program, Invocation& invocation, const std::string& name,
-              const std::string& help) {
+using google::protobuf::util::TimeUtil;
+
+constexpr std::array<std::pair<v1::JobState, std::string_view>, 5> kStates = {
+    {{v1::JOB_STATE_QUEUED, "queued"},
+     {v1::JOB_STATE_RUNNING, "running"},
+     {v1::JOB_STATE_SUCCEEDED, "succeeded"},
+     {v1::JOB_STATE_FAILED, "failed"},
+     {v1::JOB_STATE_CANCELLED, "cancelled"}}};
+
+std::string_view NameOf(v1::JobState state) {
+  for (const auto& [value, name] : kStates) {
+    if (value == state) return name;
+  }
+  return "unknown";
+}
+
+std::string ModelOf(const v1::Job& job) {
+  for (const v1::BlobInfo& blob : job.spec().blobs()) {
+    if (blob.role() == v1::BlobInfo::ROLE_MODEL) return blob.name();
+  }
+  return {};
+}
+
+// Of the last attempt; until now where the job has not ended.
+double SecondsOf(const v1::Job& job) {
+  if (!job.has_start_time()) return 0;
+  const auto end = job.has_end_time() ? job.end_time() : TimeUtil::GetCurrentTime();
+  return static_cast<double>(TimeUtil::DurationToMilliseconds(end - job.start_time())) / 1000;
+}
+
+nlohmann::ordered_json ToJson(const v1::Job& job) {
+  nlohmann::ordered_json row = {{"job_id", job.job_id()},
+                                {"state", NameOf(job.state())},
+                                {"stage", job.progress().stage()},
+                                {"pass", job.progress().pass()},
+                                {"done", job.progress().done()},
+                                {"total", job.progress().total()},
+                                {"model", ModelOf(job)},
+                                {"created", TimeUtil::ToString(job.create_time())},
+                                {"seconds", SecondsOf(job)},
+                                {"client", job.client()},
+                                {"action_digest", job.action_digest()}};
+  if (job.has_error()) row["error"] = job.error().message();
+  return row;
+}
+
+Result<std::unique_ptr<client::JobsClient>> Open(const Invocation& invocation,
+                                                 const std::string& command) {
+  if (invocation.server.empty()) {
+    return Fail(Code::kUsage, "{} needs --server HOST:PORT or OCTAVO_SERVER", command)
+        .Field("--server");
+  }
+  return std::make_unique<client::JobsClient>(invocation.server, invocation.host.stop);
+}
+
+struct ListArguments {
+  std::string state = {};
+  uint32_t limit = 100;
+};
+
+Result<int> List(const Invocation& invocation, const ListArguments& arguments) {
+  OCTAVO_TRY(const auto jobs, Open(invocation, "jobs"));
+  v1::JobState state = v1::JOB_STATE_UNSPECIFIED;
+  for (const auto& [value, name] : kStates) {
+    if (name == arguments.state) state = value;
+  }
+  OCTAVO_TRY(const auto found, jobs->List(state, arguments.limit));
+  for (const v1::Job& job : found) {
+    if (invocation.json) {
+      invocation.host.out << ToJson(job).dump() << '\n';
+      continue;
+    }
+    invocation.host.out << fmt::format("{}  {:<9}  {}  {:>8.1f} s  {}\n", job.job_id(),
+                                       NameOf(job.state()), TimeUtil::ToString(job.create_time()),
+                                       SecondsOf(job), ForTerminal(ModelOf(job)));
+  }
+  return kExitDone;
+}
+
+Result<int> Watch(const Invocation& invocation, const std::string& id) {
+  OCTAVO_TRY(const auto jobs, Open(invocation, "watch"));
+  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  OCTAVO_TRY(const v1::Job job, jobs->Watch(id, [&](const v1::Job& now) {
+    if (invocation.json) {
+      invocation.host.out << ToJson(now).dump() << '\n' << std::flush;
+    } else if (!now.progress().stage().empty()) {
+      printer.Show({.stage = now.progress().stage(),
+                    .pass = now.progress().pass(),
+                    .done = now.progress().done(),
+                    .total = now.progress().total()});
+    }
+  }));
+  if (job.state() != v1::JOB_STATE_SUCCEEDED) return Forward(client::ErrorOf(job));
+  if (!invocation.json && !invocation.quiet) {
+    invocation.host.out << job.job_id() << ' ' << NameOf(job.state()) << '\n';
+  }
+  return job.finished().gate_failed() ? kExitGateFailed : kExitDone;
+}
+
+Result<int> Cancel(const Invocation& invocation, const std::string& id) {
+  OCTAVO_TRY(const auto jobs, Open(invocation, "cancel"));
+  OCTAVO_TRY(const v1::Job job, jobs->Cancel(id));
+  if (invocation.json) {
+    invocation.host.out << ToJson(job).dump() << '\n';
+  } else if (!invocation.quiet) {
+    invocation.host.out << job.job_id() << ' ' << NameOf(job.state()) << '\n';
+  }
+  return kExitDone;
+}
+
+struct ResultArguments {
+  std::string id = {};
+  std::string out = {};
+  std::string report = {};
+  std::string html = {};
+  std::string snapshots = {};
+};
+
+Result<int> Fetch(const Invocation& invocation, const ResultArguments& arguments) {
+  OCTAVO_TRY(const auto jobs, Open(invocation, "result"));
+  OCTAVO_TRY(const v1::Job job, jobs->Get(arguments.id));
+  if (job.state() == v1::JOB_STATE_QUEUED || job.state() == v1::JOB_STATE_RUNNING) {
+    return Fail(Code::kUnavailable, "the job is {}; `octavo watch {}` waits for its end",
+                NameOf(job.state()), job.job_id());
+  }
+  if (job.state() != v1::JOB_STATE_SUCCEEDED) return Forward(client::ErrorOf(job));
+  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  const std::string folder = std::filesystem::path(arguments.out).parent_path().string();
+  OCTAVO_TRY(const job::Outcome outcome,
+             jobs->Fetch(job, folder.empty() ? "." : folder, {},
+                         [&](const job::Progress& p) { printer.Show(p); }));
+  OCTAVO_TRY(const auto written, WriteModel(outcome, arguments.out));
+  if (!arguments.report.empty()) {
+    OCTAVO_CHECK(WriteFile(arguments.report, std::string_view(outcome.report_json)));
+  }
+  if (!arguments.html.empty()) {
+    OCTAVO_TRY(const std::string html, invocation.host.render_html(outcome.report_json));
+    OCTAVO_CHECK(WriteFile(arguments.html, std::string_view(html)));
+  }
+  if (!arguments.snapshots.empty()) {
+    OCTAVO_CHECK(WriteInto(arguments.snapshots, outcome.snapshots));
+  }
+  if (invocation.json) {
+    const nlohmann::json result = {{"output", written.front()},
+                                   {"files", written},
+                                   {"gate_failed", outcome.gate_failed},
+                                   {"message", outcome.message}};
+    invocation.host.out << result.dump() << '\n';
+  }
+  return outcome.gate_failed ? kExitGateFailed : kExitDone;
+}
+
+CLI::App& Add(CLI::App& program, Invocation& invocation, const char* name, const char* help) {
   CLI::App& command = *program.add_subcommand(name, help);
   AddCommonFlags(command, invocation);
   AddServerFlag(command, invocation);
-  command.callback([&invocation, name] {
-    invocation.action = [name]() -> Result<int> {
-      return Fail(Code::kUnimplemented,
-                  "'{}' is not supported: in this version a job ends with its `octavo optimize`",
-                  name);
-    };
-  });
   return command;
+}
+
+void AddById(CLI::App& program, Invocation& invocation, const char* name, const char* help,
+             Result<int> (*run)(const Invocation&, const std::string&)) {
+  CLI::App& command = Add(program, invocation, name, help);
+  auto id = std::make_shared<std::string>();
+  command.add_option("ID", *id, "a job id, or an action digest")->required();
+  command.callback([&invocation, id, run] {
+    invocation.action = [&invocation, id, run] { return run(invocation, *id); };
+  });
+}
+
+void AddResult(CLI::App& program, Invocation& invocation) {
+  CLI::App& command = Add(program, invocation, "result", "get the result of a job of a service");
+  auto arguments = std::make_shared<ResultArguments>();
+  command.add_option("ID", arguments->id, "a job id, or an action digest")->required();
+  command.add_option("-o,--output", arguments->out, "the file to write")
+      ->type_name("OUT")
+      ->required();
+  command.add_option("--report", arguments->report, "write the report as JSON")->type_name("FILE");
+  command.add_option("--html", arguments->html, "write the report as an HTML page")
+      ->type_name("FILE");
+  command
+      .add_option("--snapshots", arguments->snapshots, "write the graph as text after each pass")
+      ->type_name("DIR");
+  command.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return Fetch(invocation, *arguments); };
+  });
 }
 
 }  // namespace
 
 void AddJobs(CLI::App& program, Invocation& invocation) {
-  Add(program, invocation, "jobs", "list the jobs of a service (not supported in this version)");
-  for (const char* name : {"watch", "cancel"}) {
-    auto id = std::make_shared<std::string>();
-    CLI::App& command =
-        Add(program, invocation, name,
-            std::string(name) + " a job of a service (not supported in this version)");
-    command.add_option_function<std::string>("ID", [id](const std::string& given) { *id = given; })
-        ->required();
-  }
+  CLI::App& list = Add(program, invocation, "jobs", "list the jobs of a service, newest first");
+  auto arguments = std::make_shared<ListArguments>();
+  list.add_option("--state", arguments->state, "only jobs in this state")
+      ->type_name("STATE")
+      ->check(CLI::IsMember({"queued", "running", "succeeded", "failed", "cancelled"}));
+  list.add_option("--limit", arguments->limit, "at most this many (default: 100)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1'000'000).description(""));
+  list.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return List(invocation, *arguments); };
+  });
+  AddById(program, invocation, "watch", "show the progress of a job of a service until its end",
+          &Watch);
+  AddById(program, invocation, "cancel", "end a job of a service", &Cancel);
+  AddResult(program, invocation);
 }
 
 }  // namespace octavo::cli

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo optimize: runs a job in this process or on a service.
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -10,6 +12,7 @@
 #include "client/cli/option_flags.h"
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
+#include "client/cli/terminal_text.h"
 #include "client/remote.h"
 
 namespace octavo::cli {
@@ -28,6 +31,10 @@ struct Arguments {
   std::string certificate = {};
   std::string depfile = {};
   double timeout = 0;  // seconds; 0: no timeout
+  bool no_cache = false;
+  double retry_for = 120;  // seconds
+  bool detach = false;
+  int priority = 0;
 };
 
 // The form that the extension of OUT selects if --emit is absent.
@@ -94,14 +101,36 @@ Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
   return request;
 }
 
-ProgressPrinter::Style StyleOf(const Invocation& invocation) {
-  if (invocation.quiet || invocation.json) return ProgressPrinter::Style::kNone;
-  return invocation.host.err_is_terminal ? ProgressPrinter::Style::kBar
-                                         : ProgressPrinter::Style::kLines;
+std::string_view NameOf(client::ResultSource source) {
+  switch (source) {
+    case client::ResultSource::kExecuted:
+      return "executed";
+    case client::ResultSource::kCache:
+      return "cache";
+    case client::ResultSource::kJoined:
+      return "joined";
+  }
+  return "executed";
+}
+
+client::RemoteOptions RemoteOptionsOf(const Invocation& invocation, const Arguments& arguments) {
+  client::RemoteOptions options{
+      .address = invocation.server,
+      .folder = std::filesystem::path(arguments.out).parent_path().string(),
+      .no_cache = arguments.no_cache,
+      .priority = arguments.priority};
+  if (options.folder.empty()) options.folder = ".";
+  if (arguments.timeout > 0) options.deadline = client::DeadlineIn(arguments.timeout);
+  options.retry.retry_for = std::chrono::milliseconds(std::llround(arguments.retry_for * 1000));
+  return options;
 }
 
 Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& arguments,
-                            const job::Request& request) {
+                            const job::Request& request, client::ResultSource& source) {
+  if (arguments.no_cache && invocation.server.empty()) {
+    return Fail(Code::kUsage, "--no-cache is of a job on a service; it needs --server")
+        .Field("--no-cache");
+  }
   ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
   const job::Observer observer = [&](const job::Progress& p) { printer.Show(p); };
   if (invocation.server.empty()) {
@@ -112,12 +141,8 @@ Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& argum
     return Fail(Code::kUsage, "--certificate is of a job in this process, not of a service")
         .Field("--certificate");
   }
-  client::RemoteOptions options{.address = invocation.server};
-  if (arguments.timeout > 0) {
-    options.deadline = std::chrono::system_clock::now() +
-                       std::chrono::milliseconds(static_cast<int64_t>(arguments.timeout * 1000));
-  }
-  return client::RemoteRun(options, request, invocation.host.stop, observer);
+  return client::RemoteRun(RemoteOptionsOf(invocation, arguments), request, invocation.host.stop,
+                           observer, &source);
 }
 
 Result<std::vector<std::string>> WriteAll(const Host& host, const Arguments& arguments,
@@ -143,25 +168,77 @@ Result<std::vector<std::string>> WriteAll(const Host& host, const Arguments& arg
   return written;
 }
 
+// A result that did not run says so, unless --quiet.
+void PrintSource(const Invocation& invocation, client::ResultSource source) {
+  if (invocation.quiet || invocation.json) return;
+  if (source == client::ResultSource::kCache) {
+    invocation.host.err << "octavo: the service has kept the result of an equal job\n";
+  } else if (source == client::ResultSource::kJoined) {
+    invocation.host.err << "octavo: the service was running an equal job\n";
+  }
+}
+
 void PrintResult(const Invocation& invocation, const job::Outcome& outcome,
-                 const std::vector<std::string>& written) {
+                 client::ResultSource source, const std::vector<std::string>& written) {
+  PrintSource(invocation, source);
   if (!invocation.json) return;
   const nlohmann::json result = {{"output", written.front()},
                                  {"files", written},
                                  {"gate_failed", outcome.gate_failed},
-                                 {"message", outcome.message}};
+                                 {"message", outcome.message},
+                                 {"source", NameOf(source)}};
   invocation.host.out << result.dump() << '\n';
 }
 
-Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
+// A detached job writes no file here.  --snapshots stays: the service has to make them.
+Status CheckDetached(const Arguments& arguments) {
+  for (const auto& [flag, file] :
+       {std::pair("--report", arguments.report), std::pair("--html", arguments.html)}) {
+    if (file.empty()) continue;
+    return Fail(Code::kUsage, "{} is not written by --detach; give it to `octavo result`", flag)
+        .Field(flag);
+  }
+  for (const auto& [flag, file] : {std::pair("--depfile", arguments.depfile),
+                                   std::pair("--certificate", arguments.certificate)}) {
+    if (file.empty()) continue;
+    return Fail(Code::kUsage, "{} does not go with --detach", flag).Field(flag);
+  }
+  return {};
+}
+
+// Prints the id of a job that goes on without this process.
+Result<int> Detach(const Invocation& invocation, const Arguments& arguments) {
+  if (invocation.server.empty()) {
+    return Fail(Code::kUsage, "--detach is of a job on a service; it needs --server")
+        .Field("--detach");
+  }
+  OCTAVO_CHECK(CheckDetached(arguments));
   std::vector<std::string> inputs;
   OCTAVO_TRY(const job::Request request, BuildRequest(invocation.host, arguments, inputs));
-  OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request));
+  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  OCTAVO_TRY(
+      const std::string id,
+      client::RemoteSubmit(RemoteOptionsOf(invocation, arguments), request, invocation.host.stop,
+                           [&](const job::Progress& p) { printer.Show(p); }));
+  if (invocation.json) {
+    invocation.host.out << nlohmann::json({{"job_id", id}}).dump() << '\n';
+  } else {
+    invocation.host.out << id << '\n';
+  }
+  return kExitDone;
+}
+
+Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
+  if (arguments.detach) return Detach(invocation, arguments);
+  std::vector<std::string> inputs;
+  OCTAVO_TRY(const job::Request request, BuildRequest(invocation.host, arguments, inputs));
+  client::ResultSource source = client::ResultSource::kExecuted;
+  OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request, source));
   OCTAVO_TRY(const auto written, WriteAll(invocation.host, arguments, outcome, inputs));
-  PrintResult(invocation, outcome, written);
+  PrintResult(invocation, outcome, source, written);
   if (!outcome.gate_failed) return kExitDone;
   if (!invocation.json) {
-    invocation.host.err << "octavo: error: gate failed: " << outcome.message << '\n';
+    invocation.host.err << "octavo: error: gate failed: " << ForTerminal(outcome.message) << '\n';
   }
   return kExitGateFailed;
 }
@@ -195,6 +272,23 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
           "--depfile", arguments.depfile,
           "write the files that were read as a make dependency file; implies --deterministic")
       ->type_name("FILE");
+  command.add_flag("--no-cache", arguments.no_cache,
+                   "with --server: compute the result again and fail (exit 1) if its bytes differ "
+                   "from those that the service has kept");
+  command
+      .add_option("--retry-for", arguments.retry_for,
+                  "with --server: how long to try again while the service is away or refuses for "
+                  "the time being; 0: not at all")
+      ->type_name("SECONDS")
+      ->capture_default_str()
+      ->check(CLI::Validator(CLI::Range(0.0, 86400.0)).description(""));
+  command.add_flag("--detach", arguments.detach,
+                   "with --server: print the job's id and end; `octavo result ID` gets the result");
+  command
+      .add_option("--priority", arguments.priority,
+                  "with --server: of your jobs, those of higher priority run first, -10 to 10")
+      ->type_name("N")
+      ->check(CLI::Range(-10, 10).description(""));
   command.add_option("--timeout", arguments.timeout, "with --server: maximum time of the job")
       ->type_name("SECONDS")
       ->check(CLI::Validator(CLI::PositiveNumber).description(""));

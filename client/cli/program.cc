@@ -8,6 +8,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/terminal_text.h"
 
 namespace octavo::cli {
 namespace {
@@ -32,7 +33,7 @@ int Report(const Error& error, bool json, std::ostream& err) {
                                    {"field", OrNull(error.field)}};
     err << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
-    err << "octavo: error: " << OneLine(error.message) << '\n';
+    err << "octavo: error: " << ForTerminal(error.message) << '\n';
   }
   err.flush();
   return ExitCodeOf(error.code);

@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "client/cli/terminal_text.h"
 
 namespace octavo::cli {
 namespace {
@@ -17,13 +21,28 @@ std::string Counts(const job::Progress& progress, double seconds) {
   if (!CountsBytes(progress.stage)) {
     return progress.total > 0 ? fmt::format("{}/{}", progress.done, progress.total) : std::string();
   }
-  const double mib = static_cast<double>(progress.done) / (1 << 20);
-  const double total = static_cast<double>(progress.total) / (1 << 20);
-  const double rate = seconds > 0 ? mib / seconds : 0;
-  return fmt::format("{:.1f}/{:.1f} MiB, {:.1f} MiB/s", mib, total, rate);
+  return TransferText(progress, seconds);
 }
 
 }  // namespace
+
+std::string TransferText(const job::Progress& progress, double seconds) {
+  const double mib = static_cast<double>(progress.done) / (1 << 20);
+  const double total = static_cast<double>(progress.total) / (1 << 20);
+  const double rate = seconds > 0 ? mib / seconds : 0;
+  std::string text = fmt::format("{:.1f}/{:.1f} MiB, {:.1f} MiB/s", mib, total, rate);
+  // Earlier, the rate says more about the start than about the rest.
+  if (seconds >= 1 && rate > 0 && total > mib) {
+    text += fmt::format(", {:.0f} s left", std::ceil((total - mib) / rate));
+  }
+  return text;
+}
+
+ProgressPrinter::Style StyleOf(const Invocation& invocation) {
+  if (invocation.quiet || invocation.json) return ProgressPrinter::Style::kNone;
+  return invocation.host.err_is_terminal ? ProgressPrinter::Style::kBar
+                                         : ProgressPrinter::Style::kLines;
+}
 
 ProgressPrinter::~ProgressPrinter() {
   if (line_open_) out_ << '\n' << std::flush;
@@ -32,7 +51,7 @@ ProgressPrinter::~ProgressPrinter() {
 void ProgressPrinter::Show(const job::Progress& progress) {
   if (style_ == Style::kNone) return;
   const auto now = Clock::now();
-  std::string at = fmt::format("{} {}", progress.stage, progress.pass);
+  std::string at = ForTerminal(fmt::format("{} {}", progress.stage, progress.pass));
   while (at.ends_with(' ')) at.pop_back();
   const bool fresh = at != at_;
   if (progress.stage != stage_) {
@@ -40,7 +59,7 @@ void ProgressPrinter::Show(const job::Progress& progress) {
     stage_begun_ = now;
   }
   at_ = std::move(at);
-  if (style_ == Style::kLines) {
+  if (style_ == Style::kLines || progress.stage == "retry") {
     if (fresh) ShowLine(progress);
     return;
   }
@@ -51,7 +70,7 @@ void ProgressPrinter::Show(const job::Progress& progress) {
 }
 
 void ProgressPrinter::ShowLine(const job::Progress& progress) {
-  out_ << "octavo: " << at_;
+  out_ << (std::exchange(line_open_, false) ? "\n" : "") << "octavo: " << at_;
   if (CountsBytes(progress.stage)) out_ << fmt::format(" of {} bytes", progress.total);
   out_ << '\n' << std::flush;
 }

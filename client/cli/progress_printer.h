@@ -7,9 +7,13 @@
 #include <ostream>
 #include <string>
 
+#include "client/cli/command.h"
 #include "core/job/job.h"
 
 namespace octavo::cli {
+
+// Bytes, rate and, after a second, the time left: "1.0/4.0 MiB, 0.5 MiB/s, 6 s left".
+std::string TransferText(const job::Progress& progress, double seconds);
 
 class ProgressPrinter {
  public:
@@ -34,5 +38,8 @@ class ProgressPrinter {
   Clock::time_point shown_ = {};
   bool line_open_ = false;
 };
+
+// Nothing with --quiet or --json, a bar on a terminal, else lines.
+ProgressPrinter::Style StyleOf(const Invocation& invocation);
 
 }  // namespace octavo::cli

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "core/base/blob.h"
+#include "server/config/memory.h"
 #include "server/config/setting.h"
 
 namespace octavo::server {
@@ -110,6 +111,16 @@ void SetDefaultThreads(Limits& limits) {
   limits.job_threads = std::max(1, cores / limits.workers);
 }
 
+// Fills in what follows from the memory and from other limits.
+void SetMemory(Config& config) {
+  Limits& limits = config.limits;
+  const uint64_t usable = UsableMemory();
+  if (config.sources["max-bytes-reserved"] == "default" && usable > 0) {
+    limits.bytes_reserved = usable / 2;
+  }
+  limits.model_bytes = std::min(limits.model_bytes, LargestModel(limits.bytes_reserved));
+}
+
 }  // namespace
 
 Result<Config> LoadConfig(const std::vector<std::string>& args, const GetEnv& environment) {
@@ -135,6 +146,7 @@ Result<Config> LoadConfig(const std::vector<std::string>& args, const GetEnv& en
       config.sources[name] = "default";
     }
   }
+  SetMemory(config);
   return config;
 }
 
@@ -156,7 +168,8 @@ std::string ConfigHelp() {
   Config defaults;
   SetDefaultThreads(defaults.limits);
   for (const Setting& setting : Settings()) {
-    const std::string value = setting.get(defaults);
+    const std::string value =
+        setting.otherwise.empty() ? setting.get(defaults) : std::string(setting.otherwise);
     text += fmt::format("  {:<32} {} (default: {})\n",
                         fmt::format("--{} {}", setting.name, setting.value), setting.help,
                         value.empty() ? "none" : value);

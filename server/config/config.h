@@ -20,12 +20,15 @@ struct Config {
   std::string metrics = "127.0.0.1:9464";
   std::string port_file = {};
   std::string log_level = "info";
+  bool reflection = true;
+  uint64_t max_connections = 0;              // 0: half of the limit of open files
+  uint64_t max_connections_per_address = 0;  // 0: half of max_connections
   Limits limits = {};
   std::chrono::milliseconds shutdown_wait = std::chrono::milliseconds(500);
   std::chrono::milliseconds drain_timeout = std::chrono::seconds(60);
-  std::string isolation = "thread";  // or process: every job in a worker of its own
-  std::string worker = {};           // path of octavo-worker; empty: next to octavod
-  uint64_t require_sandbox = 1;      // least level of isolation, 1 to 3
+  std::string isolation = "process";  // every job in a worker of its own; or thread
+  std::string worker = {};            // path of octavo-worker; empty: next to octavod
+  uint64_t require_sandbox = 1;       // least level of isolation, 1 to 3
   uint64_t job_memory = 2ull << 30;
   std::chrono::milliseconds job_cpu = std::chrono::hours(1);
 

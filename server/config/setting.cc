@@ -95,6 +95,16 @@ std::string GetSeconds(const Config& config) {
 }
 
 template <auto kMember>
+Status SetCount(Config& config, const std::string& text) {
+  OCTAVO_TRY(config.*kMember, ParseCount(text));
+  return {};
+}
+template <auto kMember>
+std::string GetCount(const Config& config) {
+  return fmt::format("{}", config.*kMember);
+}
+
+template <auto kMember>
 Status SetText(Config& config, const std::string& text) {
   config.*kMember = text;
   return {};
@@ -168,6 +178,13 @@ Status SetLogLevel(Config& config, const std::string& text) {
   return Wrong("'{}' must be debug, info, warning or error", text);
 }
 
+Status SetReflection(Config& config, const std::string& text) {
+  if (text != "on" && text != "off") return Wrong("'{}' must be on or off", text);
+  config.reflection = text == "on";
+  return {};
+}
+std::string GetReflection(const Config& config) { return config.reflection ? "on" : "off"; }
+
 Status SetStateDir(Config& config, const std::string& text) {
   config.limits.state_dir = text;
   return {};
@@ -185,13 +202,21 @@ constexpr Setting kSettings[] = {
      &GetLimit<&Limits::workers>},
     {"job-threads", "N", "maximum threads of one job", &SetThreads<&Limits::job_threads>,
      &GetLimit<&Limits::job_threads>},
-    {"state-dir", "DIR", "folder for uploads; without it they are kept in memory", &SetStateDir,
-     &GetLimit<&Limits::state_dir>},
+    {"state-dir", "DIR",
+     "folder for uploads, kept results and detached jobs, created if its parent exists; without it "
+     "uploads are in memory",
+     &SetStateDir, &GetLimit<&Limits::state_dir>},
+    {"store-bytes", "BYTES", "most that kept results may take in the state folder",
+     &SetLimitBytes<&Limits::store_bytes>, &GetLimit<&Limits::store_bytes>},
+    {"keep-jobs", "SECONDS", "how long jobs are listed after their end, with --state-dir",
+     &SetLimitSeconds<&Limits::keep_jobs>, &GetLimitSeconds<&Limits::keep_jobs>},
     {"max-message-bytes", "BYTES", "largest gRPC message", &SetMessageBytes,
      &GetLimit<&Limits::message_bytes>},
-    {"max-model-bytes", "BYTES", "largest model, including its external data",
+    {"max-model-bytes", "BYTES",
+     "largest model, including its external data; at most a third of --max-bytes-reserved",
      &SetLimitBytes<&Limits::model_bytes>, &GetLimit<&Limits::model_bytes>},
-    {"max-samples-bytes", "BYTES", "largest samples and profile of a job",
+    {"max-samples-bytes", "BYTES",
+     "largest samples and profile of a job; random samples count as if they were sent",
      &SetLimitBytes<&Limits::samples_bytes>, &GetLimit<&Limits::samples_bytes>},
     {"max-nodes", "N", "maximum nodes of a model", &SetLimitCount<&Limits::nodes>,
      &GetLimit<&Limits::nodes>},
@@ -199,13 +224,21 @@ constexpr Setting kSettings[] = {
      &SetLimitBytes<&Limits::value_bytes>, &GetLimit<&Limits::value_bytes>},
     {"max-blobs", "N", "maximum blobs of a job", &SetLimitCount<&Limits::blobs>,
      &GetLimit<&Limits::blobs>},
-    {"max-uploads", "N", "jobs whose blobs are being uploaded, at the same time",
+    {"max-uploads", "N",
+     "jobs whose blobs are being uploaded, at the same time; also of uploads of single blobs",
      &SetLimitCount<&Limits::uploads>, &GetLimit<&Limits::uploads>},
     {"max-jobs-queued", "N", "complete jobs that wait, in addition to those that run",
      &SetLimitCount<&Limits::jobs_queued>, &GetLimit<&Limits::jobs_queued>},
     {"max-bytes-reserved", "BYTES",
      "bytes of all uploads, and estimated memory of all jobs, together",
-     &SetLimitBytes<&Limits::bytes_reserved>, &GetLimit<&Limits::bytes_reserved>},
+     &SetLimitBytes<&Limits::bytes_reserved>, &GetLimit<&Limits::bytes_reserved>,
+     "half of the memory of the machine or of its control group"},
+    {"max-connections", "N", "connections at the same time; 0: half of the limit of open files",
+     &SetCount<&Config::max_connections>, &GetCount<&Config::max_connections>},
+    {"max-connections-per-address", "N",
+     "connections of one address at the same time; 0: half of --max-connections",
+     &SetCount<&Config::max_connections_per_address>,
+     &GetCount<&Config::max_connections_per_address>},
     {"job-timeout", "SECONDS", "maximum run time of a job", &SetLimitSeconds<&Limits::job_timeout>,
      &GetLimitSeconds<&Limits::job_timeout>},
     {"upload-idle-timeout", "SECONDS",
@@ -226,10 +259,14 @@ constexpr Setting kSettings[] = {
     {"require-sandbox", "N", "with --isolation process: refuse to start below this level, 1 to 3",
      &SetRequireSandbox, &GetRequireSandbox},
     {"job-memory", "BYTES",
-     "with --isolation process: memory of a job, or 1.25 times its estimate if that is more",
+     "memory of a job, or 1.25 times what its files let expect if that is more; a job whose "
+     "estimate "
+     "is higher is refused once its model is read",
      &SetJobMemory, &GetJobMemory},
     {"job-cpu", "SECONDS", "with --isolation process: processor time of a job", &SetJobCpu,
      &GetSeconds<&Config::job_cpu>},
+    {"reflection", "on|off", "whether clients may ask for the services and their messages",
+     &SetReflection, &GetReflection},
     {"log-level", "LEVEL", "debug, info, warning or error", &SetLogLevel,
      &GetText<&Config::log_level>},
 };

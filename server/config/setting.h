@@ -18,6 +18,7 @@ struct Setting {
   // Fails with kUsage and a message that states which values are valid.
   Status (*set)(Config& config, const std::string& text) = nullptr;
   std::string (*get)(const Config& config) = nullptr;
+  std::string_view otherwise = {};  // the default in the help, where it depends on the machine
 };
 
 std::span<const Setting> Settings();

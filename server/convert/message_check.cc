@@ -51,6 +51,10 @@ class Checker {
     return {};
   }
 
+  Status RunWhole(const Descriptor& type, uint32_t size) {
+    return ReadMessage(type, "request", size, 0);
+  }
+
  private:
   // Groups are refused: proto3 has none, and they nest without a length.
   bool SkipValue(uint32_t tag) {
@@ -120,6 +124,11 @@ class Checker {
 Status CheckMessage(google::protobuf::io::ZeroCopyInputStream& bytes,
                     const FieldDescriptor& bounded, const MessageBounds& bounds) {
   return Checker(bytes, bounds).Run(bounded);
+}
+
+Status CheckWholeMessage(google::protobuf::io::ZeroCopyInputStream& bytes, uint32_t size,
+                         const Descriptor& type, const MessageBounds& bounds) {
+  return Checker(bytes, bounds).RunWhole(type, size);
 }
 
 }  // namespace octavo::server

@@ -26,4 +26,8 @@ struct MessageBounds {
 Status CheckMessage(google::protobuf::io::ZeroCopyInputStream& bytes,
                     const google::protobuf::FieldDescriptor& bounded, const MessageBounds& bounds);
 
+// The same for a whole message of `size` bytes, which may have any size.
+Status CheckWholeMessage(google::protobuf::io::ZeroCopyInputStream& bytes, uint32_t size,
+                         const google::protobuf::Descriptor& type, const MessageBounds& bounds);
+
 }  // namespace octavo::server

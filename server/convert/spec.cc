@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/convert/spec.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "core/job/action_digest.h"
 #include "core/job/job.h"
 #include "core/job/options_wire.h"
 
 namespace octavo::server {
 namespace {
+
+constexpr int kMostPriority = 10;
+constexpr int kMostLabels = 16;
+constexpr size_t kMostLabelBytes = 64;
 
 Result<Role> RoleFromWire(v1::BlobInfo::Role role, int index) {
   switch (role) {
@@ -71,12 +77,62 @@ Result<Options> OptionsFromWire(const v1::Options& wire) {
   return options;
 }
 
+// Empty for a spec with the role of a result, which CheckSpec refuses.
+std::string ActionOf(const JobSpec& spec) {
+  std::vector<job::DeclaredInput> inputs;
+  for (const BlobInfo& blob : spec.blobs) {
+    job::DeclaredInput input{.name = blob.name, .size = blob.size_bytes, .sha256 = blob.sha256};
+    switch (blob.role) {
+      case Role::kModel:
+        input.role = job::InputRole::kModel;
+        break;
+      case Role::kExternal:
+        input.role = job::InputRole::kExternal;
+        break;
+      case Role::kProfile:
+        input.role = job::InputRole::kProfile;
+        break;
+      case Role::kSamples:
+        input.role = job::InputRole::kSamples;
+        break;
+      case Role::kTarget:
+        input.role = job::InputRole::kTarget;
+        break;
+      case Role::kOptimizedModel:
+      case Role::kReport:
+      case Role::kSnapshot:
+        return {};
+    }
+    inputs.push_back(std::move(input));
+  }
+  return job::ActionDigest(spec.options, std::move(inputs));
+}
+
+v1::Finished::Source SourceToWire(JobSource source) {
+  switch (source) {
+    case JobSource::kExecuted:
+      return v1::Finished::SOURCE_EXECUTED;
+    case JobSource::kCache:
+      return v1::Finished::SOURCE_CACHE;
+    case JobSource::kJoined:
+      return v1::Finished::SOURCE_JOINED;
+  }
+  return v1::Finished::SOURCE_UNSPECIFIED;
+}
+
 struct ToWire {
   v1::OptimizeEvent& wire;
 
   void operator()(Accepted&& event) const {
     wire.mutable_accepted()->set_job_id(std::move(event.job_id));
     wire.mutable_accepted()->set_queue_position(event.queue_position);
+    wire.mutable_accepted()->set_action_digest(std::move(event.action_digest));
+    wire.mutable_accepted()->set_only_needed(event.only_needed);
+    for (const NeededBlob& each : event.needed) {
+      v1::NeededBlob& needed = *wire.mutable_accepted()->add_needed_blobs();
+      needed.set_blob(each.blob);
+      needed.set_offset(each.offset);
+    }
   }
   void operator()(ProgressEvent&& event) const {
     auto& progress = *wire.mutable_progress();
@@ -101,10 +157,30 @@ struct ToWire {
   void operator()(Finished&& event) const {
     wire.mutable_finished()->set_gate_failed(event.gate_failed);
     wire.mutable_finished()->set_message(std::move(event.message));
+    wire.mutable_finished()->set_action_digest(std::move(event.action_digest));
+    wire.mutable_finished()->set_source(SourceToWire(event.source));
   }
 };
 
 }  // namespace
+
+Result<NewJob> NewJobOf(const v1::Spec& spec) {
+  const auto invalid = [](std::string_view field, std::string_view message) {
+    return Fail(Code::kInvalidArgument, "{}: {}", field, message)
+        .Field(field)
+        .Reason("INVALID_SPEC");
+  };
+  if (spec.labels_size() > kMostLabels) return invalid("spec.labels", "lists more than 16");
+  NewJob job{.spec = spec.SerializeAsString(), .priority = spec.priority(), .detached = true};
+  for (const std::string& label : spec.labels()) {
+    if (label.empty() || label.size() > kMostLabelBytes) {
+      return invalid("spec.labels", "a label must have 1 to 64 bytes");
+    }
+    job.labels.push_back(label);
+  }
+  std::sort(job.labels.begin(), job.labels.end());
+  return job;
+}
 
 Result<JobSpec> SpecFromWire(const v1::Spec& wire) {
   JobSpec spec;
@@ -116,6 +192,17 @@ Result<JobSpec> SpecFromWire(const v1::Spec& wire) {
                           .name = blob.name(),
                           .size_bytes = blob.size_bytes(),
                           .sha256 = blob.sha256()});
+  }
+  spec.action_digest = ActionOf(spec);
+  spec.no_cache = wire.no_cache();
+  if (wire.priority() < -kMostPriority || wire.priority() > kMostPriority) {
+    return Fail(Code::kInvalidArgument, "spec.priority: must be from -10 to 10")
+        .Field("spec.priority")
+        .Reason("INVALID_SPEC");
+  }
+  spec.priority = wire.priority();
+  if (wire.detach()) {
+    OCTAVO_TRY(spec.detached, NewJobOf(wire));
   }
   return spec;
 }

@@ -12,6 +12,8 @@ namespace octavo::server {
 // Checks the options; CheckSpec checks the blobs.  An error's field is the path in the spec:
 // "spec.options.schema", "spec.blobs[2].role".
 Result<JobSpec> SpecFromWire(const v1::Spec& spec);
+// Checks priority and labels.  Without ids, client and digest.
+Result<NewJob> NewJobOf(const v1::Spec& spec);
 
 v1::OptimizeEvent EventToWire(Event event);
 

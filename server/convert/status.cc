@@ -9,6 +9,7 @@ namespace {
 
 // Trailing metadata must stay small: clients refuse more than 8 KiB.
 constexpr size_t kMaxText = 1024;
+constexpr int kMostMissing = 48;
 
 std::string Shortened(std::string text) {
   if (text.size() <= kMaxText) return text;
@@ -19,6 +20,13 @@ std::string Shortened(std::string text) {
 }
 
 }  // namespace
+
+grpc::StatusCode StatusCodeOf(const Error& error) {
+  // Statuses that only calls about stored things have.
+  if (error.reason == "NOT_FOUND") return grpc::StatusCode::NOT_FOUND;
+  if (error.reason == "CORRUPT") return grpc::StatusCode::DATA_LOSS;
+  return StatusCodeOf(error.code);
+}
 
 grpc::StatusCode StatusCodeOf(Code code) {
   switch (code) {
@@ -44,28 +52,45 @@ grpc::StatusCode StatusCodeOf(Code code) {
   return grpc::StatusCode::INTERNAL;
 }
 
-grpc::Status StatusFrom(const CallStatus& call) {
-  if (!call.error) return grpc::Status::OK;
-  const Error& error = *call.error;
-  const grpc::StatusCode code = StatusCodeOf(error.code);
-  const std::string message = Shortened(error.message);
+namespace {
 
+void AddViolations(const CallStatus& call, google::rpc::Status& status) {
+  const Error& error = *call.error;
+  if (status.code() == grpc::StatusCode::INVALID_ARGUMENT && !error.field.empty()) {
+    google::rpc::BadRequest bad_request;
+    auto& violation = *bad_request.add_field_violations();
+    violation.set_field(Shortened(error.field));
+    violation.set_description(status.message());
+    status.add_details()->PackFrom(bad_request);
+  }
+  if (!call.missing.empty()) {
+    google::rpc::PreconditionFailure failure;
+    for (const std::string& digest : call.missing) {
+      // Trailing metadata must stay small.
+      if (failure.violations_size() == kMostMissing) break;
+      auto& violation = *failure.add_violations();
+      violation.set_type("MISSING");
+      violation.set_subject("blobs/" + digest);
+    }
+    status.add_details()->PackFrom(failure);
+  }
+}
+
+}  // namespace
+
+google::rpc::Status StatusMessage(const CallStatus& call) {
   google::rpc::Status status;
-  status.set_code(code);
-  status.set_message(message);
+  if (!call.error) return status;
+  const Error& error = *call.error;
+  status.set_code(StatusCodeOf(error));
+  status.set_message(Shortened(error.message));
   google::rpc::ErrorInfo info;
   info.set_reason(error.reason);
   info.set_domain("octavo");
   if (!error.node.empty()) (*info.mutable_metadata())["node"] = Shortened(error.node);
   if (!error.field.empty()) (*info.mutable_metadata())["field"] = Shortened(error.field);
   status.add_details()->PackFrom(info);
-  if (code == grpc::StatusCode::INVALID_ARGUMENT && !error.field.empty()) {
-    google::rpc::BadRequest bad_request;
-    auto& violation = *bad_request.add_field_violations();
-    violation.set_field(Shortened(error.field));
-    violation.set_description(message);
-    status.add_details()->PackFrom(bad_request);
-  }
+  AddViolations(call, status);
   if (call.retry_after) {
     const int64_t millis = call.retry_after->count();
     google::rpc::RetryInfo retry;
@@ -73,7 +98,14 @@ grpc::Status StatusFrom(const CallStatus& call) {
     retry.mutable_retry_delay()->set_nanos(static_cast<int32_t>(millis % 1000) * 1'000'000);
     status.add_details()->PackFrom(retry);
   }
-  return {code, message, status.SerializeAsString()};
+  return status;
+}
+
+grpc::Status StatusFrom(const CallStatus& call) {
+  if (!call.error) return grpc::Status::OK;
+  const google::rpc::Status status = StatusMessage(call);
+  return {static_cast<grpc::StatusCode>(status.code()), status.message(),
+          status.SerializeAsString()};
 }
 
 }  // namespace octavo::server

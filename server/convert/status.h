@@ -6,11 +6,16 @@
 
 #include <grpcpp/support/status.h>
 
+#include "google/rpc/status.pb.h"
 #include "server/session/event.h"
 
 namespace octavo::server {
 
 grpc::StatusCode StatusCodeOf(Code code);
+// The reason decides where it has a status of its own.
+grpc::StatusCode StatusCodeOf(const Error& error);
+// The message that goes with the status of a call, or with a job.
+google::rpc::Status StatusMessage(const CallStatus& status);
 grpc::Status StatusFrom(const CallStatus& status);
 
 }  // namespace octavo::server

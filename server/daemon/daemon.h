@@ -29,8 +29,8 @@ class Daemon {
   const std::string& metrics_address() const;
   // Serves until SIGTERM or SIGINT, then drains.  A second signal exits at once with 143.
   void RunUntilSignal();
-  // Reports "not ready", waits for --shutdown-wait, refuses new and queued jobs, and then lets
-  // running jobs finish for at most --drain-timeout.
+  // Reports "not ready", waits for --shutdown-wait, refuses uploads, new and queued jobs, lets
+  // running jobs finish for at most --drain-timeout, and ends all other calls.
   void Drain();
 
  private:

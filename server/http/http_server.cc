@@ -3,9 +3,11 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <chrono>
+#include <list>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -19,7 +21,8 @@ namespace http = boost::beast::http;
 using asio::ip::tcp;
 using Error = boost::system::error_code;
 
-constexpr int kMaxConnections = 64;
+constexpr size_t kMaxConnections = 64;
+constexpr auto kAcceptPause = std::chrono::milliseconds(100);
 constexpr auto kPatience = std::chrono::seconds(10);
 
 struct Address {
@@ -41,23 +44,37 @@ std::optional<Address> Split(const std::string& listen) {
 // One connection.  Pending operations own it, so it lives until the last one completes.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(tcp::socket socket, const HttpHandler& handler, int& open)
+  // Connections that exist, those that have been idle for longest first.
+  using List = std::list<Connection*>;
+
+  Connection(tcp::socket socket, const HttpHandler& handler, List& open)
       : stream_(std::move(socket)), handler_(handler), open_(open) {
-    ++open_;
+    place_ = open_.insert(open_.end(), this);
   }
-  ~Connection() { --open_; }
+  ~Connection() { open_.erase(place_); }
 
   void Read() {
     parser_.emplace();
     parser_->header_limit(8 << 10);
     parser_->body_limit(0);
+    idle_ = true;
+    open_.splice(open_.end(), open_, place_);
     stream_.expires_after(kPatience);
     http::async_read(stream_, buffer_, *parser_,
                      [self = shared_from_this()](Error error, size_t) { self->OnRead(error); });
   }
 
+  // Waits for a request, or for the rest of one.
+  bool idle() const { return idle_; }
+  // Its pending operation fails, which ends it.
+  void Close() {
+    idle_ = false;
+    stream_.close();
+  }
+
  private:
   void OnRead(Error error) {
+    idle_ = false;
     if (error) return;
     const auto& request = parser_->get();
     const bool head = request.method() == http::verb::head;
@@ -88,7 +105,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   beast::tcp_stream stream_;
   const HttpHandler& handler_;
-  int& open_;
+  List& open_;
+  List::iterator place_;
+  bool idle_ = false;
   beast::flat_buffer buffer_;
   std::optional<http::request_parser<http::empty_body>> parser_;
   http::response<http::string_body> response_;
@@ -98,19 +117,39 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 struct HttpServer::State {
   HttpHandler handler;
-  int open = 0;
+  Connection::List open;  // outlives the context, whose operations own the connections
   asio::io_context context{1};
   tcp::acceptor acceptor{context};
+  asio::steady_timer pause{context};
   std::thread thread;
+
+  // Makes room for one more; false if all connections are being answered.
+  bool MakeRoom() {
+    size_t closing = 0;
+    for (Connection* connection : open) {
+      if (open.size() - closing < kMaxConnections) return true;
+      if (!connection->idle()) continue;
+      connection->Close();
+      ++closing;
+    }
+    return open.size() - closing < kMaxConnections;
+  }
 
   void Accept() {
     acceptor.async_accept([this](Error error, tcp::socket socket) {
       if (error == asio::error::operation_aborted) return;
-      // Above the limit the socket goes out of scope, which closes it.
-      if (!error && open < kMaxConnections) {
-        std::make_shared<Connection>(std::move(socket), handler, open)->Read();
-      }
+      if (error) return AcceptLater();
+      // Without room the socket goes out of scope, which closes it.
+      if (MakeRoom()) std::make_shared<Connection>(std::move(socket), handler, open)->Read();
       Accept();
+    });
+  }
+
+  // Without descriptors, accepting fails at once and would fail again.
+  void AcceptLater() {
+    pause.expires_after(kAcceptPause);
+    pause.async_wait([this](Error error) {
+      if (!error) Accept();
     });
   }
 };

@@ -1,57 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/log/log.h"
 
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <fmt/format.h>
+#include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <chrono>
-#include <memory>
+#include <ctime>
+
+#include "server/log/writer.h"
 
 namespace octavo::server::log {
 namespace {
 
-spdlog::logger& Logger() {
-  static const std::shared_ptr<spdlog::logger> logger = [] {
-    auto made = std::make_shared<spdlog::logger>("octavod",
-                                                 std::make_shared<spdlog::sinks::stderr_sink_mt>());
-    made->set_pattern("%v");
-    return made;
-  }();
-  return *logger;
+constexpr std::array<std::string_view, 4> kLevels = {"debug", "info", "warning", "error"};
+constexpr size_t kMostTextBytes = 1024;  // of one field
+
+// Never destroyed: threads may log until the process ends.
+Writer& Stderr() {
+  static Writer* const writer = new Writer(STDERR_FILENO);
+  return *writer;
 }
 
-void Write(spdlog::level::level_enum level, std::string_view name, std::string_view message,
-           Fields fields) {
-  if (!Logger().should_log(level)) return;
-  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  fields["time"] = now.count();
-  fields["level"] = name;
+std::atomic<size_t>& Least() {
+  static std::atomic<size_t> least{1};
+  return least;
+}
+
+void Write(size_t level, std::string_view message, Fields fields) {
+  if (level < Least().load(std::memory_order_relaxed)) return;
+  fields["time"] = TimeText(std::chrono::system_clock::now());
+  fields["level"] = kLevels[level];
   fields["event"] = message;
-  // A client's text may contain any bytes; the line must stay valid JSON.
-  Logger().log(level, "{}", fields.dump(-1, ' ', false, Fields::error_handler_t::replace));
+  Stderr().Add(message, LineOf(fields));
 }
 
 }  // namespace
 
-void SetLevel(std::string_view level) {
-  if (level == "debug") return Logger().set_level(spdlog::level::debug);
-  if (level == "warning") return Logger().set_level(spdlog::level::warn);
-  if (level == "error") return Logger().set_level(spdlog::level::err);
-  Logger().set_level(spdlog::level::info);
+std::string Shortened(const std::string& text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && end + 4 > most && (text[end] & 0xC0) == 0x80) --end;
+  return text.substr(0, end) + "...";
 }
 
-void Debug(std::string_view message, Fields fields) {
-  Write(spdlog::level::debug, "debug", message, std::move(fields));
+std::string TimeText(std::chrono::system_clock::time_point time) {
+  const auto millis = std::chrono::floor<std::chrono::milliseconds>(time.time_since_epoch());
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(millis);
+  const time_t since_epoch = seconds.count();
+  std::tm parts = {};
+  gmtime_r(&since_epoch, &parts);
+  char text[32] = {};
+  const size_t size = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
+  return fmt::format("{}.{:03}Z", std::string_view(text, size), (millis - seconds).count());
 }
-void Info(std::string_view message, Fields fields) {
-  Write(spdlog::level::info, "info", message, std::move(fields));
+
+std::string LineOf(const Fields& fields) {
+  for (size_t most = kMostTextBytes;; most /= 2) {
+    Fields shortened = Fields::object();
+    for (const auto& [key, value] : fields.items()) {
+      shortened[key] =
+          value.is_string() ? Fields(Shortened(value.get_ref<const std::string&>(), most)) : value;
+    }
+    // A client's text may contain any bytes; the line must stay valid JSON.
+    std::string line = shortened.dump(-1, ' ', true, Fields::error_handler_t::replace) + '\n';
+    if (line.size() <= Writer::kMostLineBytes) return line;
+  }
 }
-void Warning(std::string_view message, Fields fields) {
-  Write(spdlog::level::warn, "warning", message, std::move(fields));
+
+void SetLevel(std::string_view level) {
+  for (size_t i = 0; i < kLevels.size(); ++i) {
+    if (kLevels[i] == level) Least() = i;
+  }
 }
-void Error(std::string_view message, Fields fields) {
-  Write(spdlog::level::err, "error", message, std::move(fields));
-}
-void Flush() { Logger().flush(); }
+
+void Debug(std::string_view message, Fields fields) { Write(0, message, std::move(fields)); }
+void Info(std::string_view message, Fields fields) { Write(1, message, std::move(fields)); }
+void Warning(std::string_view message, Fields fields) { Write(2, message, std::move(fields)); }
+void Error(std::string_view message, Fields fields) { Write(3, message, std::move(fields)); }
+
+void Flush() { (void)Stderr().Flush(std::chrono::milliseconds(500)); }
+uint64_t Dropped() { return Stderr().dropped(); }
 
 }  // namespace octavo::server::log

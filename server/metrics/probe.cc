@@ -9,6 +9,7 @@
 
 #include <mutex>
 
+#include "server/log/log.h"
 #include "server/metrics/process_collector.h"
 
 namespace octavo::server {
@@ -34,9 +35,6 @@ const Buckets kDecibels = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 80};
 
 constexpr std::string_view kStages[] = {"queue",  "import", "prepare",     "profile",
                                         "passes", "export", "integer-run", "report"};
-// The value of label "source": a call waits for the job.
-constexpr const char* kCallSource = "call";
-
 // Names as in the dashboards of the gRPC ecosystem.
 const char* CodeName(grpc::StatusCode code) {
   static constexpr const char* kNames[] = {
@@ -60,6 +58,9 @@ Labels RpcLabels(const RpcName& rpc, grpc::StatusCode code) {
   return labels;
 }
 
+Labels JobLabels(JobOutcome outcome, JobSource source) {
+  return {{"outcome", std::string(NameOf(outcome))}, {"source", std::string(NameOf(source))}};
+}
 Labels RewriteLabels(const std::string& rule, const std::string& effect) {
   return {{"rule", rule}, {"effect", effect}};
 }
@@ -95,9 +96,14 @@ struct Probe::Metrics {
                                    "came.");
   Family<Histogram>& job_seconds =
       Histograms("octavo_job_duration_seconds", "From a job's arrival to its last byte.");
+  Counter& recovered = OneCounter("octavo_jobs_recovered_total",
+                                  "Detached jobs that were queued again when the service started.");
   Histogram& queue_wait =
       Histograms("octavo_job_queue_wait_seconds", "From a complete upload to the job's start.")
           .Add({}, kLong);
+  Histogram& cancel_seconds =
+      Histograms("octavo_job_cancel_seconds", "From a running job's cancellation to its end.")
+          .Add({}, kShort);
   Family<Histogram>& stage_seconds =
       Histograms("octavo_job_stage_duration_seconds", "Time that a job spent in a stage.");
   Family<Counter>& rejected =
@@ -139,7 +145,7 @@ struct Probe::Metrics {
 
   Gauge& running = OneGauge("octavo_jobs_running", "Jobs that run.");
   Gauge& waiting = OneGauge("octavo_queue_depth", "Jobs that wait for a slot.");
-  Gauge& uploads = OneGauge("octavo_uploads_open", "Jobs whose blobs are being uploaded.");
+  Gauge& uploads = OneGauge("octavo_uploads_open", "Uploads of jobs and of single blobs.");
   Gauge& oldest =
       OneGauge("octavo_queue_oldest_age_seconds", "How long the oldest job has waited.");
   Gauge& slots = OneGauge("octavo_worker_slots", "Jobs that may run at once.");
@@ -149,14 +155,34 @@ struct Probe::Metrics {
   Gauge& budget = OneGauge("octavo_memory_budget_bytes", "Most that may be set aside.");
   Gauge& lag = OneGauge("octavo_event_loop_lag_seconds",
                         "How late the event loop ran, worst of the last ten seconds.");
+  Gauge& connections = OneGauge("octavo_connections", "Connections of gRPC clients.");
+  Family<Counter>& connections_rejected =
+      Counters("octavo_connections_rejected_total", "Connections that were closed at once.");
+  Counter& log_dropped =
+      OneCounter("octavo_log_dropped_total", "Lines of the log that were not written.");
+  Family<Counter>& cache_requests =
+      Counters("octavo_result_cache_requests_total", "Jobs whose result was looked for.");
+  Gauge& store_bytes = OneGauge("octavo_store_bytes", "Bytes of the store's blobs.");
+  Gauge& store_limit =
+      OneGauge("octavo_store_limit_bytes", "Most that the store's blobs may take.");
+  Counter& store_evicted = OneCounter("octavo_store_evicted_bytes_total",
+                                      "Bytes of blobs that were removed for others.");
+  Counter& store_corruptions = OneCounter("octavo_store_corruptions_total",
+                                          "Blobs that were removed because they were damaged.");
+  Counter& blob_dedup = OneCounter("octavo_blob_dedup_bytes_total",
+                                   "Bytes of blobs that were written although the store had them.");
+  Counter& upload_resumed = OneCounter("octavo_upload_resumed_total",
+                                       "Uploads that continued what an earlier call had sent.");
   Family<Gauge>& build_info = Gauges("octavo_build_info", "1, labelled with the version.");
 
   std::mutex mutex;
   std::function<Occupancy()> occupancy;
   std::function<double()> loop_lag_seconds;
+  std::function<StoreStats()> store;
 
   explicit Metrics(const Catalog& catalog);
   void ReadGauges();
+  void ReadStore(const StoreStats& stats);
 };
 
 Probe::Metrics::Metrics(const Catalog& catalog) {
@@ -168,9 +194,11 @@ Probe::Metrics::Metrics(const Catalog& catalog) {
       rpc_handled.Add(RpcLabels(rpc, static_cast<grpc::StatusCode>(code)));
     }
   }
-  for (const auto outcome : {JobOutcome::kSucceeded, JobOutcome::kFailed, JobOutcome::kCancelled}) {
+  for (const auto outcome : kJobOutcomes) {
     const std::string name(NameOf(outcome));
-    jobs.Add({{"outcome", name}, {"source", kCallSource}});
+    for (const auto source : kJobSources) {
+      jobs.Add(JobLabels(outcome, source));
+    }
     job_seconds.Add({{"outcome", name}}, kLong);
   }
   for (const auto reason : kRejectReasons) {
@@ -178,6 +206,12 @@ Probe::Metrics::Metrics(const Catalog& catalog) {
   }
   for (const auto cause : worker::kCauses) {
     worker_exits.Add({{"cause", std::string(NameOf(cause))}});
+  }
+  for (const auto& [reason, name] : kConnectionRejects) {
+    connections_rejected.Add({{"reason", std::string(name)}});
+  }
+  for (const auto answer : kCacheAnswers) {
+    cache_requests.Add({{"result", std::string(NameOf(answer))}});
   }
   for (const auto stage : kStages) stage_seconds.Add({{"stage", std::string(stage)}}, kLong);
   for (const auto& pass : catalog.passes) pass_seconds.Add({{"pass", pass}}, kShort);
@@ -190,6 +224,7 @@ Probe::Metrics::Metrics(const Catalog& catalog) {
 
 void Probe::Metrics::ReadGauges() {
   std::lock_guard lock(mutex);
+  if (store) ReadStore(store());
   if (!occupancy) return;
   const Occupancy now = occupancy();
   running.Set(now.running);
@@ -201,6 +236,16 @@ void Probe::Metrics::ReadGauges() {
   reserved.Set(static_cast<double>(now.bytes_reserved));
   budget.Set(static_cast<double>(now.bytes_budget));
   lag.Set(loop_lag_seconds());
+  log_dropped.Increment(static_cast<double>(log::Dropped()) - log_dropped.Value());
+}
+
+void Probe::Metrics::ReadStore(const StoreStats& stats) {
+  store_bytes.Set(static_cast<double>(stats.bytes));
+  store_limit.Set(static_cast<double>(stats.limit_bytes));
+  store_evicted.Increment(static_cast<double>(stats.evicted_bytes) - store_evicted.Value());
+  store_corruptions.Increment(static_cast<double>(stats.corruptions) - store_corruptions.Value());
+  blob_dedup.Increment(static_cast<double>(stats.dedup_bytes) - blob_dedup.Value());
+  upload_resumed.Increment(static_cast<double>(stats.resumed) - upload_resumed.Value());
 }
 
 Probe::Probe(const Catalog& catalog) : metrics_(std::make_unique<Metrics>(catalog)) {}
@@ -212,7 +257,15 @@ void Probe::Watch(std::function<Occupancy()> occupancy, std::function<double()> 
   metrics_->loop_lag_seconds = std::move(loop_lag_seconds);
 }
 
-void Probe::Unwatch() { Watch(nullptr, nullptr); }
+void Probe::WatchStore(std::function<StoreStats()> store) {
+  std::lock_guard lock(metrics_->mutex);
+  metrics_->store = std::move(store);
+}
+
+void Probe::Unwatch() {
+  Watch(nullptr, nullptr);
+  WatchStore(nullptr);
+}
 
 std::string Probe::Text() const {
   metrics_->ReadGauges();
@@ -230,20 +283,36 @@ void Probe::RpcHandled(const RpcName& rpc, grpc::StatusCode code, double seconds
   metrics_->rpc_seconds.Add(RpcLabels(rpc), kLong).Observe(seconds);
 }
 
+void Probe::ConnectionsOpen(size_t count) { metrics_->connections.Set(static_cast<double>(count)); }
+
+void Probe::ConnectionRejected(ConnectionReject reason) {
+  for (const auto& [each, name] : kConnectionRejects) {
+    if (each != reason) continue;
+    metrics_->connections_rejected.Add({{"reason", std::string(name)}}).Increment();
+  }
+}
+
 void Probe::Rejected(RejectReason reason) {
   metrics_->rejected.Add({{"reason", std::string(NameOf(reason))}}).Increment();
 }
 
 void Probe::WaitedInQueue(double seconds) { metrics_->queue_wait.Observe(seconds); }
 
+void Probe::CancelTook(double seconds) { metrics_->cancel_seconds.Observe(seconds); }
+
 void Probe::StageTook(std::string_view stage, double seconds) {
   metrics_->stage_seconds.Add({{"stage", std::string(stage)}}, kLong).Observe(seconds);
 }
 
-void Probe::Ended(JobOutcome outcome, double seconds) {
-  const std::string name(NameOf(outcome));
-  metrics_->jobs.Add({{"outcome", name}, {"source", kCallSource}}).Increment();
-  metrics_->job_seconds.Add({{"outcome", name}}, kLong).Observe(seconds);
+void Probe::Ended(JobOutcome outcome, JobSource source, double seconds) {
+  metrics_->jobs.Add(JobLabels(outcome, source)).Increment();
+  metrics_->job_seconds.Add({{"outcome", std::string(NameOf(outcome))}}, kLong).Observe(seconds);
+}
+
+void Probe::Recovered(size_t jobs) { metrics_->recovered.Increment(static_cast<double>(jobs)); }
+
+void Probe::CacheAsked(CacheAnswer answer) {
+  metrics_->cache_requests.Add({{"result", std::string(NameOf(answer))}}).Increment();
 }
 
 void Probe::Computed(const job::Outcome& outcome) {
@@ -280,5 +349,7 @@ void Probe::WorkerEnded(worker::Cause cause, uint64_t peak_rss_bytes) {
 }
 
 void Probe::SandboxLevel(int level) { metrics_->sandbox_level.Set(level); }
+
+int Probe::sandbox_level() const { return static_cast<int>(metrics_->sandbox_level.Value()); }
 
 }  // namespace octavo::server

@@ -34,6 +34,7 @@ struct EventLoop::State {
   asio::steady_timer beat{context};
   std::array<std::atomic<double>, kBeats> lags = {};
   size_t next = 0;
+  std::atomic<Clock::time_point> beaten{Clock::now()};
   std::vector<std::unique_ptr<asio::signal_set>> signal_sets;
   std::thread thread;
 
@@ -43,6 +44,7 @@ struct EventLoop::State {
     beat.async_wait([this, due](const boost::system::error_code& error) {
       if (error) return;
       const std::chrono::duration<double> late = Clock::now() - due;
+      beaten = Clock::now();
       lags[next++ % kBeats].store(std::max(0.0, late.count()), std::memory_order_relaxed);
       Beat();
     });
@@ -96,6 +98,10 @@ void EventLoop::OnSignals(const std::vector<int>& signals, std::function<void(in
   state_->signal_sets.push_back(std::move(set));
   asio::post(state_->context,
              [&waiting, call = std::move(call)] { State::WaitForSignal(waiting, call); });
+}
+
+bool EventLoop::StuckFor(Clock::duration patience) const {
+  return Clock::now() - state_->beaten.load() > patience;
 }
 
 double EventLoop::LagSeconds() const {

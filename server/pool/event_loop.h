@@ -41,6 +41,8 @@ class EventLoop {
   void Stop();
   // The largest delay of a timer in the last ten seconds.
   double LagSeconds() const;
+  // Whether the thread has run nothing for longer than `patience`, which is more than a second.
+  bool StuckFor(std::chrono::steady_clock::duration patience) const;
 
  private:
   struct State;

@@ -6,12 +6,14 @@
 namespace octavo::server {
 
 CapabilitiesService::CapabilitiesService(const Catalog& catalog, const Limits& limits,
-                                         RpcProbe& probe)
+                                         const Isolation& isolation, RpcProbe& probe)
     : probe_(probe) {
   answer_.set_octavo_version(catalog.version);
   answer_.add_api_versions("v1");
   answer_.mutable_targets()->Assign(catalog.targets.begin(), catalog.targets.end());
   answer_.mutable_ops()->Assign(catalog.ops.begin(), catalog.ops.end());
+  answer_.set_isolation(isolation.processes ? v1::ISOLATION_PROCESS : v1::ISOLATION_THREAD);
+  answer_.set_sandbox_level(static_cast<uint32_t>(isolation.sandbox_level));
   answer_.mutable_numerics_modes()->Assign(catalog.numerics_modes.begin(),
                                            catalog.numerics_modes.end());
   answer_.mutable_passes()->Assign(catalog.passes.begin(), catalog.passes.end());

@@ -9,9 +9,16 @@
 
 namespace octavo::server {
 
+// How jobs are kept apart from the server.
+struct Isolation {
+  bool processes = false;
+  int sandbox_level = 0;  // 0 to 3: server/sandbox/sandbox.h
+};
+
 class CapabilitiesService : public v1::Capabilities::CallbackService {
  public:
-  CapabilitiesService(const Catalog& catalog, const Limits& limits, RpcProbe& probe);
+  CapabilitiesService(const Catalog& catalog, const Limits& limits, const Isolation& isolation,
+                      RpcProbe& probe);
 
   grpc::ServerUnaryReactor* GetCapabilities(grpc::CallbackServerContext* context,
                                             const v1::GetCapabilitiesRequest* request,

@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/service/optimizer_service.h"
 
+#include <grpc/support/time.h>
+
+#include <algorithm>
 #include <chrono>
 #include <memory>
-#include <string>
 #include <utility>
 
 #include "server/convert/request.h"
 #include "server/convert/spec.h"
 #include "server/convert/status.h"
+#include "server/service/caller.h"
 
 namespace octavo::server {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// The peer without its port ("ipv4:10.0.0.7:51234", "ipv6:%5B::1%5D:51234"): all calls of one
-// address count as one client.
-std::string ClientOf(const grpc::CallbackServerContext& context) {
-  const std::string peer = context.peer();
-  return peer.substr(0, peer.rfind(':'));
-}
-
+// A deadline of more than a year is none.  One of centuries does not fit std::chrono.
 std::optional<SteadyClock::time_point> DeadlineOf(const grpc::CallbackServerContext& context) {
-  const auto deadline = context.deadline();
-  if (deadline == std::chrono::system_clock::time_point::max()) return std::nullopt;
-  return SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
-                                  deadline - std::chrono::system_clock::now());
+  constexpr int64_t kYear = 365 * 24 * 3600;
+  const gpr_timespec deadline = context.raw_deadline();
+  const gpr_timespec left = gpr_time_sub(deadline, gpr_now(deadline.clock_type));
+  if (left.tv_sec >= kYear) return std::nullopt;
+  const auto time = std::chrono::seconds(left.tv_sec) + std::chrono::nanoseconds(left.tv_nsec);
+  return SteadyClock::now() + std::max<SteadyClock::duration>(time, {});
 }
 
 // Lives until OnDone, which gRPC calls after Finish and after all pending operations.

@@ -20,16 +20,24 @@ CallStatus Draining() {
       std::chrono::seconds(1));
 }
 
-// The expected time until the queue advances by one job.
-std::chrono::milliseconds Scheduler::State::RetryAfter() const {
-  const double seconds = mean_seconds / limits.workers;
-  return std::chrono::milliseconds(static_cast<int64_t>(std::clamp(seconds, 0.2, 60.0) * 1000));
+Error ClientDeadline() {
+  return Fail(Code::kDeadlineExceeded, "the client's deadline passed")
+      .Reason("CLIENT_DEADLINE")
+      .error();
 }
 
-CallStatus Scheduler::State::Refuse(RejectReason reason, Error error) {
+CallStatus Scheduler::State::Refuse(RejectReason reason, Error error, const std::string& client,
+                                    uint64_t sharing) {
   probe.Rejected(reason);
-  const bool may_fit = error.code == Code::kResourceExhausted;
-  return Refusal(std::move(error), may_fit ? std::optional(RetryAfter()) : std::nullopt);
+  if (error.code != Code::kResourceExhausted) return Refusal(std::move(error), std::nullopt);
+  RetryTimes& times = reason == RejectReason::kUploads ? retry_of_uploads : retry_of_jobs;
+  return Refusal(std::move(error), times.Next(client, std::chrono::steady_clock::now(), sharing));
+}
+
+uint64_t Scheduler::State::ClientsWithJobs(const std::string& client) const {
+  uint64_t count = 0;
+  for (const auto& [name, each] : clients) count += (each.jobs > 0 || name == client) ? 1 : 0;
+  return count;
 }
 
 std::optional<CallStatus> Scheduler::State::CheckUpload(const std::string& client,
@@ -42,23 +50,26 @@ std::optional<CallStatus> Scheduler::State::CheckUpload(const std::string& clien
                        "{} (--max-bytes-reserved)",
                        footprint.stored, footprint.working, budget)
                       .Field("spec.blobs")
-                      .error());
+                      .error(),
+                  client);
   }
   if (draining) {
     probe.Rejected(RejectReason::kDraining);
     return Draining();
   }
-  const uint64_t free = limits.uploads - std::min(uploads, limits.uploads);
+  const uint64_t open = uploads.size();
+  const uint64_t free = limits.uploads - std::min(open, limits.uploads);
   if (clients[client].uploads >= free) {
     return Refuse(RejectReason::kUploads,
                   Fail(Code::kResourceExhausted,
                        "{} uploads are open, {} of them of this client; the service has places for "
                        "{} (--max-uploads), and a client gets at most as many as are free",
-                       uploads, clients[client].uploads, limits.uploads)
-                      .error());
+                       open, clients[client].uploads, limits.uploads)
+                      .error(),
+                  client);
   }
   if (auto refusal = CheckPlace(client)) return refusal;
-  return CheckBytes(footprint.stored, LargestWorkingWith(footprint.working));
+  return CheckBytes(client, footprint.stored, LargestWorkingWith(footprint.working));
 }
 
 std::optional<CallStatus> Scheduler::State::CheckPlace(const std::string& client) {
@@ -66,7 +77,8 @@ std::optional<CallStatus> Scheduler::State::CheckPlace(const std::string& client
   const uint64_t free = places - std::min(jobs(), places);
   if (free == 0) {
     return Refuse(RejectReason::kQueueFull,
-                  Fail(Code::kResourceExhausted, "the queue is full: {} jobs", jobs()).error());
+                  Fail(Code::kResourceExhausted, "the queue is full: {} jobs", jobs()).error(),
+                  client);
   }
   if (clients[client].jobs < free) return std::nullopt;
   return Refuse(RejectReason::kQueueFull,
@@ -74,10 +86,12 @@ std::optional<CallStatus> Scheduler::State::CheckPlace(const std::string& client
                      "this client has {} jobs in the queue; the {} places that are free are for "
                      "other clients",
                      clients[client].jobs, free)
-                    .error());
+                    .error(),
+                client, ClientsWithJobs(client));
 }
 
-std::optional<CallStatus> Scheduler::State::CheckBytes(uint64_t more, uint64_t largest_working) {
+std::optional<CallStatus> Scheduler::State::CheckBytes(const std::string& client, uint64_t more,
+                                                       uint64_t largest_working) {
   const uint64_t budget = limits.bytes_reserved;
   const uint64_t taken = stored + std::min(largest_working, budget);
   if (taken <= budget && more <= budget - taken) return std::nullopt;
@@ -85,7 +99,8 @@ std::optional<CallStatus> Scheduler::State::CheckBytes(uint64_t more, uint64_t l
       RejectReason::kMemory,
       Fail(Code::kResourceExhausted,
            "{} more bytes do not fit: uploads and jobs have reserved {} of {}", more, taken, budget)
-          .error());
+          .error(),
+      client);
 }
 
 }  // namespace octavo::server

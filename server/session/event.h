@@ -7,16 +7,28 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "core/base/blob.h"
 #include "core/base/status.h"
+#include "server/session/job_probe.h"
 #include "server/session/spec.h"
 
 namespace octavo::server {
 
+struct NeededBlob {
+  uint32_t blob = 0;
+  uint64_t offset = 0;
+
+  bool operator==(const NeededBlob&) const = default;
+};
+
 struct Accepted {
   std::string job_id = {};
   uint32_t queue_position = 0;
+  std::string action_digest = {};
+  bool only_needed = false;  // the client sends `needed` alone; else all blobs
+  std::vector<NeededBlob> needed = {};
 };
 
 struct ProgressEvent {
@@ -35,6 +47,8 @@ struct ChunkEvent {
 struct Finished {
   bool gate_failed = false;
   std::string message = {};
+  std::string action_digest = {};
+  JobSource source = JobSource::kExecuted;
 };
 
 using Event = std::variant<Accepted, ProgressEvent, BlobInfo, ChunkEvent, Finished>;
@@ -44,6 +58,7 @@ using Event = std::variant<Accepted, ProgressEvent, BlobInfo, ChunkEvent, Finish
 struct CallStatus {
   std::optional<Error> error = {};
   std::optional<std::chrono::milliseconds> retry_after = {};
+  std::vector<std::string> missing = {};  // digests of blobs that the store lacks
 };
 
 // The session's connection to its client: a gRPC stream, or a fake in tests.  The session calls it

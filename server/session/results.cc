@@ -8,25 +8,35 @@
 
 namespace octavo::server {
 
-Results::Results(job::Outcome outcome) {
-  Add(Role::kOptimizedModel, std::move(outcome.model));
-  for (job::NamedBlob& blob : outcome.external) Add(Role::kExternal, std::move(blob));
-  for (job::NamedBlob& blob : outcome.snapshots) Add(Role::kSnapshot, std::move(blob));
-  Add(Role::kReport, {.name = "report.json", .bytes = Blob(std::move(outcome.report_json))});
+namespace {
+
+void Add(std::vector<ResultItem>& items, Role role, job::NamedBlob blob) {
+  items.push_back({.info = {.role = role,
+                            .name = std::move(blob.name),
+                            .size_bytes = blob.bytes.size(),
+                            .sha256 = Sha256Of(blob.bytes.bytes())},
+                   .bytes = blob.bytes});
 }
 
-void Results::Add(Role role, job::NamedBlob blob) {
-  total_bytes_ += blob.bytes.size();
-  items_.push_back({.info = {.role = role,
-                             .name = std::move(blob.name),
-                             .size_bytes = blob.bytes.size(),
-                             .sha256 = Sha256Of(blob.bytes.bytes())},
-                    .bytes = blob.bytes});
+}  // namespace
+
+JobResult ResultOf(job::Outcome outcome) {
+  JobResult result{.gate_failed = outcome.gate_failed, .message = std::move(outcome.message)};
+  Add(result.items, Role::kOptimizedModel, std::move(outcome.model));
+  for (job::NamedBlob& blob : outcome.external) {
+    Add(result.items, Role::kExternal, std::move(blob));
+  }
+  for (job::NamedBlob& blob : outcome.snapshots) {
+    Add(result.items, Role::kSnapshot, std::move(blob));
+  }
+  Add(result.items, Role::kReport,
+      {.name = "report.json", .bytes = Blob(std::move(outcome.report_json))});
+  return result;
 }
 
 std::optional<Event> Results::Next() {
   while (item_ < items_.size()) {
-    const Item& item = items_[item_];
+    const ResultItem& item = items_[item_];
     if (!std::exchange(announced_, true)) return item.info;
     if (offset_ < item.bytes.size()) {
       const uint64_t size = std::min<uint64_t>(kChunkBytes, item.bytes.size() - offset_);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the results of a job to events: for each blob a BlobInfo, then its chunks.
+// The result of a job as blobs, and as events: for each blob a BlobInfo, then its chunks.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/job/job.h"
@@ -11,25 +12,31 @@
 
 namespace octavo::server {
 
+struct ResultItem {
+  BlobInfo info = {};
+  Blob bytes = {};
+};
+
+struct JobResult {
+  bool gate_failed = false;
+  std::string message = {};
+  std::vector<ResultItem> items = {};
+};
+
+// Hashes every blob.  `outcome.report_json` becomes a blob named "report.json".
+JobResult ResultOf(job::Outcome outcome);
+
+// The events of a result's blobs.
 class Results {
  public:
   static constexpr uint64_t kChunkBytes = 1 << 20;
 
-  // Hashes every blob.  `outcome.report_json` becomes a blob named "report.json".
-  explicit Results(job::Outcome outcome);
+  explicit Results(std::vector<ResultItem> items) : items_(std::move(items)) {}
   // The next event; empty after the last chunk.
   std::optional<Event> Next();
-  uint64_t total_bytes() const { return total_bytes_; }
 
  private:
-  struct Item {
-    BlobInfo info = {};
-    Blob bytes = {};
-  };
-  void Add(Role role, job::NamedBlob blob);
-
-  std::vector<Item> items_;
-  uint64_t total_bytes_ = 0;
+  std::vector<ResultItem> items_;
   size_t item_ = 0;
   bool announced_ = false;
   uint64_t offset_ = 0;

@@ -30,21 +30,38 @@ Result<job::Outcome> RunGuarded(const JobRunner& runner, const job::Request& req
 }  // namespace
 
 // Gives back what the upload or the job holds.
-void Scheduler::State::Leave(ReservationState& reservation) {
-  if (reservation.stage == Stage::kDone) return;
-  const auto at = clients.find(reservation.client);
+void Scheduler::State::Leave(const std::shared_ptr<ReservationState>& reservation) {
+  if (reservation->stage == Stage::kDone) return;
+  const auto at = clients.find(reservation->client);
   Client& client = at->second;
-  if (reservation.stage == Stage::kUploading) {
-    --uploads;
+  if (uploads.erase(reservation) > 0) {
     --client.uploads;
+    retry_of_uploads.Held(std::chrono::duration<double>(Clock::now() - reservation->since).count());
   } else {
     --client.jobs;
-    working_of_jobs.erase(working_of_jobs.find(reservation.footprint.working));
+    working_of_jobs.erase(working_of_jobs.find(reservation->footprint.working));
   }
-  stored -= reservation.stored;
-  client.stored -= reservation.stored;
-  reservation.stage = Stage::kDone;
+  stored -= reservation->stored;
+  client.stored -= reservation->stored;
+  reservation->stage = Stage::kDone;
   if (client.uploads == 0 && client.jobs == 0) clients.erase(at);
+}
+
+// The stop token knows that it stopped the job, but not why.
+Error Scheduler::State::CauseOf(const ReservationState& reservation, Error error) const {
+  if (error.code == Code::kCancelled && drain_timeout) {
+    return Fail(Code::kDeadlineExceeded, "the service shut down before the job was done")
+        .Reason("DRAIN_TIMEOUT")
+        .error();
+  }
+  if (error.code != Code::kDeadlineExceeded) return error;
+  if (reservation.client_deadline) return ClientDeadline();
+  return Fail(Code::kDeadlineExceeded,
+              "the job ran for {} s, the most that this service allows "
+              "(--job-timeout)",
+              std::chrono::duration<double>(limits.job_timeout).count())
+      .Reason("JOB_TIMEOUT")
+      .error();
 }
 
 // Returns the next job of the client whose turn comes first.  Returns null until that job's bytes
@@ -73,7 +90,9 @@ void Scheduler::State::StartWhatFits() {
     if (reservation == nullptr) return;
     const auto now = Clock::now();
     auto deadline = now + limits.job_timeout;
-    if (reservation->job.deadline) deadline = std::min(deadline, *reservation->job.deadline);
+    reservation->client_deadline =
+        reservation->job.deadline && *reservation->job.deadline < deadline;
+    if (reservation->client_deadline) deadline = *reservation->job.deadline;
     reservation->stop = StopToken(deadline);
     reservation->stage = Stage::kRunning;
     working += reservation->footprint.working;
@@ -88,18 +107,39 @@ void Scheduler::State::Run(const std::shared_ptr<ReservationState>& reservation)
   {
     std::lock_guard lock(mutex);
     job = std::move(reservation->job);
+    const auto most = static_cast<int64_t>(limits.bytes_reserved - reservation->stored);
+    int64_t& limit = job.request.limits.memory_bytes;
+    limit = limit == 0 ? most : std::min(limit, most);
   }
   const auto begin = Clock::now();
-  auto outcome = RunGuarded(runner, job.request, reservation->stop, job.observer);
+  const job::Observer observer = [&](const job::Progress& progress) {
+    if (progress.memory_bytes > 0) Learn(reservation, progress.memory_bytes);
+    if (job.observer) job.observer(progress);
+  };
+  auto outcome = RunGuarded(runner, job.request, reservation->stop, observer);
+  {
+    std::lock_guard lock(mutex);
+    working -= reservation->footprint.working;
+    running.erase(reservation);
+    const bool stopped = !outcome && outcome.error().code == Code::kCancelled;
+    if (stopped && reservation->needs && !reservation->cancelled) {
+      const auto queued = QueueAgain(reservation, job);
+      StartWhatFits();
+      if (queued) return;
+      outcome = Forward(Error(queued.error()));
+    }
+  }
   job.request = {};
   {
     std::lock_guard lock(mutex);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    mean_seconds = 0.8 * mean_seconds + 0.2 * seconds;
-    working -= reservation->footprint.working;
-    running.erase(reservation);
-    Leave(*reservation);
+    if (reservation->told_to_stop) {
+      probe.CancelTook(
+          std::chrono::duration<double>(Clock::now() - *reservation->told_to_stop).count());
+    }
+    retry_of_jobs.Held(std::chrono::duration<double>(Clock::now() - begin).count());
+    Leave(reservation);
     StartWhatFits();
+    if (!outcome) outcome = Forward(CauseOf(*reservation, std::move(outcome).error()));
   }
   job.done(std::move(outcome));
   ended.notify_all();
@@ -111,7 +151,7 @@ Scheduler::Reservation::~Reservation() {
   {
     std::lock_guard lock(all.mutex);
     if (state_->submitted) --all.undelivered;
-    if (state_->stage == State::Stage::kUploading) all.Leave(*state_);
+    if (state_->stage == State::Stage::kUploading) all.Leave(state_);
     all.StartWhatFits();
   }
   all.ended.notify_all();
@@ -122,7 +162,8 @@ Scheduler::Scheduler(const Limits& limits, JobRunner runner, JobProbe& probe)
 
 Scheduler::~Scheduler() = default;
 
-Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footprint) {
+Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footprint,
+                                      std::function<void()> on_drain) {
   State& all = *state_;
   std::lock_guard lock(all.mutex);
   if (auto refusal = all.CheckUpload(client, footprint)) {
@@ -133,7 +174,9 @@ Scheduler::Admission Scheduler::Admit(const std::string& client, Footprint footp
   auto state = std::make_shared<Reservation::State>();
   state->client = client;
   state->footprint = footprint;
-  ++all.uploads;
+  state->since = Clock::now();
+  state->on_drain = std::move(on_drain);
+  all.uploads.insert(state);
   ++all.clients[client].uploads;
   return std::unique_ptr<Reservation>(
       new Reservation(*this, std::move(state), static_cast<uint32_t>(all.jobs())));
@@ -144,7 +187,7 @@ Scheduler::Refusable Scheduler::Store(Reservation& reservation, uint64_t bytes) 
   std::lock_guard lock(all.mutex);
   Reservation::State& upload = *reservation.state_;
   State::Client& client = all.clients[upload.client];
-  if (auto refusal = all.CheckBytes(bytes, all.LargestWorkingWith(0))) {
+  if (auto refusal = all.CheckBytes(upload.client, bytes, all.LargestWorkingWith(0))) {
     return tl::unexpected<CallStatus>(std::move(*refusal));
   }
   // A client's only upload may take all that is free, so that the largest job fits.
@@ -156,7 +199,8 @@ Scheduler::Refusable Scheduler::Store(Reservation& reservation, uint64_t bytes) 
                         "this client has stored {} bytes; the {} that are free are for other "
                         "clients",
                         client.stored, free)
-                       .error()));
+                       .error(),
+                   upload.client, all.ClientsWithJobs(upload.client)));
   }
   upload.stored += bytes;
   client.stored += bytes;
@@ -171,15 +215,13 @@ Scheduler::Refusable Scheduler::Submit(Reservation& reservation, Job job) {
   State& all = *state_;
   std::lock_guard lock(all.mutex);
   Reservation::State& upload = *reservation.state_;
-  if (all.draining) {
-    all.probe.Rejected(RejectReason::kDraining);
-    return tl::unexpected<CallStatus>(Draining());
-  }
+  if (all.draining) return tl::unexpected<CallStatus>(Draining());  // Drain has counted it
   auto refusal = all.CheckPlace(upload.client);
-  if (!refusal) refusal = all.CheckBytes(0, all.LargestWorkingWith(upload.footprint.working));
+  if (!refusal)
+    refusal = all.CheckBytes(upload.client, 0, all.LargestWorkingWith(upload.footprint.working));
   if (refusal) return tl::unexpected<CallStatus>(std::move(*refusal));
   State::Client& client = all.clients[upload.client];
-  --all.uploads;
+  all.uploads.erase(reservation.state_);
   --client.uploads;
   ++client.jobs;
   ++all.waiting;
@@ -188,9 +230,14 @@ Scheduler::Refusable Scheduler::Submit(Reservation& reservation, Job job) {
   if (client.waiting.empty()) client.next_turn = std::max(client.next_turn, all.turn + 1);
   upload.submitted = true;
   upload.job = std::move(job);
-  upload.since = Clock::now();
+  const auto now = Clock::now();
+  all.retry_of_uploads.Held(std::chrono::duration<double>(now - upload.since).count());
+  upload.since = now;
   upload.stage = State::Stage::kWaiting;
-  client.waiting.push_back(reservation.state_);
+  const auto place =
+      std::find_if(client.waiting.begin(), client.waiting.end(),
+                   [&](const auto& other) { return other->job.priority < upload.job.priority; });
+  client.waiting.insert(place, reservation.state_);
   all.StartWhatFits();
   return {};
 }
@@ -200,13 +247,16 @@ void Scheduler::Cancel(Reservation& reservation) {
   {
     std::lock_guard lock(state_->mutex);
     Reservation::State& state = *reservation.state_;
-    if (state.stage == State::Stage::kRunning) state.stop.RequestStop();
+    if (state.stage == State::Stage::kRunning) {
+      state.cancelled = true;
+      state.Stop();
+    }
     if (state.stage != State::Stage::kWaiting) return;
     auto& waiting = state_->clients[state.client].waiting;
     waiting.erase(std::find(waiting.begin(), waiting.end(), reservation.state_));
     --state_->waiting;
     job = std::move(state.job);
-    state_->Leave(state);
+    state_->Leave(reservation.state_);
     state_->StartWhatFits();
   }
   job.done(Fail(Code::kCancelled, "cancelled before the job started"));
@@ -214,9 +264,14 @@ void Scheduler::Cancel(Reservation& reservation) {
 
 void Scheduler::Drain() {
   std::vector<Job> refused;
+  std::vector<std::function<void()>> uploads;
   {
     std::lock_guard lock(state_->mutex);
     state_->draining = true;
+    for (const auto& upload : state_->uploads) {
+      if (upload->on_drain) uploads.push_back(upload->on_drain);
+      state_->probe.Rejected(RejectReason::kDraining);
+    }
     std::vector<std::shared_ptr<Reservation::State>> waiting;
     for (auto& [name, client] : state_->clients) {
       waiting.insert(waiting.end(), client.waiting.begin(), client.waiting.end());
@@ -224,11 +279,12 @@ void Scheduler::Drain() {
     }
     for (const auto& reservation : waiting) {
       refused.push_back(std::move(reservation->job));
-      state_->Leave(*reservation);
+      state_->Leave(reservation);
       state_->probe.Rejected(RejectReason::kDraining);
     }
     state_->waiting = 0;
   }
+  for (const auto& tell : uploads) tell();
   for (Job& job : refused) job.done(Forward(*Draining().error));
 }
 
@@ -245,7 +301,8 @@ bool Scheduler::draining() const {
 
 void Scheduler::StopAll() {
   std::lock_guard lock(state_->mutex);
-  for (const auto& reservation : state_->running) reservation->stop.RequestStop();
+  state_->drain_timeout = state_->draining;
+  for (const auto& reservation : state_->running) reservation->Stop();
 }
 
 Occupancy Scheduler::Now() const {
@@ -258,7 +315,7 @@ Occupancy Scheduler::Now() const {
   return {.slots = state_->limits.workers,
           .running = static_cast<int>(state_->running.size()),
           .waiting = static_cast<int>(state_->waiting),
-          .uploads = static_cast<int>(state_->uploads),
+          .uploads = static_cast<int>(state_->uploads.size()),
           .oldest_wait_seconds = std::chrono::duration<double>(now - oldest).count(),
           .bytes_reserved = state_->stored + state_->working,
           .bytes_budget = state_->limits.bytes_reserved};

@@ -8,7 +8,7 @@
 //
 // Every queued job can run: the stored bytes of all uploads and jobs plus the working bytes of the
 // largest job never exceed the budget.  A job starts when a slot and its bytes are free.  Clients
-// take turns, and each client's jobs run in order of arrival.
+// take turns, and each client's jobs run in order of priority, then of arrival.
 #pragma once
 
 #include <chrono>
@@ -32,6 +32,7 @@ class Scheduler {
  public:
   struct Job {
     job::Request request = {};
+    int priority = 0;  // among the client's own jobs; the highest runs first
     std::optional<std::chrono::steady_clock::time_point> deadline = {};
     job::Observer observer = {};
     // Called once, from any thread.
@@ -70,14 +71,16 @@ class Scheduler {
 
   // Starts an upload.  `footprint` is the estimate from the declared sizes: a job that can never
   // fit, or does not fit now, is refused here, before its upload.
-  Admission Admit(const std::string& client, Footprint footprint);
+  // `on_drain` is called if the service drains during the upload; it must return quickly.
+  Admission Admit(const std::string& client, Footprint footprint,
+                  std::function<void()> on_drain = {});
   // Reserves `bytes` more, which have arrived.
   Refusable Store(Reservation& reservation, uint64_t bytes);
   // Queues the job of a complete upload.  If it is refused, `done` is not called.
   Refusable Submit(Reservation& reservation, Job job);
   // A waiting job never starts; for a running job it sets the stop token.  `done` is still called.
   void Cancel(Reservation& reservation);
-  // Refuses new jobs and ends waiting jobs with DRAINING.
+  // Refuses new jobs, tells uploads, and ends waiting jobs with DRAINING.
   void Drain();
   bool draining() const;
   // Waits until no job runs and every result has been sent; false if the deadline comes first.
@@ -93,5 +96,7 @@ class Scheduler {
 
 // UNAVAILABLE with reason DRAINING and a retry after one second.
 CallStatus Draining();
+// DEADLINE_EXCEEDED with reason CLIENT_DEADLINE.
+Error ClientDeadline();
 
 }  // namespace octavo::server

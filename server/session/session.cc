@@ -2,32 +2,24 @@
 #include "server/session/session.h"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 #include <variant>
 
 #include "server/log/log.h"
+#include "server/session/job_id.h"
+#include "server/session/kept_result.h"
 
 namespace octavo::server {
 namespace {
 
 constexpr auto kProgressPause = std::chrono::milliseconds(50);
-constexpr auto kBreakPause = std::chrono::milliseconds(20);
-
-std::string NewJobId() {
-  std::random_device entropy;
-  const auto word = [&] { return (static_cast<uint64_t>(entropy()) << 32) | entropy(); };
-  return fmt::format("{:016x}{:016x}", word(), word());
-}
 
 double SecondsSince(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-JobOutcome OutcomeOf(const CallStatus& status) {
-  if (!status.error) return JobOutcome::kSucceeded;
-  return status.error->code == Code::kCancelled ? JobOutcome::kCancelled : JobOutcome::kFailed;
-}
+// A name is a client's text, and a line has other fields.
+constexpr size_t kMostNameBytes = 256;
 
 }  // namespace
 
@@ -60,8 +52,8 @@ void Session::SpecArrived(Result<JobSpec> spec) {
   Post([spec = std::move(spec)](Session& self) mutable { self.HandleSpec(std::move(spec)); });
 }
 void Session::ChunkArrived(uint32_t blob, uint64_t offset, std::string bytes) {
-  Post([blob, offset, bytes = std::move(bytes)](Session& self) {
-    self.HandleChunk(blob, offset, bytes);
+  Post([blob, offset, chunk = Blob(std::move(bytes))](Session& self) {
+    self.HandleChunk(blob, offset, chunk);
   });
 }
 void Session::InputEnded() {
@@ -80,7 +72,7 @@ void Session::Cancelled() {
   Post([](Session& self) {
     self.cancelled_ = true;
     const bool late = self.caller_.deadline && Clock::now() >= *self.caller_.deadline;
-    self.End(late ? Fail(Code::kDeadlineExceeded, "the client's deadline passed").error()
+    self.End(late ? ClientDeadline()
                   : Fail(Code::kCancelled, "the client cancelled the call").error());
   });
 }
@@ -98,172 +90,101 @@ void Session::HandleSpec(Result<JobSpec> spec) {
     if (ok.error().code == Code::kTooLarge) services_.probe.Rejected(RejectReason::kTooLarge);
     return End(ok.error());
   }
-  auto reservation = services_.scheduler.Admit(caller_.client, EstimateFootprint(*spec));
+  options_ = std::move(spec->options);
+  action_digest_ = std::move(spec->action_digest);
+  model_name_ = log::Shortened(ModelNameOf(*spec), kMostNameBytes);
+  no_cache_ = spec->no_cache;
+  priority_ = spec->priority;
+  if (spec->detached) {
+    if (services_.board == nullptr) return End(NoBoard());
+    detached_ = std::move(spec->detached);
+    spec_ = *spec;
+    spec_.options = options_;
+    spec_.action_digest = action_digest_;
+    return Admit(*spec);
+  }
+  if (AnswerFromCache() || JoinFlight()) {
+    admitted_ = true;
+    Accept(/*only_needed=*/true);
+    transport_->Read();
+    return Pump();
+  }
+  Admit(*spec);
+}
+
+void Session::Admit(const JobSpec& spec) {
+  auto reservation =
+      services_.scheduler.Admit(caller_.client, EstimateFootprint(spec), [weak = weak_from_this()] {
+        const auto self = weak.lock();
+        if (self) self->Post([](Session& session) { session.HandleDrain(); });
+      });
   if (!reservation) return End(std::move(reservation).error());
   reservation_ = std::move(*reservation);
-  options_ = std::move(spec->options);
-  if (auto ok = OpenUploads(*spec); !ok) return End(ok.error());
-  stage_ = Stage::kUpload;
-  accepted_ = Accepted{.job_id = job_id_, .queue_position = reservation_->queue_position()};
-  log::Info("job admitted", {{"job_id", job_id_},
-                             {"client", caller_.client},
-                             {"queue_position", reservation_->queue_position()}});
-  transport_->Read();
-  if (UploadComplete()) SubmitJob();
-  Pump();
-}
-
-Status Session::OpenUploads(const JobSpec& spec) {
-  for (size_t i = 0; i < spec.blobs.size(); ++i) {
-    OCTAVO_TRY(Upload upload, Upload::Open(spec.blobs[i], fmt::format("spec.blobs[{}]", i),
-                                           services_.limits.state_dir));
-    uploads_.push_back(std::move(upload));
-  }
-  return {};
-}
-
-void Session::HandleChunk(uint32_t blob, uint64_t offset, std::string_view bytes) {
-  if (stage_ == Stage::kEnded) return;
-  if (services_.scheduler.draining() && stage_ == Stage::kUpload) return End(Draining());
-  if (stage_ == Stage::kUpload) {
-    auto room = services_.scheduler.Store(*reservation_, bytes.size());
+  admitted_ = true;
+  if (auto ok = OpenUploads(spec); !ok) return End(ok.error());
+  uint64_t found = 0;
+  for (const Upload& upload : uploads_) found += upload.found();
+  if (found > 0) {
+    auto room = services_.scheduler.Store(*reservation_, found);
     if (!room) return End(std::move(room).error());
   }
-  if (auto ok = StoreChunk(blob, offset, bytes); !ok) return End(ok.error());
+  stage_ = Stage::kUpload;
+  Accept(/*only_needed=*/services_.blobs != nullptr);
+  log::Info("job admitted", LogFields({{"queue_position", reservation_->queue_position()},
+                                       {"bytes_found", found}}));
   transport_->Read();
   if (UploadComplete()) SubmitJob();
-}
-
-Status Session::StoreChunk(uint32_t blob, uint64_t offset, std::string_view bytes) {
-  const auto invalid = [](std::string_view field, std::string message) -> Status {
-    return Fail(Code::kInvalidArgument, "{}", message).Field(field).Reason("INVALID_CHUNK");
-  };
-  if (stage_ == Stage::kSpec) return invalid("chunk", "a chunk precedes the spec");
-  if (stage_ != Stage::kUpload) return invalid("chunk", "a chunk follows the end of the last blob");
-  if (blob >= uploads_.size()) {
-    return invalid("chunk.blob",
-                   fmt::format("blob {} is not one of the {} in the spec", blob, uploads_.size()));
-  }
-  if (bytes.empty()) return invalid("chunk.data", "a chunk without bytes");
-  OCTAVO_CHECK(uploads_[blob].Add(offset, bytes));
-  received_ += bytes.size();
-  services_.probe.Uploaded(bytes.size());
-  return {};
-}
-
-bool Session::UploadComplete() const {
-  return stage_ == Stage::kUpload && std::all_of(uploads_.begin(), uploads_.end(),
-                                                 [](const Upload& u) { return u.complete(); });
-}
-
-void Session::HandleInputEnd() {
-  if (stage_ == Stage::kSpec) {
-    return End(Fail(Code::kInvalidArgument, "the stream ended without a spec")
-                   .Field("spec")
-                   .Reason("INVALID_SPEC")
-                   .error());
-  }
-  if (stage_ != Stage::kUpload) return;
-  // A broken call ends its input just before its cancellation arrives; this pause tells a
-  // half-close from a cancellation.
-  const std::weak_ptr<Session> weak = weak_from_this();
-  input_timer_ = services_.loop.After(kBreakPause, [weak] {
-    if (const auto self = weak.lock()) {
-      self->Post([](Session& session) { session.EndIncomplete(); });
-    }
-  });
-}
-
-void Session::EndIncomplete() {
-  for (size_t i = 0; i < uploads_.size(); ++i) {
-    if (uploads_[i].complete()) continue;
-    const std::string field = fmt::format("spec.blobs[{}]", i);
-    return End(Fail(Code::kInvalidArgument, "{}: the stream ended after {} of {} bytes", field,
-                    uploads_[i].received(), uploads_[i].info().size_bytes)
-                   .Field(field)
-                   .Reason("INCOMPLETE_UPLOAD")
-                   .error());
-  }
-}
-
-Result<job::Request> Session::BuildRequest() {
-  job::Request request{
-      .options = options_,
-      .limits = {.nodes = static_cast<int64_t>(services_.limits.nodes),
-                 .value_bytes = static_cast<int64_t>(services_.limits.value_bytes)}};
-  const int most = services_.limits.job_threads;
-  request.options.threads = options_.threads > 0 ? std::min(options_.threads, most) : most;
-  for (Upload& upload : uploads_) {
-    OCTAVO_TRY(Blob bytes, upload.Seal());
-    job::NamedBlob blob{.name = upload.info().name, .bytes = std::move(bytes)};
-    switch (upload.info().role) {
-      case Role::kModel:
-        request.model = std::move(blob);
-        break;
-      case Role::kExternal:
-        request.external_data.push_back(std::move(blob));
-        break;
-      case Role::kProfile:
-        request.profile = std::move(blob);
-        break;
-      case Role::kSamples:
-        request.samples.push_back(std::move(blob));
-        break;
-      case Role::kTarget:
-        request.target = std::move(blob);
-        break;
-      case Role::kOptimizedModel:
-      case Role::kReport:
-      case Role::kSnapshot:
-        return Fail(Code::kInternal, "a result role passed the check of the spec");
-    }
-  }
-  uploads_.clear();
-  return request;
-}
-
-void Session::SubmitJob() {
-  auto request = BuildRequest();
-  if (!request) return End(request.error());
-  stage_ = Stage::kJob;
-  log::Debug("job uploaded", {{"job_id", job_id_}});
-  const std::weak_ptr<Session> weak = weak_from_this();
-  progress_ = std::make_shared<ProgressSlot>(services_.probe, [weak] {
-    if (const auto self = weak.lock()) self->Post([](Session& session) { session.Pump(); });
-  });
-  progress_->Put({.stage = "queue", .done = 0, .total = 0});
-  auto queued = services_.scheduler.Submit(
-      *reservation_, {.request = std::move(*request),
-                      .deadline = caller_.deadline,
-                      .observer = [slot = progress_](const job::Progress& p) { slot->Put(p); },
-                      .done =
-                          [self = shared_from_this()](Result<job::Outcome> outcome) {
-                            self->progress_->Close();
-                            if (outcome) self->services_.probe.Computed(*outcome);
-                            self->Post([outcome = std::move(outcome)](Session& session) mutable {
-                              session.HandleOutcome(std::move(outcome));
-                            });
-                          }});
-  if (!queued) End(std::move(queued).error());
-}
-
-void Session::HandleOutcome(Result<job::Outcome> outcome) {
-  if (stage_ == Stage::kEnded) return;
-  if (!outcome) {
-    if (outcome.error().reason == "DRAINING") return End(Draining());
-    return End(outcome.error());
-  }
-  last_ = Finished{.gate_failed = outcome->gate_failed, .message = outcome->message};
-  results_.emplace(std::move(*outcome));
-  stage_ = Stage::kSending;
   Pump();
+}
+
+void Session::Accept(bool only_needed) {
+  Accepted accepted{.job_id = job_id_, .action_digest = action_digest_, .only_needed = only_needed};
+  if (reservation_) accepted.queue_position = reservation_->queue_position();
+  if (ticket_) accepted.queue_position = ticket_->queue_position();
+  for (size_t i = 0; only_needed && i < uploads_.size(); ++i) {
+    if (uploads_[i].complete()) continue;
+    accepted.needed.push_back({.blob = static_cast<uint32_t>(i), .offset = uploads_[i].received()});
+  }
+  accepted_ = std::move(accepted);
+  if (services_.board != nullptr && !detached_) Attach();
+}
+
+void Session::Attach() {
+  NewJob job = {.job_id = job_id_,
+                .client = caller_.client,
+                .model = model_name_,
+                .action = action_digest_,
+                .priority = priority_};
+  services_.board->Post([job = std::move(job), weak = weak_from_this()](JobBoard& board) {
+    board.Attach(job, [weak] {
+      const auto self = weak.lock();
+      if (!self) return;
+      self->Post([](Session& session) {
+        session.End(Fail(Code::kCancelled, "the job was cancelled by another call")
+                        .Reason("CANCELLED")
+                        .error());
+      });
+    });
+  });
+}
+
+void Session::EndAttached() {
+  JobEnd end = {.state = JobState::kSucceeded, .error = status_->error, .result = result_};
+  if (end.error) {
+    const bool cancelled = end.error->code == Code::kCancelled;
+    end.state = cancelled ? JobState::kCancelled : JobState::kFailed;
+  }
+  services_.board->Post(
+      [id = job_id_, end = std::move(end)](JobBoard& board) { board.AttachedEnded(id, end); });
 }
 
 void Session::End(CallStatus status) {
   if (stage_ != Stage::kEnded) {
     stage_ = Stage::kEnded;
     status_ = std::move(status);
-    if (reservation_) services_.scheduler.Cancel(*reservation_);
+    const bool of_disk = status_->error && status_->error->reason == "STORAGE";
+    if (of_disk && !status_->retry_after) status_->retry_after = kStorageRetry;
+    ticket_ = nullptr;
     uploads_.clear();
     results_.reset();
   }
@@ -300,7 +221,7 @@ std::optional<Event> Session::NextEvent() {
 
 // Limits the rate of progress events; always sends the first and the last of a stage or pass.
 std::optional<Event> Session::NextProgress() {
-  auto progress = progress_ ? progress_->Take() : std::nullopt;
+  auto progress = ticket_ ? ticket_->Take() : std::nullopt;
   if (!progress) return std::nullopt;
   const std::string at = progress->stage + '/' + progress->pass;
   const bool must_send =
@@ -308,6 +229,10 @@ std::optional<Event> Session::NextProgress() {
   if (!must_send && Clock::now() - progress_sent_ < kProgressPause) return std::nullopt;
   progress_at_ = at;
   progress_sent_ = Clock::now();
+  if (services_.board != nullptr && !detached_) {
+    services_.board->Post(
+        [id = job_id_, shown = *progress](JobBoard& board) { board.AttachedProgress(id, shown); });
+  }
   return Event(std::move(*progress));
 }
 
@@ -316,21 +241,24 @@ void Session::FinishNow() {
   watch_timer_.Cancel();
   input_timer_.Cancel();
   RecordEnd();
-  reservation_.reset();
+  reservation_ = nullptr;
+  ticket_ = nullptr;
   std::exchange(transport_, nullptr)->Finish(std::move(*status_));
 }
 
 void Session::RecordEnd() {
-  const JobOutcome outcome = OutcomeOf(*status_);
+  const JobOutcome outcome = OutcomeOf(status_->error);
+  const bool refused = IsRefusal(status_->error);
   const double seconds = SecondsSince(begun_);
-  if (reservation_) services_.probe.Ended(outcome, seconds);
-  log::Fields fields = {{"job_id", job_id_},
-                        {"client", caller_.client},
-                        {"seconds", seconds},
-                        {"bytes_received", received_},
-                        {"bytes_sent", sent_},
-                        {"outcome", NameOf(outcome)},
-                        {"admitted", reservation_ != nullptr}};
+  // The board counts a detached job.
+  if (admitted_ && !refused && !detached_) services_.probe.Ended(outcome, source_, seconds);
+  if (admitted_ && !detached_ && services_.board != nullptr) EndAttached();
+  log::Fields fields = LogFields({{"seconds", seconds},
+                                  {"bytes_received", received_},
+                                  {"bytes_sent", sent_},
+                                  {"outcome", refused ? "refused" : NameOf(outcome)},
+                                  {"source", NameOf(source_)},
+                                  {"admitted", admitted_}});
   if (status_->error) {
     fields["reason"] = status_->error->reason;
     fields["message"] = status_->error->message;
@@ -338,14 +266,21 @@ void Session::RecordEnd() {
   log::Info("job ended", std::move(fields));
 }
 
+// What every line about this job has, and `more`.
+log::Fields Session::LogFields(log::Fields more) const {
+  more["job_id"] = job_id_;
+  more["action_digest"] = action_digest_;
+  more["client"] = caller_.client;
+  more["model"] = model_name_;
+  return more;
+}
+
 void Session::ArmDeadline() {
   if (!caller_.deadline) return;
   const std::weak_ptr<Session> weak = weak_from_this();
   deadline_timer_ = services_.loop.After(*caller_.deadline - Clock::now(), [weak] {
     if (const auto self = weak.lock()) {
-      self->Post([](Session& session) {
-        session.End(Fail(Code::kDeadlineExceeded, "the client's deadline passed").error());
-      });
+      self->Post([](Session& session) { session.End(ClientDeadline()); });
     }
   });
 }

@@ -12,12 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "server/log/log.h"
 #include "server/pool/event_loop.h"
 #include "server/pool/work_pool.h"
 #include "server/session/event.h"
+#include "server/session/flights.h"
+#include "server/session/job_board.h"
 #include "server/session/job_probe.h"
 #include "server/session/limits.h"
-#include "server/session/progress_slot.h"
 #include "server/session/results.h"
 #include "server/session/scheduler.h"
 #include "server/session/upload.h"
@@ -31,6 +33,10 @@ struct SessionServices {
   WorkPool& disk;
   EventLoop& loop;
   JobProbe& probe;
+  Flights& flights;
+  ResultCache* results = nullptr;        // null: results are not kept
+  BlobStore* blobs = nullptr;            // null: uploads are not kept
+  std::shared_ptr<JobBoard> board = {};  // null: jobs end with their calls
 };
 
 struct Caller {
@@ -67,15 +73,32 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(SessionServices& services, Transport& transport, Caller caller);
   void Post(std::function<void(Session&)> step);
   void HandleSpec(Result<JobSpec> spec);
-  void HandleChunk(uint32_t blob, uint64_t offset, std::string_view bytes);
+  void Admit(const JobSpec& spec);
+  void Accept(bool only_needed);
+
+  // session_upload.cc
+  void HandleChunk(uint32_t blob, uint64_t offset, const Blob& bytes);
   void HandleInputEnd();
+  void HandleDrain();
   void EndIncomplete();
   Status OpenUploads(const JobSpec& spec);
-  Status StoreChunk(uint32_t blob, uint64_t offset, std::string_view bytes);
+  Status StoreChunk(uint32_t blob, uint64_t offset, const Blob& bytes);
   bool UploadComplete() const;
   Result<job::Request> BuildRequest();
+
+  // session_run.cc
+  // Sends the result of the job if it is kept.
+  bool AnswerFromCache();
+  // Waits for an equal job's result if it is queued or runs.
+  bool JoinFlight();
+  void SetJoined();
+  // Gives the job to the board and ends the call.
+  void Detach();
   void SubmitJob();
-  void HandleOutcome(Result<job::Outcome> outcome);
+  Flights::Waiter MakeWaiter();
+  void HandleFinished(const FinishedRun& finished);
+  void Send(const JobResult& result);
+
   void End(CallStatus status);
   void End(Error error) { End(CallStatus{.error = std::move(error)}); }
   // Starts the next write unless one is in flight; finishes the call after the last write.
@@ -84,6 +107,10 @@ class Session : public std::enable_shared_from_this<Session> {
   std::optional<Event> NextProgress();
   void FinishNow();
   void RecordEnd();
+  log::Fields LogFields(log::Fields more = log::Fields::object()) const;
+  // The board lists the job, too.
+  void Attach();
+  void EndAttached();
   void ArmDeadline();
   void ArmWatch();
   void CheckPace();
@@ -97,10 +124,19 @@ class Session : public std::enable_shared_from_this<Session> {
   const std::string job_id_;
 
   Options options_;
+  std::string action_digest_;
+  std::string model_name_;  // shortened
+  bool no_cache_ = false;
+  int priority_ = 0;
+  std::optional<NewJob> detached_;  // of a job that outlives the call, and
+  JobSpec spec_;                    // its spec
+  StoredResult result_;             // for the board
+  JobSource source_ = JobSource::kExecuted;
+  bool admitted_ = false;  // or answered without a job of its own
   std::vector<Upload> uploads_;
   uint64_t received_ = 0;
-  std::unique_ptr<Scheduler::Reservation> reservation_;
-  std::shared_ptr<ProgressSlot> progress_;
+  std::unique_ptr<Scheduler::Reservation> reservation_;  // until the job is submitted
+  std::unique_ptr<Flights::Ticket> ticket_;              // from then on
   Clock::time_point progress_sent_ = {};
   std::string progress_at_;
 

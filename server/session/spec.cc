@@ -139,12 +139,18 @@ Status CheckSpec(const JobSpec& spec, const Limits& limits) {
 // A generous estimate.  The float weights are a view of the upload; their packed copy and their
 // quantized copy need additional memory.  A job processes samples one batch at a time, but it keeps
 // the float values of a batch for the comparison.
+std::string ModelNameOf(const JobSpec& spec) {
+  for (const BlobInfo& blob : spec.blobs) {
+    if (blob.role == Role::kModel) return blob.name;
+  }
+  return {};
+}
+
 Footprint EstimateFootprint(const JobSpec& spec) {
-  constexpr uint64_t kBase = 64ull << 20;
   const auto [model, data] = ModelAndDataBytes(spec);
   const uint64_t stored = AddCapped(model, data);
   const uint64_t twice = AddCapped(model, model);
-  return {.stored = stored, .working = AddCapped(AddCapped(kBase, twice), data)};
+  return {.stored = stored, .working = AddCapped(AddCapped(kWorkingBytes, twice), data)};
 }
 
 }  // namespace octavo::server

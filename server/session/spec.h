@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/status.h"
 #include "core/options/options.h"
 #include "server/session/limits.h"
+#include "server/store/job_store.h"
 
 namespace octavo::server {
 
@@ -35,11 +37,19 @@ struct BlobInfo {
 struct JobSpec {
   Options options = {};
   std::vector<BlobInfo> blobs = {};
+  std::string action_digest = {};
+  bool no_cache = false;  // run the job although its result is kept, and compare
+  int priority = 0;       // among the client's own jobs; the highest runs first
+  // Of a job that outlives its call: what the client gave, without ids.
+  std::optional<NewJob> detached = {};
 };
 
 // Checks that the blobs are well formed and within the limits; SpecFromWire checks the options. An
 // error's field is the path in the spec, as in "spec.blobs[2].sha256".
 Status CheckSpec(const JobSpec& spec, const Limits& limits);
+
+// The name of the model's blob.
+std::string ModelNameOf(const JobSpec& spec);
 
 // The two quantities that admission counts: bytes of the upload, and estimated bytes that the
 // running job needs in addition.

@@ -7,6 +7,7 @@
 // change nothing: the same call succeeds as soon as the medium does.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -18,6 +19,10 @@
 #include "core/base/status.h"
 
 namespace octavo::server {
+
+// When to ask again after STORAGE: about the period in which a service tries whether its folder can
+// be written.
+inline constexpr std::chrono::seconds kStorageRetry{2};
 
 struct BlobDigest {
   std::string sha256 = {};  // 64 lower-case hexadecimal digits
@@ -50,9 +55,12 @@ class BlobWriter {
   virtual uint64_t committed() const = 0;
   // kInvalidArgument if `offset` is not committed() or the bytes exceed the blob's size.
   virtual Status Append(uint64_t offset, Blob bytes) = 0;
-  // Makes the complete blob durable and visible; must be the last call.  If the bytes do not have
-  // the digest, drops them and fails with DIGEST_MISMATCH (with STORAGE if some of them were kept
-  // from before the store was opened, since these may have been damaged).
+  // Fills `out` with bytes from `offset` that are committed, also after a failed Commit unless that
+  // was DIGEST_MISMATCH.
+  virtual Status Read(uint64_t offset, std::span<std::byte> out) const = 0;
+  // Makes the complete blob durable and visible; nothing but Read may follow.  If the bytes do not
+  // have the digest, drops them and fails with DIGEST_MISMATCH (with STORAGE if some of them were
+  // kept from before the store was opened, since these may have been damaged).
   virtual Result<HeldBlob> Commit() = 0;
 };
 
@@ -79,6 +87,7 @@ struct StoreStats {
 enum class Check {
   kAlways,  // all bytes
   kOnce,    // all bytes, unless this store has written or checked them before
+  kNone,    // none: for who only holds the blob
 };
 
 class BlobStore {

@@ -40,7 +40,7 @@ Result<HeldBlob> DiskBlobStore::Open(const BlobDigest& digest, Check check) {
     if (!entry) return HeldBlob();
     state_->Use(entry);
     held = state_->Hold(entry);
-    checked = entry->checked && check == Check::kOnce;
+    checked = check == Check::kNone || (entry->checked && check == Check::kOnce);
   }
   if (checked) return held;
   OCTAVO_TRY(const FileState found, CheckFile(state_->files.BlobPath(digest.sha256), digest));

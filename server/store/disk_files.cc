@@ -12,16 +12,13 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <filesystem>
 #include <utility>
 
-#include "core/base/mapped_pages.h"
 #include "core/base/sha256.h"
+#include "server/store/stored_file.h"
 
 namespace octavo::server {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr uint64_t kPart = uint64_t{1} << 20;
 constexpr std::string_view kTrial = "trial";
@@ -39,16 +36,11 @@ Status SyncFolder(const std::string& path) {
   return {};
 }
 
-Status MakeFolder(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return Unusable(path, errno);
-  return {};
-}
-
 Status MakeFolders(const std::string& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) return Unusable(folder, error.value());
-  for (const char* part : {"blobs", "partial"}) OCTAVO_CHECK(MakeFolder(folder + '/' + part));
+  for (const std::string& path : {folder, folder + "/blobs", folder + "/partial"}) {
+    if (!CreateFolder(path)) return Unusable(path, errno);
+  }
+  // A process that was killed may have created them and not synced.
   if (const auto ok = SyncFolder(folder); !ok) return Unusable(folder, EIO);
   return {};
 }
@@ -227,16 +219,18 @@ Status RemoveFile(const std::string& path) {
   return {};
 }
 
+bool CreateFolder(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0) return errno == EEXIST;
+  return SyncFolder(path + "/..").has_value();
+}
+
 void TouchFile(const std::string& path) { utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
 
-Status ReadRange(const std::string& path, uint64_t offset, std::span<std::byte> out) {
-  if (const int error = Reach(Failpoint::kStoreRead)) return StorageError("read a blob", error);
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-  if (file.fd < 0) return StorageError("read a blob", errno);
+Status ReadFrom(int fd, uint64_t offset, std::span<std::byte> out) {
   size_t done = 0;
   while (done < out.size()) {
     const ssize_t got =
-        pread(file.fd, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+        pread(fd, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return StorageError("read a blob", got == 0 ? EIO : errno);
     done += static_cast<size_t>(got);
@@ -244,14 +238,22 @@ Status ReadRange(const std::string& path, uint64_t offset, std::span<std::byte> 
   return {};
 }
 
-Result<Blob> MapWhole(const std::string& path, uint64_t bytes) {
-  if (bytes == 0) return Blob(std::string());
+Status ReadRange(const std::string& path, uint64_t offset, std::span<std::byte> out) {
+  if (const int error = Reach(Failpoint::kStoreRead)) return StorageError("read a blob", error);
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.fd < 0) return StorageError("read a blob", errno);
+  return ReadFrom(file.fd, offset, out);
+}
+
+Result<Blob> MapWhole(const std::string& path, uint64_t bytes, std::shared_ptr<const void> held) {
+  if (bytes == 0) return Blob(std::string());
+  auto file =
+      std::make_shared<const Descriptor>(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   struct stat info = {};
-  if (file.fd < 0 || fstat(file.fd, &info) != 0) return StorageError("read a blob", errno);
+  if (file->fd < 0 || fstat(file->fd, &info) != 0) return StorageError("read a blob", errno);
   // A mapping beyond the file's end would end the process at the first access.
   if (static_cast<uint64_t>(info.st_size) != bytes) return StorageError("read a blob", EIO);
-  const Blob mapped = MapDescriptor(file.fd, bytes);
+  Blob mapped = MapStoredFile(std::move(file), bytes, std::move(held));
   if (mapped.empty()) return StorageError("map a blob", errno);
   return mapped;
 }

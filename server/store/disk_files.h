@@ -67,14 +67,19 @@ Result<std::unique_ptr<Descriptor>> OpenPartial(const std::string& path, bool cr
 // Writes all bytes at `offset`, or truncates the file to `offset` and fails.
 Status WriteAt(int fd, uint64_t offset, std::span<const std::byte> bytes);
 Status SyncFile(int fd);
+// Creates the folder if its parent exists, so that it survives a power cut.  If it fails, errno
+// says why.
+bool CreateFolder(const std::string& path);
 // A missing file is no error.
 Status RemoveFile(const std::string& path);
 // Sets the time of modification to now: the order of use after a restart.
 void TouchFile(const std::string& path);
 
-// Fails with STORAGE if the file does not have the bytes (any more).
+// Fail with STORAGE if the file does not have the bytes (any more).
+Status ReadFrom(int fd, uint64_t offset, std::span<std::byte> out);
 Status ReadRange(const std::string& path, uint64_t offset, std::span<std::byte> out);
-Result<Blob> MapWhole(const std::string& path, uint64_t bytes);
+// The blob keeps `held` alive.
+Result<Blob> MapWhole(const std::string& path, uint64_t bytes, std::shared_ptr<const void> held);
 
 enum class FileState { kSound, kDamaged };
 // Calls `part` for consecutive parts of at most 1 MiB of the file's first `bytes` bytes.  kDamaged

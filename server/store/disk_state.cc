@@ -29,14 +29,8 @@ class DiskBlob : public StoredBlob, public std::enable_shared_from_this<DiskBlob
   }
 
   Result<Blob> Map() const override {
-    OCTAVO_TRY(const Blob mapped, MapWhole(Path(), digest().size_bytes));
     // The mapping holds this object, so that the store does not count its bytes as free.
-    struct Owner {
-      Blob mapped;
-      std::shared_ptr<const DiskBlob> blob;
-    };
-    auto owner = std::make_shared<Owner>(Owner{mapped, shared_from_this()});
-    return Blob(std::move(owner), mapped.bytes());
+    return MapWhole(Path(), digest().size_bytes, shared_from_this());
   }
 
  private:
@@ -57,15 +51,18 @@ Status DiskState::Load() {
   };
   std::sort(contents.blobs.begin(), contents.blobs.end(), earlier);
   for (const auto& found : contents.blobs) Insert(found.digest, /*checked=*/false);
+  std::sort(contents.partials.begin(), contents.partials.end(), earlier);
+  auto touched = options.now() - std::chrono::microseconds(contents.partials.size());
   for (const auto& found : contents.partials) {
+    touched += std::chrono::microseconds(1);  // in their order
     partials.emplace(PartialName(found.digest), Partial{.digest = found.digest,
                                                         .committed = found.bytes,
-                                                        .touched = found.modified,
+                                                        .touched = touched,
                                                         .recovered = true});
     stats.bytes += found.bytes;
   }
   while (partials.size() > options.partials) OCTAVO_CHECK(DropOldestPartial());
-  return MakeRoom(0);
+  return Trim();
 }
 
 DiskState::EntryPtr DiskState::Find(const BlobDigest& digest) const {
@@ -103,22 +100,45 @@ Status DiskState::Remove(const EntryPtr& entry) {
   return {};
 }
 
+Status DiskState::Evict(const EntryPtr& entry) {
+  OCTAVO_CHECK(Remove(entry));
+  stats.evicted_bytes += entry->digest.size_bytes;
+  return {};
+}
+
+Status DiskState::Trim() {
+  auto next = by_use_.begin();
+  while (next != by_use_.end() &&
+         (stats.bytes > options.limit_bytes || blobs_.size() > options.blobs)) {
+    const EntryPtr entry = (next++)->second;
+    if (entry->holds == 0) OCTAVO_CHECK(Evict(entry));
+  }
+  return {};
+}
+
 Status DiskState::MakeRoom(uint64_t bytes) {
   auto next = by_use_.begin();
   while (stats.bytes > options.limit_bytes || bytes > options.limit_bytes - stats.bytes) {
     while (next != by_use_.end() && next->second->holds > 0) ++next;
     if (next == by_use_.end()) {
       if (bytes == 0) return {};
+      if (HasIdlePartial()) {
+        OCTAVO_CHECK(DropOldestPartial());
+        continue;
+      }
       return Fail(Code::kResourceExhausted,
                   "the service's store is full: jobs and uploads use all {} bytes of its limit",
                   options.limit_bytes)
           .Reason("STORAGE");
     }
-    const EntryPtr victim = (next++)->second;
-    OCTAVO_CHECK(Remove(victim));
-    stats.evicted_bytes += victim->digest.size_bytes;
+    OCTAVO_CHECK(Evict(EntryPtr((next++)->second)));
   }
   return {};
+}
+
+bool DiskState::HasIdlePartial() const {
+  return std::any_of(partials.begin(), partials.end(),
+                     [](const auto& named) { return !named.second.open; });
 }
 
 Status DiskState::DropPartial(const std::string& name) {

@@ -2,6 +2,7 @@
 // What the store on disk, its writers and its blobs share: the index of the files.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -29,7 +30,7 @@ class DiskState : public std::enable_shared_from_this<DiskState> {
     BlobDigest digest = {};
     uint64_t committed = 0;
     bool open = false;
-    DiskFiles::Time touched = {};
+    std::chrono::steady_clock::time_point touched = {};
     // Of the committed bytes; empty where they must be read again.
     std::optional<HashQueue> hash = {};
     bool recovered = false;  // has bytes from before the store was opened
@@ -46,8 +47,11 @@ class DiskState : public std::enable_shared_from_this<DiskState> {
   HeldBlob Hold(const EntryPtr& entry);
   // Removes the file, too.
   Status Remove(const EntryPtr& entry);
-  // Evicts until `bytes` more fit.
+  // Evicts blobs until the limits hold or all are held.
+  Status Trim();
+  // Evicts blobs, then drops partial ones, until `bytes` more fit.
   Status MakeRoom(uint64_t bytes);
+  bool HasIdlePartial() const;
   Status DropPartial(const std::string& name);
   // Drops the partial blob that was not touched for the longest time.
   Status DropOldestPartial();
@@ -62,6 +66,8 @@ class DiskState : public std::enable_shared_from_this<DiskState> {
   size_t blob_count() const { return blobs_.size(); }
 
  private:
+  Status Evict(const EntryPtr& entry);
+
   std::map<std::string, EntryPtr> blobs_;  // by digest
   std::map<uint64_t, EntryPtr> by_use_;
   uint64_t last_use_ = 0;

@@ -91,6 +91,12 @@ Status DiskWriter::Append(uint64_t offset, Blob bytes) {
   return {};
 }
 
+Status DiskWriter::Read(uint64_t offset, std::span<std::byte> out) const {
+  // The file may have been removed, but not yet closed.
+  if (file_) return ReadFrom(file_->fd, offset, out);
+  return ReadRange(state_->files.PartialPath(name_), offset, out);
+}
+
 Status DiskWriter::CheckHash() {
   HashQueue hash = std::move(*partial_.hash);
   partial_.hash.reset();
@@ -145,11 +151,14 @@ Result<HeldBlob> DiskWriter::Publish() {
   state_->partials.erase(name_);
   state_->stats.bytes -= partial_.committed;
   dropped_ = true;
-  return state_->Hold(state_->Insert(partial_.digest, /*checked=*/true));
+  HeldBlob held = state_->Hold(state_->Insert(partial_.digest, /*checked=*/true));
+  if (const auto ok = state_->Trim(); !ok) {
+    log::Warning("blobs not evicted", {{"reason", ok.error().message}});
+  }
+  return held;
 }
 
 void DiskWriter::Drop() {
-  file_.reset();
   const std::scoped_lock lock(state_->mutex);
   dropped_ = true;
   if (const auto ok = state_->DropPartial(name_); !ok) {

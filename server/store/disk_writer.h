@@ -18,6 +18,7 @@ class DiskWriter : public BlobWriter {
 
   uint64_t committed() const override { return partial_.committed; }
   Status Append(uint64_t offset, Blob bytes) override;
+  Status Read(uint64_t offset, std::span<std::byte> out) const override;
   Result<HeldBlob> Commit() override;
 
  private:
@@ -42,6 +43,9 @@ class CompleteWriter : public BlobWriter {
   explicit CompleteWriter(HeldBlob blob) : blob_(std::move(blob)) {}
   uint64_t committed() const override { return blob_->digest().size_bytes; }
   Status Append(uint64_t offset, Blob bytes) override;
+  Status Read(uint64_t offset, std::span<std::byte> out) const override {
+    return blob_->Read(offset, out);
+  }
   Result<HeldBlob> Commit() override { return blob_; }
 
  private:

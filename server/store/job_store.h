@@ -19,9 +19,10 @@ namespace octavo::server {
 
 //   Create          Start             Finish
 //   ------> kQueued ----> kRunning ----------> kSucceeded, kFailed, kCancelled
-//              ^  |          |                        ^
-//              |  +----------|------------------------+
-//              +-- Recover --+-- Recover, after the last attempt: kFailed
+//            ^   |           |                      ^
+//            |   +-----------|----------------------+
+//            |               +-- Recover, after the last attempt: kFailed
+//            +-- Requeue, Recover
 enum class JobState { kQueued, kRunning, kSucceeded, kFailed, kCancelled };
 
 using JobTime = std::chrono::time_point<std::chrono::system_clock, std::chrono::milliseconds>;
@@ -73,14 +74,23 @@ struct JobEnd {
 
 struct JobFilter {
   std::optional<JobState> state = {};
-  std::string label = {};  // empty: any
-  int page_size = 100;     // at most 1,000
+  std::string label = {};   // empty: any
+  std::string action = {};  // empty: any
+  int page_size = 100;      // at most 1,000
   std::string page_token = {};
 };
 
 struct JobPage {
-  std::vector<JobRecord> jobs = {};  // newest first
+  std::vector<JobRecord> jobs = {};  // newest first, without their specs
   std::string next_page_token = {};  // empty: the last page
+};
+
+// What a succeeded job's client may still fetch.
+struct JobBlobs {
+  std::string job_id = {};
+  std::vector<BlobDigest> blobs = {};
+
+  bool operator==(const JobBlobs&) const = default;
 };
 
 class JobStore {
@@ -97,6 +107,8 @@ class JobStore {
   virtual Result<JobRecord> Create(const NewJob& job) = 0;
   // kQueued to kRunning, one attempt more.  Fails with NOT_FOUND or, in another state, USAGE.
   virtual Status Start(const std::string& job_id) = 0;
+  // kRunning to kQueued; the attempt does not count.  Fails as Start does.
+  virtual Status Requeue(const std::string& job_id) = 0;
   // Overwrites the progress of a running job, without waiting for the disk.
   virtual void Advance(const std::string& job_id, const JobProgress& progress) = 0;
   // Fails with NOT_FOUND or, if the job has ended, USAGE.
@@ -106,8 +118,13 @@ class JobStore {
   virtual Result<JobPage> List(const JobFilter& filter) = 0;
   // Fails with NOT_FOUND or, if the job has not ended, USAGE.
   virtual Status Delete(const std::string& job_id) = 0;
-  // Deletes the jobs that ended before `time`; returns how many.
-  virtual Result<int64_t> DeleteEndedBefore(JobTime time) = 0;
+  // Deletes the jobs that ended before `time`, then the oldest ended ones until the others count
+  // at most `most_bytes` (1 KiB and its spec each).  Returns the ids.
+  virtual Result<std::vector<std::string>> Forget(JobTime time, uint64_t most_bytes) = 0;
+  // Creates or replaces a job that is not detached, without waiting for the disk.
+  virtual void Note(const JobRecord& record) = 0;
+  // Of all succeeded detached jobs.
+  virtual Result<std::vector<JobBlobs>> KeptBlobs() = 0;
 
   // For the start of a service.  A detached job that had not ended is queued again, or has failed
   // if it has used its attempts; another one is cancelled, as its call has ended.  Returns the

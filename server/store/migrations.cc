@@ -37,7 +37,30 @@ constexpr const char* kFirst[] = {
     " last INTEGER NOT NULL) WITHOUT ROWID",
 };
 
-constexpr Database::Migration kMigrations[] = {kFirst};
+constexpr const char* kSecond[] = {
+    "CREATE INDEX jobs_by_action ON jobs (action, number)",
+};
+
+// What the limits of these tables are compared with: to count the rows each time takes longer the
+// more there are.  A job counts 1 KiB and its spec.
+constexpr const char* kThird[] = {
+    "CREATE TABLE totals (results INTEGER NOT NULL, ended_job_bytes INTEGER NOT NULL)",
+    "INSERT INTO totals SELECT (SELECT COUNT(*) FROM results),"
+    " (SELECT IFNULL(SUM(length(spec) + 1024), 0) FROM jobs WHERE ended IS NOT NULL)",
+    "CREATE TRIGGER result_comes AFTER INSERT ON results"
+    " BEGIN UPDATE totals SET results = results + 1; END",
+    "CREATE TRIGGER result_goes AFTER DELETE ON results"
+    " BEGIN UPDATE totals SET results = results - 1; END",
+    "CREATE TRIGGER ended_job_comes AFTER INSERT ON jobs WHEN NEW.ended IS NOT NULL"
+    " BEGIN UPDATE totals SET ended_job_bytes = ended_job_bytes + length(NEW.spec) + 1024; END",
+    "CREATE TRIGGER job_ends AFTER UPDATE OF ended ON jobs"
+    " WHEN OLD.ended IS NULL AND NEW.ended IS NOT NULL"
+    " BEGIN UPDATE totals SET ended_job_bytes = ended_job_bytes + length(NEW.spec) + 1024; END",
+    "CREATE TRIGGER ended_job_goes AFTER DELETE ON jobs WHEN OLD.ended IS NOT NULL"
+    " BEGIN UPDATE totals SET ended_job_bytes = ended_job_bytes - length(OLD.spec) - 1024; END",
+};
+
+constexpr Database::Migration kMigrations[] = {kFirst, kSecond, kThird};
 
 }  // namespace
 

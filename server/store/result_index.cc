@@ -2,6 +2,7 @@
 #include "server/store/result_index.h"
 
 #include <chrono>
+#include <cstdlib>
 
 namespace octavo::server {
 namespace {
@@ -9,19 +10,20 @@ namespace {
 // How old the time of use of an entry may be; a later Find writes it again.
 constexpr int64_t kUsePeriod = 60'000;
 
-int64_t Milliseconds() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+// Of a use now: later than all others, whatever the clock says.
+constexpr const char* kUsedNow = "MAX(?1, (SELECT IFNULL(MAX(used), 0) + 1 FROM results))";
 
 }  // namespace
+
+int64_t ResultIndex::Milliseconds() const {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now_().time_since_epoch()).count();
+}
 
 Status ResultIndex::Put(const std::string& action, const StoredResult& result) {
   return database_.Write([&](Connection& to) -> Status {
     OCTAVO_CHECK(to.Run("DELETE FROM results WHERE action = ?1", {action}));
-    OCTAVO_CHECK(to.Run("INSERT INTO results VALUES (?1, ?2, ?3, ?4)",
-                        {action, int64_t{result.gate_failed}, result.message, Milliseconds()}));
+    OCTAVO_CHECK(to.Run(fmt::format("INSERT INTO results VALUES (?2, ?3, ?4, {})", kUsedNow),
+                        {Milliseconds(), action, int64_t{result.gate_failed}, result.message}));
     for (size_t i = 0; i < result.blobs.size(); ++i) {
       const ResultBlob& blob = result.blobs[i];
       OCTAVO_CHECK(to.Run("INSERT INTO result_blobs VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -30,7 +32,7 @@ Status ResultIndex::Put(const std::string& action, const StoredResult& result) {
     }
     return to.Run(
         "DELETE FROM results WHERE action IN (SELECT action FROM results"
-        " ORDER BY used DESC, action LIMIT -1 OFFSET ?1)",
+        " ORDER BY used, action LIMIT (SELECT MAX(0, results - ?1) FROM totals))",
         {static_cast<int64_t>(most_)});
   });
 }
@@ -61,9 +63,10 @@ Result<std::optional<StoredResult>> ResultIndex::Find(const std::string& action)
     return ok ? ended : ok;
   }));
   const int64_t now = Milliseconds();
-  if (found && now - used > kUsePeriod) {
+  if (found && std::abs(now - used) > kUsePeriod) {
     database_.WriteLater([action, now](Connection& to) {
-      return to.Run("UPDATE results SET used = ?2 WHERE action = ?1", {action, now});
+      return to.Run(fmt::format("UPDATE results SET used = {} WHERE action = ?2", kUsedNow),
+                    {now, action});
     });
   }
   return found;

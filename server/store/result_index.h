@@ -3,9 +3,12 @@
 // Thread-safe; bounded: the least recently used entries go first.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/store/blob_store.h"
@@ -31,8 +34,11 @@ struct StoredResult {
 
 class ResultIndex {
  public:
-  explicit ResultIndex(Database& database, uint64_t most = 100'000)
-      : database_(database), most_(most) {}
+  // The order of use survives a clock that jumps.
+  explicit ResultIndex(
+      Database& database, uint64_t most = 100'000,
+      std::function<std::chrono::system_clock::time_point()> now = &std::chrono::system_clock::now)
+      : database_(database), most_(most), now_(std::move(now)) {}
 
   // Replaces what the action had.  Durable when it returns.
   Status Put(const std::string& action, const StoredResult& result);
@@ -40,8 +46,11 @@ class ResultIndex {
   Status Remove(const std::string& action);
 
  private:
+  int64_t Milliseconds() const;
+
   Database& database_;
   const uint64_t most_;
+  const std::function<std::chrono::system_clock::time_point()> now_;
 };
 
 }  // namespace octavo::server

@@ -11,6 +11,11 @@ constexpr std::string_view kColumns =
     "number, job_id, request_id, client, model, action, spec, priority, detached, state, attempt,"
     " created, started, ended, sequence, stage, pass, done, total, error_code, error_reason,"
     " error_message, error_node, error_field, gate_failed, message";
+// A page of specs could have a gigabyte.
+constexpr std::string_view kColumnsWithoutSpec =
+    "number, job_id, request_id, client, model, action, '', priority, detached, state, attempt,"
+    " created, started, ended, sequence, stage, pass, done, total, error_code, error_reason,"
+    " error_message, error_node, error_field, gate_failed, message";
 
 struct Numbered {
   int64_t number = 0;
@@ -68,9 +73,10 @@ Status ReadLists(Connection& from, Numbered& found) {
 }
 
 Result<std::vector<Numbered>> Select(Connection& from, std::string_view where,
-                                     const std::vector<SqlValue>& values) {
+                                     const std::vector<SqlValue>& values,
+                                     std::string_view columns = kColumns) {
   std::vector<Numbered> found;
-  OCTAVO_CHECK(from.Run(fmt::format("SELECT {} FROM jobs WHERE {}", kColumns, where), values,
+  OCTAVO_CHECK(from.Run(fmt::format("SELECT {} FROM jobs WHERE {}", columns, where), values,
                         [&](const SqlRow& row) { found.push_back(ReadRow(row)); }));
   for (Numbered& job : found) OCTAVO_CHECK(ReadLists(from, job));
   return found;
@@ -106,18 +112,38 @@ Status WriteEnd(Connection& to, int64_t number, const JobEnd& end, int64_t now) 
   return {};
 }
 
+Status Insert(Connection& to, const NewJob& job, int64_t now) {
+  OCTAVO_CHECK(
+      to.Run("INSERT INTO jobs (job_id, request_id, client, model, action, spec, priority, "
+             "detached, state,"
+             " attempt, created, sequence, stage, pass, done, total, gate_failed, message)"
+             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, 0, '', '', 0, 0, 0, '')",
+             {job.job_id, job.request_id, job.client, job.model, job.action, SqlBytes{job.spec},
+              int64_t{job.priority}, int64_t{job.detached}, static_cast<int64_t>(JobState::kQueued),
+              now}));
+  for (const std::string& label : job.labels) {
+    OCTAVO_CHECK(
+        to.Run("INSERT OR IGNORE INTO job_labels SELECT number, ?2 FROM jobs WHERE job_id = ?1",
+               {job.job_id, label}));
+  }
+  return {};
+}
+
 class SqliteJobStore : public JobStore {
  public:
   SqliteJobStore(Database& database, JobClock now) : database_(database), now_(std::move(now)) {}
 
   Result<JobRecord> Create(const NewJob& job) override;
   Status Start(const std::string& job_id) override;
+  Status Requeue(const std::string& job_id) override;
   void Advance(const std::string& job_id, const JobProgress& progress) override;
   Status Finish(const std::string& job_id, const JobEnd& end) override;
   Result<std::optional<JobRecord>> Find(const std::string& job_id) override;
   Result<JobPage> List(const JobFilter& filter) override;
   Status Delete(const std::string& job_id) override;
-  Result<int64_t> DeleteEndedBefore(JobTime time) override;
+  Result<std::vector<std::string>> Forget(JobTime time, uint64_t most_bytes) override;
+  void Note(const JobRecord& record) override;
+  Result<std::vector<JobBlobs>> KeptBlobs() override;
   Result<std::vector<JobRecord>> Recover() override;
   Status RecordCrash(const std::string& action) override;
   Result<bool> IsPoisoned(const std::string& action) override;
@@ -129,28 +155,10 @@ class SqliteJobStore : public JobStore {
         .count();
   }
   int64_t ADayAgo() const { return Now() - std::chrono::milliseconds(kDay).count(); }
-  Status Insert(Connection& to, const NewJob& job) const;
 
   Database& database_;
   const JobClock now_;
 };
-
-Status SqliteJobStore::Insert(Connection& to, const NewJob& job) const {
-  OCTAVO_CHECK(
-      to.Run("INSERT INTO jobs (job_id, request_id, client, model, action, spec, priority, "
-             "detached, state,"
-             " attempt, created, sequence, stage, pass, done, total, gate_failed, message)"
-             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 0, ?10, 0, '', '', 0, 0, 0, '')",
-             {job.job_id, job.request_id, job.client, job.model, job.action, SqlBytes{job.spec},
-              int64_t{job.priority}, int64_t{job.detached}, static_cast<int64_t>(JobState::kQueued),
-              Now()}));
-  for (const std::string& label : job.labels) {
-    OCTAVO_CHECK(
-        to.Run("INSERT OR IGNORE INTO job_labels SELECT number, ?2 FROM jobs WHERE job_id = ?1",
-               {job.job_id, label}));
-  }
-  return {};
-}
 
 Result<JobRecord> SqliteJobStore::Create(const NewJob& job) {
   JobRecord created;
@@ -164,7 +172,7 @@ Result<JobRecord> SqliteJobStore::Create(const NewJob& job) {
         return {};
       }
     }
-    OCTAVO_CHECK(Insert(to, job));
+    OCTAVO_CHECK(Insert(to, job, Now()));
     OCTAVO_TRY(Numbered inserted, SelectOne(to, job.job_id));
     created = std::move(inserted.record);
     return {};
@@ -181,6 +189,17 @@ Status SqliteJobStore::Start(const std::string& job_id) {
     return to.Run(
         "UPDATE jobs SET state = ?2, started = ?3, attempt = attempt + 1 WHERE number = ?1",
         {job.number, static_cast<int64_t>(JobState::kRunning), Now()});
+  });
+}
+
+Status SqliteJobStore::Requeue(const std::string& job_id) {
+  return database_.Write([&](Connection& to) -> Status {
+    OCTAVO_TRY(const Numbered job, SelectOne(to, job_id));
+    if (job.record.state != JobState::kRunning) {
+      return WrongState(job_id, job.record.state, "running");
+    }
+    return to.Run("UPDATE jobs SET state = ?2, attempt = attempt - 1 WHERE number = ?1",
+                  {job.number, static_cast<int64_t>(JobState::kQueued)});
   });
 }
 
@@ -224,13 +243,16 @@ Result<JobPage> SqliteJobStore::List(const JobFilter& filter) {
   if (!filter.label.empty()) {
     where += " AND number IN (SELECT number FROM job_labels WHERE label = ?3)";
   }
-  where += " ORDER BY number DESC LIMIT ?4";
+  if (!filter.action.empty()) where += " AND action = ?4";
+  where += " ORDER BY number DESC LIMIT ?5";
   const auto state = static_cast<int64_t>(filter.state.value_or(JobState::kQueued));
   JobPage page;
   OCTAVO_CHECK(database_.Read([&](Connection& from) -> Status {
     // One more tells whether another page follows.
     OCTAVO_TRY(std::vector<Numbered> jobs,
-               Select(from, where, {before, state, filter.label, int64_t{filter.page_size} + 1}));
+               Select(from, where,
+                      {before, state, filter.label, filter.action, int64_t{filter.page_size} + 1},
+                      kColumnsWithoutSpec));
     if (jobs.size() > static_cast<size_t>(filter.page_size)) {
       jobs.pop_back();
       page.next_page_token = fmt::format("{}", jobs.back().number);
@@ -249,14 +271,71 @@ Status SqliteJobStore::Delete(const std::string& job_id) {
   });
 }
 
-Result<int64_t> SqliteJobStore::DeleteEndedBefore(JobTime time) {
-  int64_t count = 0;
+// Deletes the oldest ended jobs until the others count at most `most_bytes`.
+Status TrimEnded(Connection& to, int64_t most_bytes, std::vector<std::string>& ids) {
+  int64_t excess = 0;
+  OCTAVO_CHECK(to.Run("SELECT ended_job_bytes FROM totals", {},
+                      [&](const SqlRow& row) { excess = row.Int(0) - most_bytes; }));
+  if (excess <= 0) return {};
+  std::vector<int64_t> oldest;
+  // Each counts 1 KiB at least, so no more of them go.
+  OCTAVO_CHECK(
+      to.Run("SELECT number, job_id, length(spec) + 1024 FROM jobs WHERE ended IS NOT NULL"
+             " ORDER BY ended, number LIMIT ?1",
+             {excess / 1024 + 1}, [&](const SqlRow& row) {
+               if (excess <= 0) return;
+               oldest.push_back(row.Int(0));
+               ids.push_back(row.Text(1));
+               excess -= row.Int(2);
+             }));
+  for (const int64_t number : oldest) {
+    OCTAVO_CHECK(to.Run("DELETE FROM jobs WHERE number = ?1", {number}));
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> SqliteJobStore::Forget(JobTime time, uint64_t most_bytes) {
+  std::vector<std::string> ids;
   OCTAVO_CHECK(database_.Write([&](Connection& to) -> Status {
-    OCTAVO_CHECK(to.Run("DELETE FROM jobs WHERE ended < ?1", {time.time_since_epoch().count()}));
-    count = to.changes();
-    return {};
+    OCTAVO_CHECK(to.Run("DELETE FROM jobs WHERE ended < ?1 RETURNING job_id",
+                        {time.time_since_epoch().count()},
+                        [&](const SqlRow& row) { ids.push_back(row.Text(0)); }));
+    return TrimEnded(to, static_cast<int64_t>(most_bytes), ids);
   }));
-  return count;
+  return ids;
+}
+
+void SqliteJobStore::Note(const JobRecord& record) {
+  database_.WriteLater([record](Connection& to) -> Status {
+    const NewJob& job = record.job;
+    OCTAVO_CHECK(to.Run("DELETE FROM jobs WHERE job_id = ?1", {job.job_id}));
+    OCTAVO_CHECK(Insert(to, job, record.created.time_since_epoch().count()));
+    OCTAVO_TRY(const Numbered row, SelectOne(to, job.job_id));
+    if (record.started) {
+      OCTAVO_CHECK(
+          to.Run("UPDATE jobs SET state = ?2, started = ?3, attempt = ?4 WHERE number = ?1",
+                 {row.number, static_cast<int64_t>(record.state),
+                  record.started->time_since_epoch().count(), int64_t{record.attempt}}));
+    }
+    if (!record.ended) return {};
+    const JobEnd end = {.state = record.state, .error = record.error, .result = record.result};
+    return WriteEnd(to, row.number, end, record.ended->time_since_epoch().count());
+  });
+}
+
+Result<std::vector<JobBlobs>> SqliteJobStore::KeptBlobs() {
+  std::vector<JobBlobs> all;
+  OCTAVO_CHECK(database_.Read([&](Connection& from) {
+    return from.Run(
+        "SELECT job_id, sha256, size_bytes FROM jobs JOIN job_blobs USING (number)"
+        " WHERE state = ?1 AND detached ORDER BY number, position",
+        {static_cast<int64_t>(JobState::kSucceeded)}, [&](const SqlRow& row) {
+          if (all.empty() || all.back().job_id != row.Text(0)) all.push_back({row.Text(0)});
+          all.back().blobs.push_back(
+              {.sha256 = row.Text(1), .size_bytes = static_cast<uint64_t>(row.Int(2))});
+        });
+  }));
+  return all;
 }
 
 Result<std::vector<JobRecord>> SqliteJobStore::Recover() {

@@ -64,6 +64,14 @@ void BoundSending(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
 }
 
+Status LimitResource(pid_t pid, __rlimit_resource resource, uint64_t most) {
+  rlimit limit{};
+  const bool known = prlimit(pid, resource, nullptr, &limit) == 0;
+  limit.rlim_cur = std::min<rlim_t>(most, limit.rlim_max);
+  if (known && prlimit(pid, resource, &limit, nullptr) == 0) return {};
+  return Fail(Code::kInternal, "cannot limit a worker: {}", std::strerror(errno));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Child>> Child::Spawn(const std::string& program, int highest_level) {
@@ -79,10 +87,12 @@ Result<std::unique_ptr<Child>> Child::Spawn(const std::string& program, int high
   std::string option = "--sandbox";
   std::string level = std::to_string(highest_level);
   std::array<char*, 4> argv = {name.data(), option.data(), level.data(), nullptr};
-  std::array<char*, 1> environment = {nullptr};
+  std::array<char*, 1> none = {nullptr};
+  // A sanitizer reads its options from the environment.
+  char** const environment = kLocked ? none.data() : environ;
   pid_t pid = 0;
   const int error = posix_spawn(&pid, program.c_str(), &actions.files, &actions.attributes,
-                                argv.data(), environment.data());
+                                argv.data(), environment);
   if (error != 0) return CannotStart(program, error);
   const auto process = static_cast<int>(syscall(SYS_pidfd_open, pid, 0U));
   std::unique_ptr<Child> child(new Child(pid, std::exchange(our_end.fd, -1), process));
@@ -97,19 +107,14 @@ Child::~Child() {
 }
 
 Status Child::Limit(const ChildLimits& limits) const {
-  const std::pair<__rlimit_resource, uint64_t> all[] = {
-      {RLIMIT_DATA, limits.data_bytes},
-      {RLIMIT_FSIZE, limits.file_bytes},
-      {RLIMIT_CPU, static_cast<uint64_t>(limits.cpu.count())}};
-  for (const auto& [resource, most] : all) {
-    rlimit limit{};
-    const bool known = prlimit(pid_, resource, nullptr, &limit) == 0;
-    limit.rlim_cur = std::min<rlim_t>(most, limit.rlim_max);
-    if (!known || prlimit(pid_, resource, &limit, nullptr) != 0) {
-      return Fail(Code::kInternal, "cannot limit a worker: {}", std::strerror(errno));
-    }
-  }
-  return {};
+  OCTAVO_CHECK(LimitMemory(limits));
+  OCTAVO_CHECK(LimitResource(pid_, RLIMIT_FSIZE, limits.file_bytes));
+  return LimitResource(pid_, RLIMIT_CPU, static_cast<uint64_t>(limits.cpu.count()));
+}
+
+Status Child::LimitMemory(const ChildLimits& limits) const {
+  const uint64_t most = limits.data_bytes + limits.stack_bytes;
+  return LimitResource(pid_, RLIMIT_DATA, kLocked ? most : RLIM_INFINITY);
 }
 
 void Child::Kill() const { kill(pid_, SIGKILL); }

@@ -23,7 +23,8 @@ struct Exit {
 
 struct ChildLimits {
   uint64_t data_bytes = 0;
-  uint64_t file_bytes = 0;  // of the output
+  uint64_t stack_bytes = 0;  // of its threads, in addition
+  uint64_t file_bytes = 0;   // of the output
   std::chrono::seconds cpu = {};
 };
 
@@ -43,6 +44,8 @@ class Child {
 
   // Sets soft limits from outside; the worker cannot raise them.
   Status Limit(const ChildLimits& limits) const;
+  // The first two alone.
+  Status LimitMemory(const ChildLimits& limits) const;
   void Kill() const;
   bool EndsWithin(std::chrono::milliseconds time) const;
   // Reaps the process; waits for its end.

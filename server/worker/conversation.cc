@@ -19,7 +19,12 @@ using std::chrono::milliseconds;
 constexpr milliseconds kStopPause{20};     // how often a stop request is looked for
 constexpr milliseconds kTimeToStop{1000};  // before SIGKILL
 constexpr milliseconds kTimeToEnd{1000};   // after an answer
-constexpr int kFramesPerSecond = 5000;     // a worker sends a few hundred
+constexpr size_t kMaxNode = 200;
+// However small its estimate, a job may use this much.
+constexpr uint64_t kLeastMemory = uint64_t{256} << 20;
+// The estimate of the smallest job is higher.
+constexpr int64_t kLeastEstimate = int64_t{16} << 20;
+constexpr int kFramesPerSecond = 5000;  // a worker sends a few hundred
 
 // Waits until the worker has sent something or has ended; whether it has sent something.
 bool WaitForFrames(const Child& child, milliseconds time) {
@@ -70,7 +75,9 @@ Result<job::Outcome> Conversation::Run(const job::Request& request, const ChildL
                                        const std::string& folder, const StopToken& stop,
                                        const job::Observer& observer) {
   OCTAVO_TRY(const auto output, NewOutput(folder));
-  OCTAVO_CHECK(child_->Limit(limits));
+  limits_ = limits;
+  most_estimated_ = request.limits.memory_bytes;
+  OCTAVO_CHECK(child_->Limit(limits_));
   auto sent = Send(request, *output);
   // A worker that is gone says why below.
   if (!sent && sent.error().code != Code::kUnavailable) return Forward(std::move(sent).error());
@@ -80,14 +87,14 @@ Result<job::Outcome> Conversation::Run(const job::Request& request, const ChildL
     cause_ = Cause::kProtocol;
     return Forward(Crash("broke the protocol: " + answer.error().message));
   }
-  if (!*answer) return Forward(WhyEnded(limits, stop));
+  if (!*answer) return Forward(WhyEnded(stop));
   // Its results are safe to use once it cannot write any more.
-  const bool ended = child_->EndsWithin(kTimeToEnd);
-  if (!ended) child_->Kill();
-  if (!ended || Reap().signal != 0) {
+  if (!child_->EndsWithin(kTimeToEnd)) {
+    child_->Kill();
     cause_ = Cause::kProtocol;
     return Forward(Crash("broke the protocol: it did not end after its answer"));
   }
+  if (Reap().signal != 0) return Forward(WhyEnded(stop));
   cause_ = Cause::kFinished;
   const auto in_words = [&](const Error& error) {
     cause_ = Cause::kProtocol;
@@ -136,6 +143,10 @@ Result<Conversation::Answer> Conversation::TakeFrames(const job::Observer& obser
       return Fail(Code::kInvalidArgument, "more than {} frames in a second", kFramesPerSecond);
     }
     if (frame.has_failed() || frame.has_done()) return Answer(std::move(frame));
+    if (frame.has_last_words()) {
+      TakeLastWords(frame.last_words());
+      continue;
+    }
     if (!frame.has_progress()) return Fail(Code::kInvalidArgument, "a frame of no known kind");
     OCTAVO_CHECK(Relay(frame.progress(), observer));
   }
@@ -148,10 +159,32 @@ Status Conversation::Relay(const v1::Progress& progress, const job::Observer& ob
   }
   stage_ = progress.stage();
   pass_ = progress.pass();
+  if (progress.memory_bytes() != 0) OCTAVO_CHECK(TakeEstimate(progress.memory_bytes()));
   if (observer) {
-    observer({.stage = stage_, .pass = pass_, .done = progress.done(), .total = progress.total()});
+    observer({.stage = stage_,
+              .pass = pass_,
+              .done = progress.done(),
+              .total = progress.total(),
+              .memory_bytes = progress.memory_bytes()});
   }
   return {};
+}
+
+Status Conversation::TakeEstimate(int64_t bytes) {
+  if (estimate_ || bytes < kLeastEstimate || bytes > most_estimated_) {
+    return Fail(Code::kInvalidArgument, "an estimate of {} bytes", bytes);
+  }
+  estimate_ = bytes;
+  // A quarter more, and a quarter of that: the allocator rounds large blocks up by so much.
+  const uint64_t most = static_cast<uint64_t>(bytes) / 16 * 25;
+  limits_.data_bytes = std::min(limits_.data_bytes, std::max(most, kLeastMemory));
+  return child_->LimitMemory(limits_);
+}
+
+void Conversation::TakeLastWords(const v1::LastWords& words) {
+  node_ = words.node().substr(0, kMaxNode);
+  std::replace_if(
+      node_.begin(), node_.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
 }
 
 bool Conversation::AskToStop(const StopToken& stop) {
@@ -168,15 +201,17 @@ bool Conversation::AskToStop(const StopToken& stop) {
 
 std::string Conversation::Place() const {
   if (stage_.empty()) return "before its first stage";
-  if (pass_.empty()) return fmt::format("in stage {}", stage_);
-  return fmt::format("in stage {}, pass {}", stage_, pass_);
+  std::string place = fmt::format("in stage {}", stage_);
+  if (!pass_.empty()) place += fmt::format(", pass {}", pass_);
+  if (!node_.empty()) place += fmt::format(", node '{}'", node_);
+  return place;
 }
 
 Error Conversation::Crash(std::string what) {
-  return Fail(Code::kAborted, "the job's worker {}, {}", what, Place()).error();
+  return Fail(Code::kAborted, "the job's worker {}, {}", what, Place()).Node(node_).error();
 }
 
-Error Conversation::WhyEnded(const ChildLimits& limits, const StopToken& stop) {
+Error Conversation::WhyEnded(const StopToken& stop) {
   if (!child_->EndsWithin(kTimeToEnd)) child_->Kill();
   const Exit& end = child_->Reap();
   if (auto asked = stop.Check(); !asked) {
@@ -185,21 +220,25 @@ Error Conversation::WhyEnded(const ChildLimits& limits, const StopToken& stop) {
   }
   if (end.exit_code == kExitMemory) {
     cause_ = Cause::kMemory;
-    return Fail(Code::kTooLarge, "the job needs more than {} bytes of memory (--job-memory), {}",
-                limits.data_bytes, Place())
+    const std::string estimated =
+        estimate_ ? fmt::format("; its estimate was {}", *estimate_) : std::string();
+    return Fail(Code::kTooLarge, "the job needs more than {} bytes of memory (--job-memory), {}{}",
+                limits_.data_bytes, Place(), estimated)
         .Reason("JOB_MEMORY")
+        .Node(node_)
         .error();
   }
   if (end.signal == SIGXCPU) {
     cause_ = Cause::kCpu;
     return Fail(Code::kDeadlineExceeded, "the job used {} s of processor time (--job-cpu), {}",
-                limits.cpu.count(), Place())
+                limits_.cpu.count(), Place())
         .Reason("JOB_TIMEOUT")
+        .Node(node_)
         .error();
   }
   if (end.signal == SIGXFSZ) {
     cause_ = Cause::kOutput;
-    return Fail(Code::kTooLarge, "the job's results have more than {} bytes", limits.file_bytes)
+    return Fail(Code::kTooLarge, "the job's results have more than {} bytes", limits_.file_bytes)
         .error();
   }
   cause_ = Cause::kCrashed;

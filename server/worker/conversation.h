@@ -31,6 +31,8 @@ class Conversation {
   const Child& child() const { return *child_; }
   // Why the worker ended; kIdle before Run.
   Cause cause() const { return cause_; }
+  // Whether the worker has reported a stage of its job.
+  bool began() const { return !stage_.empty(); }
   // Kills the process if it has not ended.
   const Exit& Reap();
 
@@ -42,17 +44,24 @@ class Conversation {
   Result<Answer> Listen(const StopToken& stop, const job::Observer& observer);
   Result<Answer> TakeFrames(const job::Observer& observer);
   Status Relay(const v1::Progress& progress, const job::Observer& observer);
+  // What the worker says that its job needs lowers its limit, and never raises it.
+  Status TakeEstimate(int64_t bytes);
   // False if the worker had its time to stop.
   bool AskToStop(const StopToken& stop);
-  Error WhyEnded(const ChildLimits& limits, const StopToken& stop);
+  Error WhyEnded(const StopToken& stop);
   Error Crash(std::string what);
   std::string Place() const;
+  void TakeLastWords(const v1::LastWords& words);
 
   std::unique_ptr<Child> child_;
   FrameReader reader_;
   Cause cause_ = Cause::kIdle;
+  ChildLimits limits_ = {};
+  int64_t most_estimated_ = 0;  // an honest worker refuses a job whose estimate is higher
+  std::optional<int64_t> estimate_;
   std::string stage_;
   std::string pass_;
+  std::string node_;  // of the worker's last words
   std::optional<Clock::time_point> kill_at_;
   Clock::time_point second_begun_ = {};
   int frames_in_second_ = 0;

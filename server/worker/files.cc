@@ -10,7 +10,8 @@
 #include <cstring>
 
 #include "core/base/mapped_pages.h"
-#include "server/session/stored_file.h"
+#include "server/log/log.h"
+#include "server/store/stored_file.h"
 
 namespace octavo::server::worker {
 namespace {
@@ -49,8 +50,10 @@ Result<std::unique_ptr<Descriptor>> OpenForReading(const Blob& blob) {
 }
 
 Result<std::unique_ptr<Descriptor>> NewOutput(const std::string& folder) {
-  const int fd = folder.empty() ? memfd_create("octavo-output", MFD_CLOEXEC)
-                                : open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  int fd = folder.empty() ? -1 : open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd < 0 && !folder.empty())
+    log::Warning("output in memory", {{"reason", std::strerror(errno)}});
+  if (fd < 0) fd = memfd_create("octavo-output", MFD_CLOEXEC);
   if (fd < 0) return StorageError("create the output");
   return std::make_unique<Descriptor>(fd);
 }

@@ -12,10 +12,11 @@
 namespace octavo::server::worker {
 
 // A descriptor through which the bytes of `blob` can be read and not changed: of its own file
-// (server/session/stored_file.h), or of a sealed copy in memory.
+// (server/store/stored_file.h), or of a sealed copy in memory.
 Result<std::unique_ptr<Descriptor>> OpenForReading(const Blob& blob);
 
-// An empty unnamed file: in `folder`, or in memory if it is empty.
+// An empty unnamed file: in `folder`, or in memory if `folder` is empty or no file can be made
+// there.
 Result<std::unique_ptr<Descriptor>> NewOutput(const std::string& folder);
 
 // The whole file, mapped.

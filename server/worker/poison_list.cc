@@ -2,14 +2,30 @@
 #include "server/worker/poison_list.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
 #include <vector>
 
 #include "core/base/sha256.h"
 #include "core/job/action_digest.h"
+#include "server/log/log.h"
 #include "server/worker/wire.h"
 
 namespace octavo::server::worker {
 namespace {
+
+using Json = nlohmann::json;
+
+constexpr size_t kMaxMessage = 512;
+constexpr int64_t kLastSecond = int64_t{1} << 33;  // in the year 2242
+
+// Text of a worker: any bytes, which JSON may not hold.
+std::string Printable(std::string_view text) {
+  std::string printable(text.substr(0, kMaxMessage));
+  std::replace_if(
+      printable.begin(), printable.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return printable;
+}
 
 job::InputRole RoleOf(v1::Input::Role role) {
   switch (role) {
@@ -45,12 +61,64 @@ uint64_t BytesOf(const job::Request& request) {
 
 }  // namespace
 
+PoisonList::PoisonList(std::string file, Clock::time_point now) : file_(std::move(file)) {
+  if (!file_.empty()) Read(now);
+}
+
+void PoisonList::Read(Clock::time_point now) {
+  if (!std::filesystem::exists(file_)) return;
+  const auto bytes = Blob::MapFile(file_);
+  const Json all = bytes ? Json::parse(bytes->text(), nullptr, /*allow_exceptions=*/false) : Json();
+  const auto valid = [](const Json& job) {
+    if (!job.is_object()) return false;
+    const Json crashes = job.value("crashes", Json());
+    const Json last = job.value("last", Json());
+    return job.value("action", Json()).is_string() && job.value("message", Json()).is_string() &&
+           job.value("bytes", Json()).is_number_unsigned() && crashes.is_number_unsigned() &&
+           crashes <= INT32_MAX && last.is_number_unsigned() && last <= kLastSecond;
+  };
+  if (!all.is_array() || !std::all_of(all.begin(), all.end(), valid)) {
+    log::Warning("the list of jobs that crashed cannot be read", {{"file", file_}});
+    return;
+  }
+  for (const Json& job : all) {
+    const Clock::time_point last{std::chrono::seconds(job["last"].get<int64_t>())};
+    jobs_[job["action"].get<std::string>()] = {.crashes = job["crashes"].get<int>(),
+                                               .bytes = job["bytes"].get<uint64_t>(),
+                                               .last = last,
+                                               .message = job["message"].get<std::string>()};
+  }
+  Forget(now);
+}
+
+// A crash is rare and the list is short: it is written as a whole.  The caller holds the mutex.
+void PoisonList::Write() const {
+  Json all = Json::array();
+  for (const auto& [action, entry] : jobs_) {
+    const auto last = std::chrono::floor<std::chrono::seconds>(entry.last.time_since_epoch());
+    all.push_back({{"action", action},
+                   {"crashes", entry.crashes},
+                   {"bytes", entry.bytes},
+                   {"last", last.count()},
+                   {"message", entry.message}});
+  }
+  const std::string written = file_ + ".new";
+  if (WriteFile(written, std::string_view(all.dump())) &&
+      std::rename(written.c_str(), file_.c_str()) == 0) {
+    return;
+  }
+  log::Warning("the list of jobs that crashed cannot be written", {{"file", file_}});
+}
+
 void PoisonList::Forget(Clock::time_point now) {
+  // A clock that was ahead must not refuse a job for longer than a day.
+  for (auto& [action, entry] : jobs_) entry.last = std::min(entry.last, now);
   std::erase_if(jobs_, [&](const auto& job) { return now - job.second.last >= kTime; });
-  if (jobs_.size() <= kMostJobs) return;
-  jobs_.erase(std::min_element(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
-    return a.second.last < b.second.last;
-  }));
+  while (jobs_.size() > kMostJobs) {
+    jobs_.erase(std::min_element(jobs_.begin(), jobs_.end(), [](const auto& a, const auto& b) {
+      return a.second.last < b.second.last;
+    }));
+  }
 }
 
 void PoisonList::Crashed(const job::Request& request, const Error& error, Clock::time_point now) {
@@ -60,8 +128,9 @@ void PoisonList::Crashed(const job::Request& request, const Error& error, Clock:
   ++entry.crashes;
   entry.bytes = BytesOf(request);
   entry.last = now;
-  entry.message = error.message;
+  entry.message = Printable(error.message);
   Forget(now);
+  if (!file_.empty()) Write();
 }
 
 Status PoisonList::Check(const job::Request& request, Clock::time_point now) {

@@ -19,12 +19,20 @@ struct RunnerOptions {
   std::string build = {};    // what its Hello must say
   int highest_level = 3;     // of isolation
   int required_level = 1;
-  uint64_t job_memory = uint64_t{2} << 30;  // a job may use this or 1.25 times its estimate
+  uint64_t job_memory = uint64_t{2} << 30;  // see MostMemory
   std::chrono::seconds job_cpu = std::chrono::hours(1);
   uint64_t output_bytes = uint64_t{1} << 30;  // and four times the model
-  std::string output_folder = {};             // empty: in memory
+  std::string output_folder = {};             // empty, or its disk fails: in memory
+  std::string poison_file = {};               // poison_list.h
   std::chrono::milliseconds start_timeout = std::chrono::seconds(20);
+  int spares = 2;  // workers that wait for a job
 };
+
+// The most that a job may use: `job_memory`, or 1.25 times what its blobs let expect if that is
+// more. Its own estimate, made of the graph, must not exceed it.
+uint64_t MostMemory(uint64_t job_memory, const job::Request& request);
+// The request with this as its limit, unless it has a lower one.
+job::Request WithMemoryLimit(job::Request request, uint64_t job_memory);
 
 class Runner {
  public:
@@ -38,8 +46,9 @@ class Runner {
   // A server::JobRunner.  Beyond the job's own errors:
   //   WORKER_CRASHED  the process ended without an answer or broke the protocol; the message has
   //   the
-  //                   signal and the last stage and pass
-  //   JOB_MEMORY      it needed more memory than the job may use
+  //                   signal, the last stage and pass, and the node if it was computing one
+  //   JOB_MEMORY      it needed more memory than the job may use: MostMemory, and after import its
+  //                   own estimate with a margin
   //   TOO_LARGE       its results exceed the output limit
   //   POISONED        it has crashed twice: poison_list.h
   //   JOB_TIMEOUT     it used up its processor time

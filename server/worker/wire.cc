@@ -33,6 +33,8 @@ v1::Job JobToWire(const job::Request& request) {
   *job.mutable_options() = job::OptionsToWire(request.options);
   job.set_max_nodes(request.limits.nodes);
   job.set_max_value_bytes(request.limits.value_bytes);
+  job.set_max_samples_bytes(request.limits.samples_bytes);
+  job.set_max_memory_bytes(request.limits.memory_bytes);
   job.set_certificate(request.certificate);
   return job;
 }
@@ -62,7 +64,10 @@ Status AddInput(job::Request& request, const v1::Input& input, Blob bytes) {
 
 Status SetJob(job::Request& request, const v1::Job& job) {
   OCTAVO_TRY(request.options, job::OptionsFromWire(job.options()));
-  request.limits = {.nodes = job.max_nodes(), .value_bytes = job.max_value_bytes()};
+  request.limits = {.nodes = job.max_nodes(),
+                    .value_bytes = job.max_value_bytes(),
+                    .samples_bytes = job.max_samples_bytes(),
+                    .memory_bytes = job.max_memory_bytes()};
   request.certificate = job.certificate();
   return {};
 }

@@ -2,12 +2,12 @@
 #include "server/worker/worker.h"
 
 #include <linux/close_range.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 #include <string>
 #include <thread>
@@ -18,12 +18,14 @@
 #include "core/base/version.h"
 #include "server/sandbox/sandbox.h"
 #include "server/worker/frames.h"
+#include "server/worker/say.h"
 #include "server/worker/wire.h"
 
 namespace octavo::server::worker {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+constexpr int kUnlockedDescriptors = 64;
 constexpr auto kProgressPause = std::chrono::milliseconds(20);
 
 // A job that arrived: its request and the descriptor of its output.
@@ -39,12 +41,6 @@ int HighestLevel(int argc, char** argv) {
   return level;
 }
 
-void Say(v1::FromWorker frame) {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (!WriteFrame(kSocket, frame)) _exit(1);
-}
-
 void Greet(const Result<int>& level, std::string_view build) {
   v1::FromWorker frame;
   frame.mutable_hello()->set_build(std::string(build));
@@ -52,7 +48,19 @@ void Greet(const Result<int>& level, std::string_view build) {
   if (!level) frame.mutable_hello()->set_error(level.error().message);
   const auto now = std::chrono::nanoseconds(Clock::now().time_since_epoch());
   frame.mutable_hello()->set_locked_nanoseconds(now.count());
-  Say(std::move(frame));
+  Say(frame);
+}
+
+// Or the server is gone.
+bool JobIsThere() {
+  pollfd socket{.fd = kSocket, .events = POLLIN, .revents = 0};
+  return poll(&socket, 1, 0) != 0;
+}
+
+Result<int> LockIn(int highest) {
+  if (kLocked) return sandbox::LockIn(highest);
+  OCTAVO_CHECK(sandbox::LimitResources(kUnlockedDescriptors));
+  return 0;
 }
 
 Status TakeInput(const v1::Input& input, FrameReader& reader, job::Request& request) {
@@ -113,7 +121,8 @@ job::Observer Reporter() {
     frame.mutable_progress()->set_pass(std::string(p.pass));
     frame.mutable_progress()->set_done(p.done);
     frame.mutable_progress()->set_total(p.total);
-    Say(std::move(frame));
+    frame.mutable_progress()->set_memory_bytes(p.memory_bytes);
+    Say(frame);
   };
 }
 
@@ -136,24 +145,30 @@ std::string BuildText(std::string_view revision) {
   return fmt::format("{} {} {}", Version(), revision, BuildType());
 }
 
-void RunWorker(int argc, char** argv, std::string_view build, const Job& job) {
+void RunWorker(int argc, char** argv, std::string_view build, const Job& job,
+               const std::optional<job::Request>& rehearsal) {
   const int highest = HighestLevel(argc, argv);
   syscall(SYS_close_range, kSocket + 1, ~0U, 0U);
   std::ignore = Sha256Of(std::string_view());  // libcrypto reads its configuration now or never
-  const auto level = sandbox::LockIn(highest);
+  const auto level = LockIn(highest);
   Greet(level, build);
   if (!level) _exit(1);
 
+  if (rehearsal && !JobIsThere()) std::ignore = job(*rehearsal, StopToken(), {});
   FrameReader reader(kSocket, FrameReader::Descriptors::kAccept);
   auto task = ReceiveTask(reader);
   if (!task) {
     v1::FromWorker frame;
     *frame.mutable_failed() = ErrorToWire(task.error());
-    Say(std::move(frame));
+    Say(frame);
     _exit(1);
   }
   // In any thread; an exception could not leave a thread of the pool.
-  std::set_new_handler([] { _exit(kExitMemory); });
+  std::set_new_handler([] {
+    SayLastWords();
+    _exit(kExitMemory);
+  });
+  SayLastWordsOnSignals();
   const StopToken stop;
   std::thread([&] { WatchServer(reader, stop); }).detach();
   Say(Answer(*task, stop, job));

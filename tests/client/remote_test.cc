@@ -2,10 +2,15 @@
 // The client library against a real server on loopback, with a fake job behind it.
 #include "client/remote.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <set>
 #include <thread>
+#include <tuple>
+#include <utility>
 
 #include "tests/server/service/loopback.h"
 
@@ -16,6 +21,7 @@ using server::FakeRunner;
 using server::Loopback;
 using std::chrono::milliseconds;
 
+constexpr RetryPolicy kOneTry{.retry_for = milliseconds(0)};
 const job::Observer kSilent = [](const job::Progress&) {};
 
 job::Request RequestFor(std::string model) {
@@ -26,7 +32,7 @@ job::Request RequestFor(std::string model) {
 
 Result<job::Outcome> RunOn(const Loopback& server, const job::Request& request,
                            const StopToken& stop = {}) {
-  return RemoteRun({.address = server.grpc->address(), .attempts = 1}, request, stop, kSilent);
+  return RemoteRun({.address = server.grpc->address(), .retry = kOneTry}, request, stop, kSilent);
 }
 
 TEST(Remote, GivesTheSameBytesAsTheJobItself) {
@@ -119,6 +125,7 @@ TEST(Remote, TheClientsDeadlineIsKept) {
                                  RequestFor("model"), {}, kSilent);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(outcome.error().reason, "CLIENT_DEADLINE");
 }
 
 TEST(Remote, AnOverloadedServiceIsAskedAgainUntilItHasRoom) {
@@ -135,7 +142,7 @@ TEST(Remote, AnOverloadedServiceIsAskedAgainUntilItHasRoom) {
     EXPECT_TRUE(server.probe.WaitForRejections(server::RejectReason::kQueueFull, rejections + 1));
     server.runner.Open();
   });
-  const auto served = RemoteRun({.address = server.grpc->address(), .attempts = 20},
+  const auto served = RemoteRun({.address = server.grpc->address(), .retry = {}},
                                 RequestFor("second"), {}, kSilent);
   EXPECT_TRUE(served) << served.error().message;
   first.join();
@@ -144,18 +151,161 @@ TEST(Remote, AnOverloadedServiceIsAskedAgainUntilItHasRoom) {
 
 TEST(Remote, AnAddressWithoutAServiceIsUnavailableAndNamed) {
   const auto outcome =
-      RemoteRun({.address = "127.0.0.1:1", .attempts = 2, .initial_backoff = milliseconds(1)},
+      RemoteRun({.address = "127.0.0.1:1",
+                 .retry = {.retry_for = milliseconds(50), .initial_backoff = milliseconds(1)}},
                 RequestFor("model"), {}, kSilent);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kUnavailable);
   EXPECT_NE(outcome.error().message.find("127.0.0.1:1"), std::string::npos);
 }
 
+TEST(Remote, AMessageOverTheLimitIsNotTriedAgain) {
+  Loopback server({.message_bytes = 1 << 20});
+  const auto outcome =
+      RemoteRun({.address = server.grpc->address(), .retry = {.initial_backoff = milliseconds(1)}},
+                RequestFor(std::string(2 << 20, 'm')), {}, kSilent);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kResourceExhausted);
+  EXPECT_EQ(server.rpc_probe.started, 1);
+}
+
+TEST(Remote, ARefusalSaysWhenToTryAgain) {
+  Loopback server({.jobs_queued = 0, .workers = 1});
+  server.runner.Hold();
+  std::thread first([&] { EXPECT_TRUE(RunOn(server, RequestFor("first"))); });
+  ASSERT_TRUE(server.runner.WaitForStarts(1));
+  const auto refused = RunOn(server, RequestFor("second"));
+  server.runner.Open();
+  first.join();
+  ASSERT_FALSE(refused);
+  EXPECT_TRUE(refused.error().message.ends_with("; retry in 1 s")) << refused.error().message;
+}
+
+TEST(Remote, AClientThatReadsTooSlowlyIsUnavailableAndNotCancelled) {
+  Loopback server({.upload_idle_timeout = milliseconds(150), .upload_min_rate = 0});
+  const auto outcome =
+      RemoteRun({.address = server.grpc->address(), .retry = kOneTry},
+                RequestFor(std::string(64 << 20, 'm')), {}, [](const job::Progress& progress) {
+                  if (progress.stage != "download") return;
+                  std::this_thread::sleep_for(milliseconds(1500));
+                });
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kUnavailable) << outcome.error().message;
+}
+
+TEST(Remote, TheServicesTimeoutIsNamed) {
+  Loopback server({.job_timeout = milliseconds(50)});
+  server.runner.Hold();
+  const auto outcome = RunOn(server, RequestFor("model"));
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().code, Code::kDeadlineExceeded);
+  EXPECT_EQ(outcome.error().reason, "JOB_TIMEOUT");
+  EXPECT_NE(outcome.error().message.find("--job-timeout"), std::string::npos);
+}
+
+TEST(Remote, ADeadlineInCenturiesIsNone) {
+  EXPECT_FALSE(DeadlineIn(1e12));
+  Loopback server;
+  const auto outcome =
+      RemoteRun({.address = server.grpc->address(),
+                 .retry = kOneTry,
+                 .deadline = std::chrono::system_clock::now() + std::chrono::hours(24 * 365 * 200)},
+                RequestFor("model"), {}, kSilent);
+  EXPECT_TRUE(outcome) << outcome.error().message;
+}
+
+sockaddr_in Loop(int port) {
+  sockaddr_in at = {};
+  at.sin_family = AF_INET;
+  at.sin_port = htons(static_cast<uint16_t>(port));
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return at;
+}
+
+// A socket that listens on a port of its own, and its address.
+std::pair<int, std::string> Listener() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at = Loop(0);
+  EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+  EXPECT_EQ(listen(fd, 16), 0);
+  socklen_t size = sizeof at;
+  getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size);
+  return {fd, "127.0.0.1:" + std::to_string(ntohs(at.sin_port))};
+}
+
+// Listens, and gives each connection to the server half a second after it came.
+class SlowWay {
+ public:
+  explicit SlowWay(const std::string& to) : to_(to) {
+    std::tie(listener_, address_) = Listener();
+    thread_ = std::thread([this] { Run(); });
+  }
+  ~SlowWay() {
+    shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    close(listener_);
+    for (std::thread& pump : pumps_) pump.join();
+    for (const int fd : opened_) close(fd);
+  }
+  const std::string& address() const { return address_; }
+
+ private:
+  void Run() {
+    for (;;) {
+      const int near = accept(listener_, nullptr, nullptr);
+      if (near < 0) return;
+      std::this_thread::sleep_for(milliseconds(500));
+      const int far = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      sockaddr_in at = Loop(std::stoi(to_.substr(to_.rfind(':') + 1)));
+      EXPECT_EQ(connect(far, reinterpret_cast<sockaddr*>(&at), sizeof at), 0);
+      opened_.insert(opened_.end(), {near, far});
+      pumps_.emplace_back(&Pump, near, far);
+      pumps_.emplace_back(&Pump, far, near);
+    }
+  }
+  static void Pump(int from, int to) {
+    char bytes[4096];
+    for (ssize_t got = 0; (got = recv(from, bytes, sizeof bytes, 0)) > 0;) {
+      if (send(to, bytes, static_cast<size_t>(got), MSG_NOSIGNAL) < 0) break;
+    }
+    shutdown(from, SHUT_RDWR);
+    shutdown(to, SHUT_RDWR);
+  }
+
+  const std::string to_;
+  int listener_ = -1;
+  std::string address_;
+  std::thread thread_;
+  std::vector<std::thread> pumps_;
+  std::vector<int> opened_;
+};
+
+TEST(Remote, AConnectionMayTakeLonger) {
+  Loopback server;
+  const SlowWay way(server.grpc->address());
+  const auto health = CheckHealth(way.address(), DeadlineIn(10));
+  EXPECT_TRUE(health) << health.error().message;
+  const auto outcome =
+      RemoteRun({.address = way.address(), .retry = kOneTry}, RequestFor("model"), {}, kSilent);
+  EXPECT_TRUE(outcome) << outcome.error().message;
+}
+
+TEST(Remote, HealthWaitsForItsTimeoutAndNoLonger) {
+  const auto [listener, address] = Listener();  // that never answers
+  const auto begin = std::chrono::steady_clock::now();
+  const auto status = CheckHealth(address, DeadlineIn(0.4));
+  const auto took = std::chrono::steady_clock::now() - begin;
+  close(listener);
+  EXPECT_FALSE(status);
+  EXPECT_GE(took, milliseconds(400));
+  EXPECT_LT(took, milliseconds(5000));
+}
+
 TEST(Remote, HealthTellsServingFromNotServing) {
   Loopback server;
-  EXPECT_TRUE(CheckHealth(server.grpc->address(), std::chrono::seconds(5)));
+  EXPECT_TRUE(CheckHealth(server.grpc->address(), DeadlineIn(5)));
   server.grpc->SetServing(false);
-  const auto status = CheckHealth(server.grpc->address(), std::chrono::seconds(5));
+  const auto status = CheckHealth(server.grpc->address(), DeadlineIn(5));
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().reason, "NOT_SERVING");
 }

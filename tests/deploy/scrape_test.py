@@ -125,6 +125,29 @@ def run_jobs(octavo, server, folder):
         raise RuntimeError(f"a truncated model ended with {bad.returncode}: {bad.stderr}")
 
 
+def exposition(metrics_address):
+    with urllib.request.urlopen(f"http://{metrics_address}/metrics", timeout=10) as answer:
+        return answer.read()
+
+
+def cancel_job(octavo, server, metrics_address, folder):
+    """A job that runs for long is interrupted.
+
+    Asks the server itself: the latest scrape may be of an earlier job.
+    """
+    with subprocess.Popen(
+            [octavo, "optimize", str(DIGITS / "model.onnx"), "-o", str(folder / "out.onnx"), "--data",
+             "random:1:200000", "--server", server, "--quiet"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as client:
+        wait_for("a running job",
+                 lambda: b"\noctavo_jobs_running 1\n" in exposition(metrics_address))
+        client.send_signal(signal.SIGINT)
+        client.wait(PATIENCE)
+    # The job ends after its client.
+    wait_for("its end",
+             lambda: b"\noctavo_job_cancel_seconds_count 1\n" in exposition(metrics_address))
+
+
 def questions():
     """Pairs of a name and an expression that must yield data."""
     for title, expression in shipped.expressions():
@@ -154,18 +177,18 @@ def complaints(prometheus):
 
 def check_exposition(metrics_address):
     """`promtool check metrics` has nothing to say about what the server exposes."""
-    with urllib.request.urlopen(f"http://{metrics_address}/metrics", timeout=10) as answer:
-        text = answer.read()
-    result = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True,
-                            check=False)
+    result = subprocess.run(["promtool", "check", "metrics"], input=exposition(metrics_address),
+                            capture_output=True, check=False)
     return [f"promtool check metrics: {line}"
             for line in (result.stdout + result.stderr).decode().splitlines()]
 
 
 def check(octavod, octavo, folder):
-    port_file = folder / "port"
+    port_file, state = folder / "port", folder / "state"
+    state.mkdir()
     with Program(folder, octavod, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0",
-                 "--port-file", str(port_file), "--isolation", "process") as server:
+                 "--port-file", str(port_file), "--isolation", "process", "--state-dir",
+                 str(state)) as server:
         wait_for("octavod", lambda: server.check_alive() and port_file.exists() and
                  len(port_file.read_text().split()) == 2)
         address, metrics_address = port_file.read_text().split()
@@ -176,7 +199,10 @@ def check(octavod, octavo, folder):
                               lambda: program.check_alive() and prometheus.scrapes() >= 2 and
                               prometheus.scrapes())
             run_jobs(octavo, address, folder)
-            wait_for("scrapes after the jobs", lambda: prometheus.scrapes() >= before + 3)
+            cancel_job(octavo, address, metrics_address, folder)
+            seen = prometheus.scrapes()
+            wait_for("scrapes after the jobs",
+                     lambda: prometheus.scrapes() >= max(seen + 2, before + 3))
             return complaints(prometheus) + check_exposition(metrics_address)
 
 

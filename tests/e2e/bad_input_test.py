@@ -46,6 +46,32 @@ class BadInput(Case):
         self.assertEqual(said[0], said[1])
         self.assertTrue(self.server.alive())
 
+    def test_random_samples_beyond_the_limit(self):
+        path = self.save(models.conv())
+        for isolation in ("process", "thread"):
+            with Server("--max-samples-bytes", str(1 << 20), "--isolation", isolation) as server:
+                result = octavo("optimize", path, "-o", self.folder / "out.onnx", "--data",
+                                "random:1:100000", server=server.address)
+                self.assert_fails(result, 7, "random:1:100000", "(max-samples-bytes)")
+                self.assertTrue(server.alive())
+
+    def test_a_small_model_that_needs_gigabytes(self):
+        values = [f"v{i}" for i in range(6)]
+        lines = ["graph(%x: tensor<1x1x64x1024xf32>) -> (%y) {",
+                 "  const %shape = [16, 128, 64, 1024] : tensor<4xi64>"]
+        lines += [f'  %{value} = Expand@"{value}"(%x, %shape) : tensor<16x128x64x1024xf32>'
+                  for value in values]
+        lines += [f"  %y = Sum({', '.join('%' + value for value in values)}) "
+                  ": tensor<16x128x64x1024xf32>", "}", ""]
+        path = self.folder / "expands.graph"
+        path.write_text("\n".join(lines))
+        for isolation in ("process", "thread"):
+            with Server("--isolation", isolation) as server:
+                result = octavo("optimize", path, "-o", self.folder / "out.onnx", "--data",
+                                "random:1:1", server=server.address)
+                self.assert_fails(result, 7, "'v0'", "(job-memory)", "536870912 bytes")
+                self.assertTrue(server.alive())
+
     def test_truncated_file(self):
         self.refuse(models.conv().SerializeToString()[:-40], 3, "the model is cut off")
 
@@ -174,8 +200,9 @@ class BadInput(Case):
 
     def test_server_that_is_not_there(self):
         result = octavo("optimize", self.save(models.conv()), "-o", self.folder / "o.onnx",
-                        "--data", self.data, server="127.0.0.1:9")
+                        "--data", self.data, "--retry-for", "1", server="127.0.0.1:9")
         self.assert_fails(result, 6, "127.0.0.1:9")
+        self.assertIn("octavo: retry in 0.", result.stderr)
 
     def test_external_data_outside_the_folder(self):
         broken = models.conv()

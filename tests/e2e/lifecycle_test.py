@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cancelling, deadlines, and how a service goes down."""
 
+import json
 import signal
 import subprocess
 import time
@@ -12,7 +13,7 @@ import numpy as np
 import onnx
 
 import models
-from programs import OCTAVO, PATIENCE, Case, Server, clean_environment, octavo
+from programs import DIGITS, OCTAVO, PATIENCE, Case, Server, clean_environment, octavo
 
 
 def slow_model():
@@ -31,11 +32,12 @@ class Lifecycle(Case):
         self.model = self.folder / "slow.onnx"
         self.model.write_bytes(slow_model().SerializeToString())
         self.arguments = [self.model, "-o", self.folder / "o.onnx", "--data", "random:1:300"]
+        self.once = ["--retry-for", "0"]
 
     def start(self, server=None, *flags):
         command = [OCTAVO, "optimize", *map(str, self.arguments), *flags]
         if server:
-            command += ["--server", server.address]
+            command += ["--server", server.address, *self.once]
         return subprocess.Popen(command, stderr=subprocess.PIPE, text=True,
                                 env=clean_environment())
 
@@ -62,6 +64,26 @@ class Lifecycle(Case):
             self.wait_until_running(server, 0)
             self.assertTrue(server.alive())
         self.assertFalse((self.folder / "o.onnx").exists())
+
+    def test_log_says_whose_job_ended_how(self):
+        model = self.folder / "m\x1b[2J\u009b.onnx"
+        model.write_bytes((DIGITS / "model.onnx").read_bytes().replace(b"Conv", b"Conx"))
+        with Server("--isolation", "thread") as server:
+            result = octavo("optimize", model, "-o", self.folder / "o.onnx",
+                            server=server.address)
+            self.assertIn("Conx", result.stderr)
+            server.wait_for_log("job ended")
+            lines = server.read_log()
+            self.assertRegex(lines, r"\A[\n -~]*\Z")
+            jobs = [json.loads(line) for line in lines.splitlines() if '"job ' in line]
+        self.assertEqual([job["event"] for job in jobs], ["job admitted", "job ended"])
+        for job in jobs:
+            self.assertEqual(job["job_id"], jobs[0]["job_id"])
+            self.assertRegex(job["action_digest"], "^sha256:[0-9a-f]{64}$")
+            self.assertTrue(job["client"])
+            self.assertEqual(job["model"], model.name)
+            self.assertRegex(job["time"], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
+        self.assertEqual(jobs[1]["outcome"], "invalid")
 
     def test_interrupted_local_job_ends_at_once(self):
         client = self.start()

@@ -4,17 +4,26 @@
 import json
 import os
 import pathlib
+import re
 import signal
+import socket
 import subprocess
 import tempfile
 import time
 import unittest
+import urllib.request
 
 OCTAVO = os.environ["OCTAVO"]
 OCTAVOD = os.environ["OCTAVOD"]
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "tests" / "data" / "digits"
 PATIENCE = 60  # seconds that anything here may take
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def clean_environment(**more):
@@ -33,17 +42,18 @@ def octavo(*arguments, server=None, **environment):
 class Server:
     """octavod on ports of its own while the `with` lasts."""
 
-    def __init__(self, *flags):
-        self.flags = flags
+    def __init__(self, *flags, listen="127.0.0.1:0", **environment):
+        self.flags = ["--listen", listen, *flags]
+        self.environment = environment
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
         port_file = pathlib.Path(self.folder.name) / "port"
         self.log = open(pathlib.Path(self.folder.name) / "log", "w+b")
         self.process = subprocess.Popen(
-            [OCTAVOD, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0",
+            [OCTAVOD, "--metrics", "127.0.0.1:0",
              "--port-file", str(port_file), *map(str, self.flags)],
-            stdout=self.log, stderr=self.log, env=clean_environment())
+            stdout=self.log, stderr=self.log, env=clean_environment(**self.environment))
         end = time.monotonic() + PATIENCE
         while not (port_file.exists() and port_file.read_text().count("\n") >= 2):
             if self.process.poll() is not None or time.monotonic() > end:
@@ -93,6 +103,10 @@ class Case(unittest.TestCase):
         self.assertEqual(len(errors), 1, result.stderr)
         for word in words:
             self.assertIn(word, errors[0])
+
+    def metric(self, server, name):
+        text = urllib.request.urlopen(f"http://{server.metrics}/metrics").read().decode()
+        return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
 
     def error_object(self, result):
         error = json.loads(result.stderr.splitlines()[-1])

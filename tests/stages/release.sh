@@ -2,5 +2,5 @@
 # The optimized build and every test of it.
 . tests/stages/common.sh
 build release
-# The wire contract needs a download and has a stage of its own.
-run_tests release release -LE '^contract$'
+# The wire contract, which needs a download, and the faults have stages of their own.
+run_tests release release -LE '^(contract|faults)$'

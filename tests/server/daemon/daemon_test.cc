@@ -36,11 +36,11 @@ struct Running {
     daemon = std::move(*started);
   }
 
-  Result<job::Outcome> Run(const std::string& model, int attempts = 1) {
+  Result<job::Outcome> Run(const std::string& model, milliseconds retry_for = {}) {
     job::Request request;
     request.model = {.name = "m.onnx", .bytes = Blob(model)};
-    return client::RemoteRun({.address = daemon->address(), .attempts = attempts}, request, {},
-                             [](const job::Progress&) {});
+    return client::RemoteRun({.address = daemon->address(), .retry = {.retry_for = retry_for}},
+                             request, {}, [](const job::Progress&) {});
   }
   // The value of a series as text; empty if there is none.
   std::string Metric(const std::string& series) {
@@ -55,43 +55,66 @@ struct Running {
   std::unique_ptr<Daemon> daemon;
 };
 
+constexpr const char* kSeries[] = {
+    R"(grpc_server_started_total{grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})",
+    R"(octavo_jobs_total{outcome="succeeded",source="executed"})",
+    R"(octavo_jobs_total{outcome="failed",source="executed"})",
+    R"(octavo_jobs_total{outcome="cancelled",source="executed"})",
+    R"(octavo_jobs_total{outcome="invalid",source="executed"})",
+    R"(octavo_jobs_total{outcome="crashed",source="joined"})",
+    R"(octavo_jobs_total{outcome="deadline",source="cache"})",
+    R"(octavo_job_duration_seconds_count{outcome="invalid"})",
+    R"(octavo_job_duration_seconds_count{outcome="deadline"})",
+    "octavo_job_cancel_seconds_count",
+    R"(octavo_result_cache_requests_total{result="miss"})",
+    R"(octavo_result_cache_requests_total{result="incomplete"})",
+    R"(octavo_connections_rejected_total{reason="total"})",
+    R"(octavo_connections_rejected_total{reason="address"})",
+    R"(octavo_connections_rejected_total{reason="descriptors"})",
+    "octavo_connections",
+    "octavo_uploads_open",
+    "octavo_log_dropped_total",
+    R"(octavo_jobs_total{outcome="succeeded",source="cache"})",
+    R"(octavo_jobs_total{outcome="succeeded",source="joined"})",
+    R"(octavo_result_cache_requests_total{result="hit"})",
+    R"(octavo_result_cache_requests_total{result="corrupt"})",
+    "octavo_store_bytes",
+    "octavo_store_limit_bytes",
+    "octavo_store_evicted_bytes_total",
+    "octavo_store_corruptions_total",
+    "octavo_blob_dedup_bytes_total",
+    "octavo_upload_resumed_total",
+    R"(octavo_job_duration_seconds_count{outcome="succeeded"})",
+    "octavo_job_queue_wait_seconds_count",
+    R"(octavo_job_stage_duration_seconds_count{stage="integer-run"})",
+    "octavo_jobs_running",
+    "octavo_queue_depth",
+    "octavo_queue_oldest_age_seconds",
+    R"(octavo_admission_rejected_total{reason="queue_full"})",
+    R"(octavo_admission_rejected_total{reason="memory"})",
+    "octavo_worker_busy",
+    R"(octavo_worker_exits_total{cause="crashed"})",
+    R"(octavo_worker_exits_total{cause="memory"})",
+    "octavo_worker_peak_rss_bytes_count",
+    "octavo_worker_spawn_seconds_count",
+    "octavo_sandbox_level",
+    "octavo_memory_reserved_bytes",
+    "octavo_upload_bytes_total",
+    "octavo_download_bytes_total",
+    R"(octavo_pass_duration_seconds_count{pass="absorb-rescales"})",
+    R"(octavo_rewrites_total{effect="exact",rule="place-rescales/sink"})",
+    "octavo_rescales_removed_total",
+    "octavo_output_sqnr_db_count",
+    "octavo_value_sqnr_db_count",
+    "octavo_saturated_values_total",
+    "octavo_gate_failures_total",
+    R"(octavo_kernel_operations_total{isa="avx2",kernel="conv2d"})",
+    R"(octavo_kernel_busy_seconds_total{isa="avx2",kernel="conv2d"})",
+};
+
 TEST(Daemon, EverySeriesExistsAtZeroFromTheStart) {
   Running service;
-  for (
-      const char* series : {
-          R"(grpc_server_started_total{grpc_method="Optimize",grpc_service="octavo.v1.Optimizer",grpc_type="bidi_stream"})",
-          R"(octavo_jobs_total{outcome="succeeded",source="call"})",
-          R"(octavo_jobs_total{outcome="failed",source="call"})",
-          R"(octavo_jobs_total{outcome="cancelled",source="call"})",
-          R"(octavo_job_duration_seconds_count{outcome="succeeded"})",
-          "octavo_job_queue_wait_seconds_count",
-          R"(octavo_job_stage_duration_seconds_count{stage="integer-run"})",
-          "octavo_jobs_running",
-          "octavo_queue_depth",
-          "octavo_queue_oldest_age_seconds",
-          R"(octavo_admission_rejected_total{reason="queue_full"})",
-          R"(octavo_admission_rejected_total{reason="memory"})",
-          "octavo_worker_busy",
-          R"(octavo_worker_exits_total{cause="crashed"})",
-          R"(octavo_worker_exits_total{cause="memory"})",
-          "octavo_worker_peak_rss_bytes_count",
-          "octavo_worker_spawn_seconds_count",
-          "octavo_sandbox_level",
-          "octavo_memory_reserved_bytes",
-          "octavo_upload_bytes_total",
-          "octavo_download_bytes_total",
-          R"(octavo_pass_duration_seconds_count{pass="absorb-rescales"})",
-          R"(octavo_rewrites_total{effect="exact",rule="place-rescales/sink"})",
-          "octavo_rescales_removed_total",
-          "octavo_output_sqnr_db_count",
-          "octavo_value_sqnr_db_count",
-          "octavo_saturated_values_total",
-          "octavo_gate_failures_total",
-          R"(octavo_kernel_operations_total{isa="avx2",kernel="conv2d"})",
-          R"(octavo_kernel_busy_seconds_total{isa="avx2",kernel="conv2d"})",
-      }) {
-    EXPECT_EQ(service.Metric(series), "0") << series;
-  }
+  for (const char* series : kSeries) EXPECT_EQ(service.Metric(series), "0") << series;
   for (const char* series :
        {"octavo_worker_slots", "octavo_memory_budget_bytes", "process_resident_memory_bytes",
         "process_open_fds", "process_start_time_seconds", "process_max_fds",
@@ -114,8 +137,9 @@ TEST(Daemon, AJobIsCountedInEveryPlace) {
     std::this_thread::sleep_for(milliseconds(5));
   }
   EXPECT_EQ(service.Metric(handled), "1");
-  EXPECT_EQ(service.Metric(R"(octavo_jobs_total{outcome="succeeded",source="call"})"), "1");
-  EXPECT_EQ(service.Metric(R"(octavo_jobs_total{outcome="failed",source="call"})"), "1");
+  EXPECT_EQ(service.Metric(R"(octavo_jobs_total{outcome="succeeded",source="executed"})"), "1");
+  EXPECT_EQ(service.Metric(R"(octavo_jobs_total{outcome="invalid",source="executed"})"), "1");
+  EXPECT_EQ(service.Metric(R"(octavo_jobs_total{outcome="failed",source="executed"})"), "0");
   EXPECT_EQ(service.Metric("octavo_upload_bytes_total"), "11");
   EXPECT_EQ(service.Metric(
                 R"(octavo_rewrites_total{effect="fewer-roundings",rule="absorb-rescales/merge"})"),
@@ -170,6 +194,7 @@ TEST(Daemon, TheDrainTimeoutEndsAJobThatDoesNot) {
   caller.join();
   EXPECT_LT(steady_clock::now() - begin, std::chrono::seconds(5));
   ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, "DRAIN_TIMEOUT") << outcome.error().message;
 }
 
 TEST(Daemon, ThePortFileHoldsBothAddresses) {

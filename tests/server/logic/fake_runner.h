@@ -89,6 +89,12 @@ class FakeRunner {
     if (request.model.bytes.text().starts_with("broken")) {
       return Fail(Code::kInvalidArgument, "Conv 'c1': the weight has no elements").Node("c1");
     }
+    if (request.model.bytes.text().starts_with("busy") && started() == 1) {
+      return Fail(Code::kResourceExhausted, "no memory is free").Reason("OVERLOADED");
+    }
+    if (request.model.bytes.text().starts_with("crash")) {
+      return Fail(Code::kAborted, "the job's worker was ended by signal 11 (SIGSEGV)");
+    }
     return OutcomeOf(request);
   }
 
@@ -105,8 +111,14 @@ class CountingProbe : public JobProbe {
  public:
   void Rejected(RejectReason reason) override { Count(rejected[static_cast<int>(reason)]); }
   void WaitedInQueue(double) override { Count(started); }
+  void CancelTook(double) override { Count(cancels); }
   void StageTook(std::string_view, double) override { Count(stages); }
-  void Ended(JobOutcome outcome, double) override { Count(ended[static_cast<int>(outcome)]); }
+  void Ended(JobOutcome outcome, JobSource source, double) override {
+    if (source == JobSource::kCache) Count(from_cache);
+    Count(ended[static_cast<int>(outcome)]);
+  }
+  void Recovered(size_t jobs) override { recovered += jobs; }
+  void CacheAsked(CacheAnswer answer) override { Count(cache[static_cast<int>(answer)]); }
   void Computed(const job::Outcome&) override { Count(computed); }
   void Uploaded(uint64_t bytes) override { uploaded += bytes; }
   void Downloaded(uint64_t bytes) override { downloaded += bytes; }
@@ -117,14 +129,18 @@ class CountingProbe : public JobProbe {
   bool WaitForRejections(RejectReason reason, int count) {
     return WaitFor([=, this] { return rejections(reason) >= count; });
   }
+  bool WaitForCancels(int count) {
+    return WaitFor([=, this] { return cancels >= count; });
+  }
   bool WaitForOutcomes(JobOutcome outcome, int count) {
     return WaitFor([=, this] { return outcomes(outcome) >= count; });
   }
 
   std::atomic<int> rejected[std::size(kRejectReasons)] = {};
-  std::atomic<int> ended[3] = {};
-  std::atomic<int> started{0}, stages{0}, computed{0};
-  std::atomic<uint64_t> uploaded{0}, downloaded{0};
+  std::atomic<int> ended[std::size(kJobOutcomes)] = {};
+  std::atomic<int> cache[4] = {};
+  std::atomic<int> started{0}, stages{0}, computed{0}, from_cache{0}, cancels{0};
+  std::atomic<uint64_t> uploaded{0}, downloaded{0}, recovered{0};
 
  private:
   void Count(std::atomic<int>& counter) {

@@ -4,10 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -71,6 +73,15 @@ class FakeTransport : public Transport {
   }
   bool WaitForEvents(size_t count) {
     return Wait([&] { return events_.size() >= count; });
+  }
+  // Waits for progress of this stage.
+  bool WaitForStage(std::string_view stage) {
+    return Wait([&] {
+      return std::any_of(events_.begin(), events_.end(), [&](const Event& event) {
+        const auto* progress = std::get_if<ProgressEvent>(&event);
+        return progress != nullptr && progress->stage == stage;
+      });
+    });
   }
   // Waits for the final status; fails the test if the session does not end.
   CallStatus WaitForEnd() {
@@ -144,8 +155,13 @@ struct Fixture {
   EventLoop loop;
   WorkPool disk{2};
   Scheduler scheduler{limits, runner.AsRunner(), probe};
-  SessionServices services{
-      .limits = limits, .scheduler = scheduler, .disk = disk, .loop = loop, .probe = probe};
+  Flights flights{scheduler, disk, probe};
+  SessionServices services{.limits = limits,
+                           .scheduler = scheduler,
+                           .disk = disk,
+                           .loop = loop,
+                           .probe = probe,
+                           .flights = flights};
 };
 
 }  // namespace octavo::server

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "server/pool/event_loop.h"
+#include "server/pool/watchdog.h"
 #include "server/pool/work_pool.h"
 
 namespace octavo::server {
@@ -37,6 +38,25 @@ TEST(EventLoop, NothingBeginsAfterStop) {
   loop.After(milliseconds(0), [&] { called = true; });
   // Stop has joined the loop's thread, so that no other can call later.
   EXPECT_FALSE(called);
+}
+
+TEST(Watchdog, TellsThatALoopIsStuckAndThatItRunsAgain) {
+  EventLoop loop;
+  std::promise<void> stuck;
+  std::promise<void> again;
+  std::atomic<int> told = 0;
+  const Watchdog watchdog(loop, milliseconds(1200), [&](bool is_stuck) {
+    ++told;
+    (is_stuck ? stuck : again).set_value();
+  });
+  std::promise<void> release;
+  auto until = release.get_future().share();
+  loop.After(milliseconds(0), [until] { until.wait(); });
+  ASSERT_EQ(stuck.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  EXPECT_TRUE(loop.StuckFor(milliseconds(1200)));
+  release.set_value();
+  ASSERT_EQ(again.get_future().wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  EXPECT_EQ(told, 2);
 }
 
 TEST(WorkPool, ASerialKeepsItsOrderAndThePoolRunsAllBeforeItEnds) {

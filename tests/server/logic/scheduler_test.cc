@@ -29,7 +29,7 @@ struct Fixture {
     return std::move(*reservation);
   }
   // Records the name when the job starts, and its error when it is done or refused.
-  void Submit(Scheduler::Reservation& reservation, const std::string& name) {
+  void Submit(Scheduler::Reservation& reservation, const std::string& name, int priority = 0) {
     job::Request request;
     request.model = {.name = name, .bytes = Blob(name)};
     const auto done_with = [this, name](const Result<job::Outcome>& outcome) {
@@ -39,6 +39,7 @@ struct Fixture {
       changed.notify_all();
     };
     auto queued = scheduler.Submit(reservation, {.request = std::move(request),
+                                                 .priority = priority,
                                                  .observer =
                                                      [this, name](const job::Progress& progress) {
                                                        std::lock_guard lock(mutex);
@@ -252,6 +253,69 @@ TEST(Scheduler, NewcomersDoNotStarveAClientThatWaits) {
   const auto last = std::ranges::find(started, "patient3");
   ASSERT_NE(last, started.end());
   EXPECT_LT(last - started.begin(), 20);
+}
+
+TEST(Scheduler, AClientWithAThousandJobsLetsAnotherWaitForTwo) {
+  Fixture fixture({.uploads = 5000, .jobs_queued = 5000, .workers = 1});
+  std::vector<std::unique_ptr<Scheduler::Reservation>> held;
+  fixture.runner.Hold();
+  for (int i = 0; i < 1000; ++i) held.push_back(fixture.MustQueue("many", std::to_string(i)));
+  ASSERT_TRUE(fixture.runner.WaitForStarts(1));
+  held.push_back(fixture.MustQueue("one", "one"));
+  fixture.runner.Open();
+  fixture.WaitForDone(1001);
+  const auto at = std::ranges::find(fixture.started, "one") - fixture.started.begin();
+  EXPECT_LE(at, 2);
+  EXPECT_TRUE(fixture.errors.empty());
+}
+
+TEST(Scheduler, AClientThatAsksForAllPlacesLeavesOneForAnother) {
+  Fixture fixture({});  // 32 that wait
+  std::vector<std::unique_ptr<Scheduler::Reservation>> held;
+  fixture.runner.Hold();
+  int refused = 0;
+  const auto ask = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      auto admitted = fixture.scheduler.Admit("many", kSmall);
+      if (!admitted) {
+        ++refused;
+        continue;
+      }
+      fixture.Submit(**admitted, "many");
+      held.push_back(std::move(*admitted));
+    }
+  };
+  ask(1000);
+  ASSERT_TRUE(fixture.runner.WaitForStarts(1));
+  EXPECT_GT(refused, 900);
+  held.push_back(fixture.MustQueue("one", "one"));
+  ask(100);
+  fixture.runner.Open();
+  fixture.WaitForDone(static_cast<int>(held.size()));
+  const auto at = std::ranges::find(fixture.started, "one") - fixture.started.begin();
+  EXPECT_LE(at, 2);
+}
+
+TEST(Scheduler, AClientsJobsRunByPriorityThenArrival) {
+  Fixture fixture({.jobs_queued = 100, .workers = 1});
+  std::vector<std::unique_ptr<Scheduler::Reservation>> held;
+  fixture.runner.Hold();
+  held.push_back(fixture.MustQueue("a", "running"));
+  ASSERT_TRUE(fixture.runner.WaitForStarts(1));
+  const auto queue = [&](const std::string& client, const std::string& name, int priority) {
+    held.push_back(fixture.MustAdmit(client));
+    fixture.Submit(*held.back(), name, priority);
+  };
+  queue("a", "low", -1);
+  queue("a", "first", 0);
+  queue("a", "urgent", 10);
+  queue("a", "second", 0);
+  // Another client's turn comes whatever its priority.
+  queue("b", "other", -5);
+  fixture.runner.Open();
+  fixture.WaitForDone(6);
+  EXPECT_EQ(fixture.started,
+            (std::vector<std::string>{"running", "other", "urgent", "first", "second", "low"}));
 }
 
 TEST(Scheduler, DrainRefusesWhatWaitsAndLetsWhatRunsFinish) {

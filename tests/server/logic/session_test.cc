@@ -54,7 +54,19 @@ TEST(Session, ABrokenModelIsTheJobsErrorWithItsNode) {
   ASSERT_TRUE(status.error);
   EXPECT_EQ(status.error->code, Code::kInvalidArgument);
   EXPECT_EQ(status.error->node, "c1");
-  EXPECT_EQ(fixture.probe.outcomes(JobOutcome::kFailed), 1);
+  EXPECT_EQ(fixture.probe.outcomes(JobOutcome::kInvalid), 1);
+}
+
+TEST(Session, ACrashIsAnOutcomeOfItsOwn) {
+  Fixture fixture;
+  FakeTransport transport;
+  fixture.Open(transport);
+  fixture.Send(transport, "crash");
+  const CallStatus status = transport.WaitForEnd();
+  ASSERT_TRUE(status.error);
+  EXPECT_EQ(status.error->reason, "WORKER_CRASHED");
+  EXPECT_EQ(fixture.probe.outcomes(JobOutcome::kCrashed), 1);
+  EXPECT_EQ(fixture.probe.outcomes(JobOutcome::kFailed), 0);
 }
 
 struct WrongChunk {
@@ -166,6 +178,39 @@ TEST(Session, CancelledWhileQueuedNeverStarts) {
   EXPECT_EQ(fixture.runner.started(), 1);
 }
 
+TEST(Session, AClientsJobOfHigherPriorityRunsFirst) {
+  Fixture fixture({.workers = 1});
+  fixture.runner.Hold();
+  FakeTransport first, low, high;
+  const auto send = [&](FakeTransport& transport, const std::string& model, int priority) {
+    fixture.Open(transport);
+    JobSpec spec = Fixture::SpecOf(model);
+    spec.priority = priority;
+    transport.session->SpecArrived(spec);
+    ASSERT_TRUE(transport.WaitForReads(2));
+    transport.session->ChunkArrived(0, 0, model);
+    ASSERT_TRUE(transport.WaitForReads(3));
+  };
+  send(first, "first", 0);
+  ASSERT_TRUE(fixture.runner.WaitForStarts(1));
+  send(low, "low", 0);
+  send(high, "high", 1);
+  const auto runs = [](FakeTransport& transport) {
+    const auto events = transport.Events<ProgressEvent>();
+    return !events.empty() && events.back().stage == "import";
+  };
+  while (fixture.scheduler.Now().waiting < 2) std::this_thread::sleep_for(milliseconds(1));
+  first.session->Cancelled();
+  ASSERT_TRUE(fixture.runner.WaitForStarts(2));
+  while (!runs(low) && !runs(high)) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_TRUE(runs(high));
+  EXPECT_FALSE(runs(low));
+  fixture.runner.Open();
+  EXPECT_TRUE(first.WaitForEnd().error);
+  EXPECT_FALSE(high.WaitForEnd().error);
+  EXPECT_FALSE(low.WaitForEnd().error);
+}
+
 TEST(Session, CancellingStopsARunningJobWithin100Milliseconds) {
   Fixture fixture;
   fixture.runner.Hold();
@@ -178,6 +223,45 @@ TEST(Session, CancellingStopsARunningJobWithin100Milliseconds) {
   EXPECT_EQ(transport.WaitForEnd().error->code, Code::kCancelled);
   while (fixture.scheduler.Now().running > 0) std::this_thread::sleep_for(milliseconds(1));
   EXPECT_LT(steady_clock::now() - begin, milliseconds(100));
+  EXPECT_TRUE(fixture.probe.WaitForCancels(1));
+}
+
+TEST(JobOutcome, TellsTheClientsFaultsFromTheServices) {
+  struct Case {
+    Code code;
+    const char* reason;
+    JobOutcome outcome;
+  };
+  for (const Case& each : {Case{Code::kInvalidArgument, "INVALID_MODEL", JobOutcome::kInvalid},
+                           Case{Code::kUsage, "USAGE", JobOutcome::kInvalid},
+                           Case{Code::kUnimplemented, "FLOAT_NODE", JobOutcome::kInvalid},
+                           Case{Code::kTooLarge, "TOO_LARGE", JobOutcome::kInvalid},
+                           Case{Code::kTooLarge, "POISONED", JobOutcome::kInvalid},
+                           Case{Code::kTooLarge, "JOB_MEMORY", JobOutcome::kFailed},
+                           Case{Code::kResourceExhausted, "STORAGE", JobOutcome::kFailed},
+                           Case{Code::kInternal, "INTERNAL", JobOutcome::kFailed},
+                           Case{Code::kAborted, "WORKER_CRASHED", JobOutcome::kCrashed},
+                           Case{Code::kCancelled, "CANCELLED", JobOutcome::kCancelled},
+                           Case{Code::kDeadlineExceeded, "JOB_TIMEOUT", JobOutcome::kDeadline}}) {
+    Error error;
+    error.code = each.code;
+    error.reason = each.reason;
+    EXPECT_EQ(OutcomeOf(error), each.outcome) << each.reason;
+    EXPECT_FALSE(IsRefusal(error)) << each.reason;
+  }
+  EXPECT_EQ(OutcomeOf(std::nullopt), JobOutcome::kSucceeded);
+}
+
+TEST(Session, AnUploadThatADrainEndsIsRejectedAndNoFailure) {
+  Fixture fixture;
+  FakeTransport transport;
+  fixture.Open(transport);
+  transport.session->SpecArrived(Fixture::SpecOf("model"));
+  ASSERT_TRUE(transport.WaitForReads(2));
+  fixture.scheduler.Drain();
+  EXPECT_EQ(transport.WaitForEnd().error->reason, "DRAINING");
+  EXPECT_EQ(fixture.probe.rejections(RejectReason::kDraining), 1);
+  for (const JobOutcome outcome : kJobOutcomes) EXPECT_EQ(fixture.probe.outcomes(outcome), 0);
 }
 
 TEST(Session, TheClientsDeadlineEndsARunningJob) {
@@ -188,6 +272,7 @@ TEST(Session, TheClientsDeadlineEndsARunningJob) {
   fixture.Send(transport, "model");
   const CallStatus status = transport.WaitForEnd();
   EXPECT_EQ(status.error->code, Code::kDeadlineExceeded);
+  EXPECT_EQ(status.error->reason, "CLIENT_DEADLINE");
   while (fixture.scheduler.Now().running > 0) std::this_thread::sleep_for(milliseconds(1));
 }
 
@@ -197,7 +282,9 @@ TEST(Session, TheServicesJobTimeoutEndsARunningJob) {
   FakeTransport transport;
   fixture.Open(transport);
   fixture.Send(transport, "model");
-  EXPECT_EQ(transport.WaitForEnd().error->code, Code::kDeadlineExceeded);
+  const CallStatus status = transport.WaitForEnd();
+  EXPECT_EQ(status.error->code, Code::kDeadlineExceeded);
+  EXPECT_EQ(status.error->reason, "JOB_TIMEOUT");
 }
 
 TEST(Session, AnIdleUploadIsCutAndGivesItsPlaceBack) {

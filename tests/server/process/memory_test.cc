@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "grpc/health/v1/health.grpc.pb.h"
 #include "octavo/v1/optimizer.grpc.pb.h"
 #include "tests/server/process/process.h"
 
@@ -54,6 +55,18 @@ TEST_F(Bombs, AGzipBombIsUnimplementedAndCostsNoMemory) {
   EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << status.error_message();
   EXPECT_LT(growth, 8 * kMiB);
   std::printf("growth %.1f MiB\n", static_cast<double>(growth) / kMiB);
+  // Another method, of another service.
+  const auto health = grpc::health::v1::Health::NewStub(Channel());
+  grpc::health::v1::HealthCheckRequest check;
+  check.set_service(std::string(64 * kMiB, '\0'));
+  EXPECT_LT(Growth([&] {
+              grpc::ClientContext context;
+              context.set_compression_algorithm(GRPC_COMPRESS_GZIP);
+              grpc::health::v1::HealthCheckResponse answer;
+              status = health->Check(&context, check, &answer);
+            }),
+            8 * kMiB);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED) << status.error_message();
 }
 
 TEST_F(Bombs, SpecsOfEmptyStringsCostNoMemoryAndHealthAnswers) {
@@ -67,7 +80,7 @@ TEST_F(Bombs, SpecsOfEmptyStringsCostNoMemoryAndHealthAnswers) {
   std::thread health([&] {
     while (!done) {
       const auto begin = steady_clock::now();
-      EXPECT_TRUE(client::CheckHealth(address_, std::chrono::seconds(10)));
+      EXPECT_TRUE(client::CheckHealth(address_, client::DeadlineIn(10)));
       seconds.push_back(std::chrono::duration<double>(steady_clock::now() - begin).count());
     }
   });

@@ -34,8 +34,17 @@ class Process : public testing::Test {
     std::filesystem::remove_all(folder_);
   }
 
+  // The log goes to the file "err", unless a test gives a descriptor for it.
+  int log_ = -1;
+  // A command of the shell that runs before octavod, in its process.
+  std::string before_ = {};
+
   void Start(std::vector<std::string> args, const char* variable = nullptr) {
-    args.insert(args.begin(), FAKE_OCTAVOD);
+    const std::string program = FAKE_OCTAVOD;
+    args.insert(args.begin(), program);
+    if (!before_.empty()) {
+      args.insert(args.begin(), {"/bin/sh", "-c", before_ + "; exec \"$0\" \"$@\""});
+    }
     std::vector<char*> argv;
     for (std::string& arg : args) argv.push_back(arg.data());
     argv.push_back(nullptr);
@@ -46,8 +55,8 @@ class Process : public testing::Test {
       posix_spawn_file_actions_addopen(&actions, fd, (folder_ / name).c_str(),
                                        O_WRONLY | O_CREAT | O_TRUNC, 0644);
     }
-    ASSERT_EQ(posix_spawn(&pid_, FAKE_OCTAVOD, &actions, nullptr, argv.data(), environment.data()),
-              0);
+    if (log_ >= 0) posix_spawn_file_actions_adddup2(&actions, log_, 2);
+    ASSERT_EQ(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environment.data()), 0);
     posix_spawn_file_actions_destroy(&actions);
   }
   // Starts the server on free ports and waits until it is ready.
@@ -78,8 +87,9 @@ class Process : public testing::Test {
   Result<job::Outcome> Run(const std::string& model) {
     job::Request request;
     request.model = {.name = "m.onnx", .bytes = Blob(model)};
-    return client::RemoteRun({.address = address_, .attempts = 1}, request, {},
-                             [](const job::Progress&) {});
+    return client::RemoteRun(
+        {.address = address_, .retry = {.retry_for = std::chrono::milliseconds(0)}}, request, {},
+        [](const job::Progress&) {});
   }
   // A line of /proc/PID/status in bytes: "VmRSS", or "VmHWM", its maximum since ResetPeak.
   int64_t Memory(const std::string& name) const {

@@ -56,6 +56,24 @@ TEST_F(Process, ASecondSigtermStopsAtOnce) {
   EXPECT_FALSE(outcome);
 }
 
+// The loop, which hears the first signal, has ended, and the end waits for a job that hears
+// nothing.
+TEST_F(Process, ASecondSigtermIsHeardToTheEnd) {
+  Serve({"--drain-timeout", "0.1"}, "OCTAVO_TEST_SLEEP=30000");
+  std::thread caller([&] { EXPECT_FALSE(Run("model")); });
+  while (!JobRuns()) std::this_thread::sleep_for(milliseconds(5));
+  kill(pid_, SIGTERM);
+  while (Text("err").find("\"stopped\"") == std::string::npos) {
+    std::this_thread::sleep_for(milliseconds(5));
+  }
+  std::this_thread::sleep_for(milliseconds(200));
+  const auto begin = std::chrono::steady_clock::now();
+  kill(pid_, SIGTERM);
+  EXPECT_EQ(Wait(), 143);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+  caller.join();
+}
+
 TEST_F(Process, AWrongFlagIsExit2WithOneLine) {
   Start({"--workers", "many"});
   EXPECT_EQ(Wait(), 2);

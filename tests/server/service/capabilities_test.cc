@@ -26,6 +26,8 @@ TEST(Capabilities, NameTheTablesAndTheLimits) {
   ASSERT_TRUE(stub->GetCapabilities(&context, {}, &response).ok());
   EXPECT_EQ(response.octavo_version(), "0.1.0-test");
   EXPECT_EQ(response.targets(0), "cpu-int8");
+  EXPECT_EQ(response.isolation(), v1::ISOLATION_PROCESS);
+  EXPECT_EQ(response.sandbox_level(), 2u);
   EXPECT_EQ(response.limits().model_bytes(), 12345u);
   EXPECT_EQ(response.limits().value_bytes(), 54321u);
   EXPECT_EQ(response.limits().workers(), 3u);
@@ -35,7 +37,7 @@ TEST(Capabilities, NameTheTablesAndTheLimits) {
 TEST(Health, AnswersForTheServerAndForEachService) {
   Loopback server;
   grpc::health::v1::HealthCheckResponse response;
-  for (const char* service : {"", "octavo.v1.Optimizer", "octavo.v1.Capabilities"}) {
+  for (const char* service : {"", "octavo.v1.Optimizer", "octavo.v1.Capabilities", "liveness"}) {
     ASSERT_TRUE(Check(server, service, response).ok()) << service;
     EXPECT_EQ(response.status(), grpc::health::v1::HealthCheckResponse::SERVING) << service;
   }
@@ -50,9 +52,26 @@ TEST(Health, TurnsNotServingBeforeTheServerGoes) {
   EXPECT_EQ(response.status(), grpc::health::v1::HealthCheckResponse::NOT_SERVING);
 }
 
+TEST(Health, LivenessIsNotReadiness) {
+  using Answer = grpc::health::v1::HealthCheckResponse;
+  Loopback server;
+  Answer response;
+  server.grpc->SetServing(false);
+  ASSERT_TRUE(Check(server, "liveness", response).ok());
+  EXPECT_EQ(response.status(), Answer::SERVING);
+  server.grpc->SetServing(true);
+  server.grpc->SetAlive(false);
+  ASSERT_TRUE(Check(server, "liveness", response).ok());
+  EXPECT_EQ(response.status(), Answer::NOT_SERVING);
+  ASSERT_TRUE(Check(server, "", response).ok());
+  EXPECT_EQ(response.status(), Answer::SERVING);
+}
+
 TEST(GrpcServer, APortThatIsTakenIsAUsageError) {
   Loopback server;
-  auto second = GrpcServer::Start(server.grpc->address(), server.services, {}, server.rpc_probe);
+  auto second =
+      GrpcServer::Start({.listen = server.grpc->address(), .caps = DefaultConnectionCaps()},
+                        server.services, {}, server.rpc_probe);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kUsage);
   EXPECT_EQ(second.error().field, "--listen");

@@ -4,6 +4,9 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <limits>
+
 #include "core/base/sha256.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -89,6 +92,36 @@ TEST(Optimize, AnInvalidSpecCarriesErrorInfoAndTheFieldViolation) {
   EXPECT_EQ(bad_request->field_violations(0).field(), "spec.options.per_tensor");
 }
 
+TEST(Optimize, OptionsAreCheckedBeforeTheUpload) {
+  Loopback server;
+  const auto refused = [&](const std::function<void(v1::Options&)>& set, const std::string& field) {
+    Call call(server);
+    v1::OptimizeRequest request;
+    v1::BlobInfo& blob = *request.mutable_spec()->add_blobs();
+    blob.set_role(v1::BlobInfo::ROLE_MODEL);
+    blob.set_size_bytes(5);
+    blob.set_sha256(std::string(64, '0'));
+    set(*request.mutable_spec()->mutable_options());
+    ASSERT_TRUE(call.stream->Write(request));
+    const grpc::Status status = call.End();
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT) << field;
+    EXPECT_TRUE(call.events.empty()) << field;
+    const auto info = Detail<google::rpc::ErrorInfo>(status);
+    ASSERT_TRUE(info) << field;
+    EXPECT_EQ(info->metadata().at("field"), field);
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  refused([](v1::Options& options) { options.set_threads(-5); }, "spec.options.threads");
+  refused([&](v1::Options& options) { options.set_require_sqnr(nan); },
+          "spec.options.require_sqnr");
+  refused([&](v1::Options& options) { options.set_require_cosine(nan); },
+          "spec.options.require_cosine");
+  refused([](v1::Options& options) { options.set_opset(-1); }, "spec.options.opset");
+  refused([](v1::Options& options) { options.set_batch(-2); }, "spec.options.batch");
+  refused([](v1::Options& options) { options.set_stop_before("frob"); },
+          "spec.options.stop_before");
+}
+
 TEST(Optimize, AnEmptyRequestAndAnUnknownRoleAreRefused) {
   Loopback server;
   Call empty(server);
@@ -126,6 +159,29 @@ TEST(Optimize, GarbageIsMalformedWithItsNumberInTheStream) {
   EXPECT_EQ(Detail<google::rpc::ErrorInfo>(status)->reason(), "MALFORMED");
 }
 
+TEST(Optimize, ADeadlineOfCenturiesIsNone) {
+  Loopback server;
+  const auto stub = v1::Optimizer::NewStub(server.channel);
+  for (const int64_t years : {2, 292, 5000}) {
+    grpc::ClientContext context;
+    context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_REALTIME),
+                                      gpr_time_from_seconds(years * 31'556'952, GPR_TIMESPAN)));
+    const auto call = stub->Optimize(&context);
+    v1::OptimizeRequest request;
+    v1::BlobInfo& blob = *request.mutable_spec()->add_blobs();
+    blob.set_role(v1::BlobInfo::ROLE_MODEL);
+    blob.set_size_bytes(5);
+    blob.set_sha256(Sha256Of("model"));
+    EXPECT_TRUE(call->Write(request));
+    request.mutable_chunk()->set_data("model");
+    EXPECT_TRUE(call->Write(request));
+    v1::OptimizeEvent event;
+    while (call->Read(&event)) {
+    }
+    EXPECT_TRUE(call->Finish().ok()) << years << " years";
+  }
+}
+
 TEST(Optimize, AFullQueueCarriesRetryInfo) {
   Loopback server({.jobs_queued = 0, .workers = 1});
   server.runner.Hold();
@@ -133,7 +189,7 @@ TEST(Optimize, AFullQueueCarriesRetryInfo) {
   ASSERT_TRUE(first.SendSpec("model") && first.SendChunk(0, "model"));
   ASSERT_TRUE(server.runner.WaitForStarts(1));
   Call second(server);
-  ASSERT_TRUE(second.SendSpec("model"));
+  ASSERT_TRUE(second.SendSpec("other model"));  // an equal job would join the first
   const grpc::Status status = second.End();
   EXPECT_EQ(status.error_code(), grpc::StatusCode::RESOURCE_EXHAUSTED);
   const auto retry = Detail<google::rpc::RetryInfo>(status);

@@ -40,5 +40,20 @@ TEST(Reflection, ListsTheServices) {
   context.TryCancel();
 }
 
+TEST(Reflection, CanBeOff) {
+  Loopback server({}, /*reflection=*/false);
+  grpc::GenericStub stub(server.channel);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  const auto call = stub.PrepareCall(
+      &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
+  call->StartCall(nullptr);
+  Next(queue);
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  Next(queue);
+  EXPECT_EQ(status.error_code(), grpc::StatusCode::UNIMPLEMENTED);
+}
+
 }  // namespace
 }  // namespace octavo::server

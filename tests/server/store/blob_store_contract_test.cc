@@ -265,6 +265,22 @@ TEST_P(BlobStoreContract, bounds_the_number_of_partial_blobs) {
   EXPECT_EQ(store().QueryWrite(DigestOf("00009995")).value().committed_bytes, 0u);
 }
 
+TEST_P(BlobStoreContract, abandoned_uploads_make_room) {
+  Make({.limit_bytes = 10});
+  for (const char* bytes : {"aaaa", "bbbb"}) {
+    const auto writer = store().Write(DigestOf(bytes)).value();
+    ASSERT_TRUE(writer->Append(0, Blob(std::string(bytes, 3))));
+    harness_->Wait(std::chrono::seconds(1));
+  }
+  const auto open = store().Write(DigestOf("open")).value();
+  ASSERT_TRUE(open->Append(0, Blob(std::string("op"))));
+  Put("cccc");  // 2 bytes are free
+  EXPECT_EQ(store().QueryWrite(DigestOf("aaaa")).value().committed_bytes, 0u);
+  EXPECT_EQ(store().QueryWrite(DigestOf("bbbb")).value().committed_bytes, 3u);
+  EXPECT_EQ(open->committed(), 2u);
+  EXPECT_EQ(store().Now().bytes, 9u);
+}
+
 TEST_P(BlobStoreContract, refuses_an_upload_beyond_those_in_progress) {
   Make({.partials = 2});
   const auto first = store().Write(DigestOf("aaaa")).value();

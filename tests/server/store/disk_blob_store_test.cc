@@ -42,6 +42,28 @@ TEST(DiskBlobStore, keeps_blobs_and_their_order_of_use_across_restarts) {
   EXPECT_TRUE(Has(harness.store(), "aaaa"));
 }
 
+// Blobs of a byte would need more memory for their index than the disk has for them.
+TEST(DiskBlobStore, keeps_no_more_blobs_than_its_index_may_have) {
+  DiskHarness harness({});
+  harness.options().blobs = 3;
+  harness.Reopen();
+  ASSERT_TRUE(Put(harness.store(), "a"));
+  HeldBlob held = harness.store().Open(DigestOf("a"), Check::kNone).value();
+  for (const char* bytes : {"b", "c", "d", "e"}) ASSERT_TRUE(Put(harness.store(), bytes));
+  EXPECT_EQ(harness.store().Now().blobs, 3u);
+  EXPECT_EQ(harness.store().Now().evicted_bytes, 2u);
+  EXPECT_TRUE(Has(harness.store(), "a"));
+  EXPECT_FALSE(Has(harness.store(), "c"));
+  EXPECT_TRUE(Has(harness.store(), "d"));
+  usleep(10'000);
+  EXPECT_TRUE(Has(harness.store(), "e"));
+  held = nullptr;
+  harness.options().blobs = 1;
+  harness.Reopen();
+  EXPECT_EQ(harness.store().Now().blobs, 1u);
+  EXPECT_TRUE(Has(harness.store(), "e"));
+}
+
 TEST(DiskBlobStore, resumes_after_a_restart) {
   DiskHarness harness({.limit_bytes = 16 << 20});
   std::string bytes(9 << 20, 'x');

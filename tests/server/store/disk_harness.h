@@ -22,7 +22,7 @@ class DiskHarness : public StoreHarness {
                 .limit_bytes = size.limit_bytes,
                 .partials = size.partials,
                 .executor = [](auto work) { std::thread(std::move(work)).detach(); },
-                .now = [this] { return std::chrono::system_clock::now() + waited_; }};
+                .now = [this] { return std::chrono::steady_clock::now() + waited_; }};
     Reopen();
   }
   BlobStore& store() override { return *store_; }

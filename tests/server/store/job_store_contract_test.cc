@@ -213,6 +213,16 @@ TEST_P(JobStoreContract, recovers_detached_jobs_with_two_attempts) {
   EXPECT_EQ(ids(), (std::vector<std::string>{"first"}));  // waiting is no attempt
 }
 
+TEST_P(JobStoreContract, an_attempt_that_is_queued_again_does_not_count) {
+  Create("j");
+  EXPECT_FALSE(store_.Requeue("j"));
+  ASSERT_TRUE(store_.Start("j"));
+  ASSERT_TRUE(store_.Requeue("j"));
+  EXPECT_EQ(Get("j").state, JobState::kQueued);
+  EXPECT_EQ(Get("j").attempt, 0);
+  EXPECT_FALSE(store_.Requeue("none"));
+}
+
 TEST_P(JobStoreContract, deletes_what_ended_long_ago) {
   Create("old");
   Create("open");
@@ -220,9 +230,70 @@ TEST_P(JobStoreContract, deletes_what_ended_long_ago) {
   now_ += hours(3);
   Create("new");
   ASSERT_TRUE(store_.Finish("new", {}));
-  EXPECT_EQ(store_.DeleteEndedBefore(Rounded(now_ - hours(1))).value(), 1);
+  EXPECT_EQ(store_.Forget(Rounded(now_ - hours(1)), 1 << 20).value(),
+            std::vector<std::string>{"old"});
   EXPECT_EQ(store_.Find("old").value(), std::nullopt);
   EXPECT_EQ(store_.List({}).value().jobs.size(), 2u);
+}
+
+TEST_P(JobStoreContract, forgets_the_oldest_ended_jobs_beyond_its_bytes) {
+  for (const char* id : {"a", "b", "c", "open"}) {
+    ASSERT_TRUE(store_.Create({.job_id = id, .spec = std::string(976, ' '), .detached = true}));
+  }
+  for (const char* id : {"b", "a", "c"}) {
+    ASSERT_TRUE(store_.Finish(id, {}));
+    now_ += hours(1);
+  }
+  EXPECT_EQ(store_.Forget({}, 6000).value(), std::vector<std::string>{});
+  EXPECT_EQ(store_.Forget({}, 5999).value(), std::vector<std::string>{"b"});
+  EXPECT_EQ(store_.Forget({}, 0).value().size(), 2u);
+  EXPECT_EQ(store_.List({}).value().jobs.size(), 1u);
+}
+
+TEST_P(JobStoreContract, lists_the_jobs_of_an_action_newest_first) {
+  for (const char* id : {"a1", "b1", "a2"}) {
+    ASSERT_TRUE(store_.Create({.job_id = id, .action = std::string(1, id[0])}));
+  }
+  const JobPage page = store_.List({.action = "a", .page_size = 1}).value();
+  ASSERT_EQ(page.jobs.size(), 1u);
+  EXPECT_EQ(page.jobs[0].job.job_id, "a2");
+  EXPECT_EQ(store_.List({.action = "a"}).value().jobs.size(), 2u);
+  EXPECT_EQ(store_.List({.action = "c"}).value().jobs.size(), 0u);
+}
+
+TEST_P(JobStoreContract, lists_jobs_without_their_specs) {
+  ASSERT_TRUE(store_.Create({.job_id = "j", .spec = "spec"}));
+  EXPECT_EQ(store_.List({}).value().jobs.front().job.spec, "");
+  EXPECT_EQ(Get("j").job.spec, "spec");
+}
+
+TEST_P(JobStoreContract, notes_a_job_that_is_not_detached) {
+  JobRecord record = {.job = {.job_id = "call", .client = "c", .action = "a"},
+                      .created = Rounded(now_)};
+  store_.Note(record);
+  Create("later");  // durable after what was noted before
+  EXPECT_EQ(Get("call"), record);
+  record.state = JobState::kSucceeded;
+  record.attempt = 1;
+  record.started = Rounded(now_ + hours(1));
+  record.ended = Rounded(now_ + hours(2));
+  record.result.blobs = {{.role = 1, .name = "m", .digest = {std::string(64, 'a'), 3}}};
+  store_.Note(record);
+  Create("last");
+  EXPECT_EQ(Get("call"), record);
+}
+
+TEST_P(JobStoreContract, knows_the_results_of_detached_jobs) {
+  const BlobDigest digest = {std::string(64, 'a'), 3};
+  const BlobDigest other = {std::string(64, 'b'), 4};
+  const StoredResult result = {.blobs = {{.role = 1, .digest = digest}, {.digest = other}}};
+  Create("failed");
+  Create("call", /*detached=*/false);
+  Create("done");
+  ASSERT_TRUE(store_.Finish("failed", {.state = JobState::kFailed}));
+  ASSERT_TRUE(store_.Finish("call", {.result = result}));
+  ASSERT_TRUE(store_.Finish("done", {.result = result}));
+  EXPECT_EQ(store_.KeptBlobs().value(), (std::vector<JobBlobs>{{"done", {digest, other}}}));
 }
 
 TEST_P(JobStoreContract, an_action_that_crashed_twice_is_poisoned_for_a_day) {

@@ -135,18 +135,19 @@ class MemoryBlobStore : public BlobStore {
       stats.bytes -= it->second.bytes.size();
       partials.erase(it);
     }
-    Status RoomForPartial() {
-      if (partials.size() < most_partials) return {};
+    bool DropOldest() {
       auto oldest = partials.end();
       for (auto it = partials.begin(); it != partials.end(); ++it) {
         if (it->second.open) continue;
         if (oldest == partials.end() || it->second.touched < oldest->second.touched) oldest = it;
       }
-      if (oldest == partials.end()) {
-        return Fail(Code::kResourceExhausted, "too many uploads").Reason("OVERLOADED");
-      }
+      if (oldest == partials.end()) return false;
       Drop(oldest);
-      return {};
+      return true;
+    }
+    Status RoomForPartial() {
+      if (partials.size() < most_partials || DropOldest()) return {};
+      return Fail(Code::kResourceExhausted, "too many uploads").Reason("OVERLOADED");
     }
     Status MakeRoom(uint64_t bytes) {
       while (stats.bytes + bytes > stats.limit_bytes) {
@@ -156,6 +157,7 @@ class MemoryBlobStore : public BlobStore {
           if (victim == blobs.end() || it->second->used < victim->second->used) victim = it;
         }
         if (victim == blobs.end()) {
+          if (DropOldest()) continue;
           return Fail(Code::kResourceExhausted, "the store is full").Reason("STORAGE");
         }
         stats.bytes -= victim->second->bytes.size();
@@ -196,6 +198,18 @@ class MemoryBlobStore : public BlobStore {
       OCTAVO_CHECK(state_->MakeRoom(bytes.size()));
       state_->partials.at(name_).bytes += bytes.text();
       state_->stats.bytes += bytes.size();
+      return {};
+    }
+    Status Read(uint64_t offset, std::span<std::byte> out) const override {
+      if (complete_) return complete_->Read(offset, out);
+      const std::scoped_lock lock(state_->mutex);
+      const auto found = state_->partials.find(name_);
+      if (found == state_->partials.end())
+        return Fail(Code::kResourceExhausted, "no bytes").Reason("STORAGE");
+      if (offset + out.size() > found->second.bytes.size()) {
+        return Fail(Code::kInvalidArgument, "beyond the end");
+      }
+      found->second.bytes.copy(reinterpret_cast<char*>(out.data()), out.size(), offset);
       return {};
     }
     Result<HeldBlob> Commit() override {

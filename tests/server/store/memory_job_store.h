@@ -43,6 +43,15 @@ class MemoryJobStore : public JobStore {
     return {};
   }
 
+  Status Requeue(const std::string& job_id) override {
+    const std::scoped_lock lock(mutex_);
+    OCTAVO_TRY(JobRecord* const job, At(job_id));
+    if (job->state != JobState::kRunning) return WrongState(job_id, job->state, "running");
+    job->state = JobState::kQueued;
+    --job->attempt;
+    return {};
+  }
+
   void Advance(const std::string& job_id, const JobProgress& progress) override {
     const std::scoped_lock lock(mutex_);
     const auto job = At(job_id);
@@ -76,11 +85,13 @@ class MemoryJobStore : public JobStore {
           std::find(labels.begin(), labels.end(), filter.label) == labels.end()) {
         continue;
       }
+      if (!filter.action.empty() && jobs_[i].job.action != filter.action) continue;
       if (page.jobs.size() == static_cast<size_t>(filter.page_size)) {
         page.next_page_token = fmt::format("{}", last_listed_);
         break;
       }
       page.jobs.push_back(jobs_[i]);
+      page.jobs.back().job.spec.clear();
       last_listed_ = numbers_[i];
     }
     return page;
@@ -94,15 +105,45 @@ class MemoryJobStore : public JobStore {
     return {};
   }
 
-  Result<int64_t> DeleteEndedBefore(JobTime time) override {
+  Result<std::vector<std::string>> Forget(JobTime time, uint64_t most_bytes) override {
     const std::scoped_lock lock(mutex_);
-    int64_t count = 0;
-    for (size_t i = jobs_.size(); i-- > 0;) {
-      if (!jobs_[i].ended || *jobs_[i].ended >= time) continue;
-      Erase(i);
-      ++count;
+    std::vector<std::string> ids;
+    const auto order = [&](size_t a, size_t b) {
+      return std::pair(*jobs_[a].ended, numbers_[a]) > std::pair(*jobs_[b].ended, numbers_[b]);
+    };
+    std::vector<size_t> ended;
+    for (size_t i = 0; i < jobs_.size(); ++i) {
+      if (HasEnded(jobs_[i])) ended.push_back(i);
     }
-    return count;
+    std::sort(ended.begin(), ended.end(), order);
+    uint64_t kept = 0;
+    for (const size_t i : ended) {
+      kept += jobs_[i].job.spec.size() + 1024;
+      if (*jobs_[i].ended < time || kept > most_bytes) ids.push_back(jobs_[i].job.job_id);
+    }
+    for (const std::string& id : ids) Erase(static_cast<size_t>(*At(id) - jobs_.data()));
+    return ids;
+  }
+
+  void Note(const JobRecord& record) override {
+    const std::scoped_lock lock(mutex_);
+    if (const auto job = At(record.job.job_id)) {
+      **job = record;
+      return;
+    }
+    jobs_.push_back(record);
+    numbers_.push_back(++last_number_);
+  }
+
+  Result<std::vector<JobBlobs>> KeptBlobs() override {
+    const std::scoped_lock lock(mutex_);
+    std::vector<JobBlobs> all;
+    for (const JobRecord& job : jobs_) {
+      if (job.state != JobState::kSucceeded || !job.job.detached) continue;
+      all.push_back({.job_id = job.job.job_id});
+      for (const ResultBlob& blob : job.result.blobs) all.back().blobs.push_back(blob.digest);
+    }
+    return all;
   }
 
   Result<std::vector<JobRecord>> Recover() override {

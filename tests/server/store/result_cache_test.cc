@@ -74,5 +74,19 @@ TEST(ResultCache, an_unreadable_blob_is_a_miss_that_heals) {
   EXPECT_EQ(test.cache.Find("a").answer, CacheAnswer::kHit);
 }
 
+TEST(ResultIndex, a_clock_that_jumps_back_evicts_nothing_new) {
+  const TestFolder folder;
+  const auto database = Database::Open(folder.path() + "/octavo.db").value();
+  std::chrono::system_clock::time_point now(std::chrono::hours(1000));
+  ResultIndex index(*database, /*most=*/3, [&] { return now; });
+  for (const char* action : {"a", "b", "c"}) ASSERT_TRUE(index.Put(action, {}));
+  now -= std::chrono::hours(24);
+  ASSERT_TRUE(index.Find("a").value());  // is used, so "b" is the oldest
+  ASSERT_TRUE(index.Put("d", {}));
+  EXPECT_TRUE(index.Find("a").value());
+  EXPECT_FALSE(index.Find("b").value());
+  EXPECT_TRUE(index.Find("d").value());
+}
+
 }  // namespace
 }  // namespace octavo::server

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 namespace octavo::server::worker {
 namespace {
 
@@ -63,6 +65,44 @@ TEST(PoisonList, IsBounded) {
     list.Crashed(RequestOf(std::to_string(i)), kCrash, now + std::chrono::seconds(1));
   }
   EXPECT_TRUE(list.Check(first, now)) << "the oldest made room";
+}
+
+TEST(PoisonList, OutlivesTheServerInItsFile) {
+  const std::string file = testing::TempDir() + "/octavo_poison_test.json";
+  std::filesystem::remove(file);
+  const auto now = Clock::now();
+  const job::Request bad = RequestOf("bad");
+  const Error crash{.code = Code::kAborted, .message = "SIGSEGV in \"\xff\n\""};
+  PoisonList(file, now).Crashed(bad, crash, now);
+  EXPECT_TRUE(PoisonList(file, now).Check(bad, now)) << "once may be chance";
+  PoisonList(file, now).Crashed(bad, crash, now);
+  const auto refused = PoisonList(file, now + hours(1)).Check(bad, now + hours(1));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().reason, "POISONED");
+  EXPECT_NE(refused.error().message.find("SIGSEGV in \"??\""), std::string::npos);
+  EXPECT_TRUE(PoisonList(file, now).Check(RequestOf("bat"), now));
+  EXPECT_TRUE(PoisonList(file, now + hours(25)).Check(bad, now + hours(25)));
+  // The clock had been a year ahead.
+  EXPECT_FALSE(PoisonList(file, now - hours(9000)).Check(bad, now - hours(9000)));
+  EXPECT_TRUE(PoisonList(file, now - hours(9000)).Check(bad, now - hours(8975)));
+  std::filesystem::remove(file);
+}
+
+TEST(PoisonList, GoesOnWithoutAFileThatIsDamaged) {
+  const std::string file = testing::TempDir() + "/octavo_poison_damaged.json";
+  const auto now = Clock::now();
+  const job::Request bad = RequestOf("bad");
+  for (const char* text :
+       {"", "[", "{}", "[1]", R"([{"action": 1}])",
+        R"([{"action": "", "crashes": -1, "bytes": 0, "last": 0, "message": ""}])"}) {
+    ASSERT_TRUE(WriteFile(file, std::string_view(text)));
+    PoisonList list(file, now);
+    EXPECT_TRUE(list.Check(bad, now)) << text;
+    for (int i = 0; i < 2; ++i) list.Crashed(bad, kCrash, now);
+    EXPECT_FALSE(list.Check(bad, now)) << text;
+    EXPECT_FALSE(PoisonList(file, now).Check(bad, now)) << "it was written anew: " << text;
+  }
+  std::filesystem::remove(file);
 }
 
 }  // namespace

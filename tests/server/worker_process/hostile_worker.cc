@@ -12,6 +12,7 @@
 #include <map>
 #include <thread>
 
+#include "core/base/current_node.h"
 #include "octavo/worker/v1/worker.pb.h"
 #include "server/worker/frames.h"
 #include "server/worker/worker.h"
@@ -41,7 +42,7 @@ Result<job::Outcome> Open(const job::Request&, const StopToken&) {
 Result<job::Outcome> Connect(const job::Request&, const StopToken&) {
   const int fd = socket(AF_INET, SOCK_STREAM, 0);
   const sockaddr_in address{};
-  connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  std::ignore = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address);
   return Surprise("connect");
 }
 
@@ -80,6 +81,26 @@ Result<job::Outcome> LoopPolitely(const job::Request&, const StopToken& stop) {
     OCTAVO_CHECK(stop.Check());
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+}
+
+// An honest job that takes some time.
+Result<job::Outcome> Work(const job::Request& request, const StopToken& stop) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(40);
+  while (std::chrono::steady_clock::now() < end) OCTAVO_CHECK(stop.Check());
+  return Echo(request, stop);
+}
+
+Result<job::Outcome> CrashInANode(const job::Request&, const StopToken&) {
+  const std::string name = "conv\n1" + std::string(300, 'x');
+  const CurrentNode current(name);
+  raise(SIGSEGV);
+  return Surprise("to go on");
+}
+
+Result<job::Outcome> AllocateInANode(const job::Request& request, const StopToken& stop) {
+  const std::string name = "large";
+  const CurrentNode current(name);
+  return Allocate(request, stop);
 }
 
 // Ends for -1 alone, which nothing makes.
@@ -135,6 +156,35 @@ Result<job::Outcome> UnknownStage(const job::Request&, const StopToken& stop) {
   return LoopPolitely({}, stop);
 }
 
+void SendEstimate(int64_t bytes) {
+  v1::FromWorker frame;
+  frame.mutable_progress()->set_stage("import");
+  frame.mutable_progress()->set_memory_bytes(bytes);
+  Send(frame);
+}
+
+Result<job::Outcome> EstimateAllMemory(const job::Request&, const StopToken& stop) {
+  SendEstimate(INT64_MAX);
+  return LoopPolitely({}, stop);
+}
+
+Result<job::Outcome> EstimateLessThanNothing(const job::Request&, const StopToken& stop) {
+  SendEstimate(-1);
+  return LoopPolitely({}, stop);
+}
+
+Result<job::Outcome> EstimateTwice(const job::Request&, const StopToken& stop) {
+  SendEstimate(int64_t{32} << 20);
+  SendEstimate(int64_t{64} << 20);
+  return LoopPolitely({}, stop);
+}
+
+Result<job::Outcome> AllocateBeyondTheEstimate(const job::Request& request, const StopToken& stop) {
+  SendEstimate(int64_t{32} << 20);
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // until the server has read it
+  return AllocateInANode(request, stop);
+}
+
 Result<job::Outcome> ResultsOutside(const job::Request&, const StopToken&) {
   v1::FromWorker frame;
   frame.mutable_done()->set_offset(1 << 20);
@@ -146,12 +196,12 @@ Result<job::Outcome> PathAsName(const job::Request& request, const StopToken&) {
   return job::Outcome{.model = {.name = "../../etc/passwd", .bytes = request.model.bytes}};
 }
 
-// Says that it is done, and goes on.
-Result<job::Outcome> NeverEnds(const job::Request& request, const StopToken& stop) {
+// Says that it is done, and goes on.  It sleeps: its processor time has a limit that ends it, too.
+Result<job::Outcome> NeverEnds(const job::Request&, const StopToken&) {
   v1::FromWorker frame;
   frame.mutable_done();
   Send(frame);
-  return Loop(request, stop);
+  for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
 }
 
 const std::map<std::string_view, Command> kCommands = {
@@ -165,6 +215,9 @@ const std::map<std::string_view, Command> kCommands = {
     {"allocate in a thread", &AllocateInAThread},
     {"loop", &Loop},
     {"loop politely", &LoopPolitely},
+    {"work", &Work},
+    {"crash in a node", &CrashInANode},
+    {"allocate in a node", &AllocateInANode},
     {"recurse", &Recurse},
     {"throw", &Throw},
     {"leave", &Leave},
@@ -173,6 +226,10 @@ const std::map<std::string_view, Command> kCommands = {
     {"long frame", &LongFrame},
     {"flood", &Flood},
     {"unknown stage", &UnknownStage},
+    {"estimate all memory", &EstimateAllMemory},
+    {"estimate less than nothing", &EstimateLessThanNothing},
+    {"estimate twice", &EstimateTwice},
+    {"allocate beyond the estimate", &AllocateBeyondTheEstimate},
     {"results outside", &ResultsOutside},
     {"path as name", &PathAsName},
     {"never ends", &NeverEnds},

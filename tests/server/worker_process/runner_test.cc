@@ -4,15 +4,11 @@
 #include "server/worker/runner.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <future>
 #include <thread>
 
+#include "server/worker/worker.h"
 #include "tests/server/worker_process/counting_probe.h"
 
 namespace octavo::server::worker {
@@ -31,7 +27,7 @@ class RunnerAtLevel : public testing::TestWithParam<int> {
   void SetUp() override {
     auto runner = Runner::Start({.program = HOSTILE_WORKER,
                                  .build = "hostile",
-                                 .highest_level = GetParam(),
+                                 .highest_level = std::max(1, GetParam()),
                                  .job_memory = uint64_t{256} << 20,
                                  .job_cpu = seconds(1),
                                  .output_bytes = uint64_t{64} << 20},
@@ -68,6 +64,9 @@ class RunnerAtLevel : public testing::TestWithParam<int> {
   std::unique_ptr<Runner> runner_;
 };
 
+// What a build with a sanitizer cannot bound: worker.h.
+class RunnerLockedIn : public RunnerAtLevel {};
+
 TEST_P(RunnerAtLevel, RunsAJob) {
   std::string stages;
   job::Request request = Command("some bytes");
@@ -86,24 +85,39 @@ TEST_P(RunnerAtLevel, RunsAJob) {
   EXPECT_EQ(stages, "passes/lower 1/2;");
 }
 
-TEST_P(RunnerAtLevel, AWorkerOpensNoFile) {
+TEST_P(RunnerLockedIn, AWorkerOpensNoFile) {
   ExpectFailure("open", Code::kUnimplemented, "UNSUPPORTED", "Operation not permitted",
                 Cause::kFinished);
 }
-TEST_P(RunnerAtLevel, AWorkerReachesNoSocket) { ExpectCrash("connect", "SIGSYS"); }
-TEST_P(RunnerAtLevel, AWorkerStartsNoProcess) { ExpectCrash("fork", "SIGSYS"); }
-TEST_P(RunnerAtLevel, AWorkerTracesNoProcess) { ExpectCrash("ptrace", "SIGSYS"); }
-TEST_P(RunnerAtLevel, AWorkerSignalsNoProcess) { ExpectCrash("kill", "SIGSYS"); }
-TEST_P(RunnerAtLevel, ADeepRecursionEndsTheWorker) { ExpectCrash("recurse", "SIGSEGV"); }
+TEST_P(RunnerLockedIn, AWorkerReachesNoSocket) { ExpectCrash("connect", "SIGSYS"); }
+TEST_P(RunnerLockedIn, AWorkerStartsNoProcess) { ExpectCrash("fork", "SIGSYS"); }
+TEST_P(RunnerLockedIn, AWorkerTracesNoProcess) { ExpectCrash("ptrace", "SIGSYS"); }
+TEST_P(RunnerLockedIn, AWorkerSignalsNoProcess) { ExpectCrash("kill", "SIGSYS"); }
+TEST_P(RunnerLockedIn, ADeepRecursionEndsTheWorker) { ExpectCrash("recurse", "SIGSEGV"); }
 TEST_P(RunnerAtLevel, AnExceptionInAThreadEndsTheWorker) { ExpectCrash("throw", "SIGABRT"); }
 TEST_P(RunnerAtLevel, ACrashNamesStageAndPass) {
   ExpectCrash("leave", "ended with code 0, in stage passes, pass lower");
 }
-TEST_P(RunnerAtLevel, AllocationsAreBounded) {
+TEST_P(RunnerAtLevel, ACrashNamesItsNode) {
+  const auto outcome = Run("crash in a node");
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, "WORKER_CRASHED");
+  EXPECT_NE(outcome.error().message.find("SIGSEGV"), std::string::npos) << outcome.error().message;
+  EXPECT_NE(outcome.error().message.find("node 'conv?1x"), std::string::npos)
+      << outcome.error().message;
+  EXPECT_EQ(outcome.error().node, "conv?1" + std::string(94, 'x')) << "cut at 100 bytes";
+}
+TEST_P(RunnerLockedIn, LackOfMemoryNamesItsNode) {
+  const auto outcome = Run("allocate in a node");
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, "JOB_MEMORY");
+  EXPECT_EQ(outcome.error().node, "large");
+}
+TEST_P(RunnerLockedIn, AllocationsAreBounded) {
   ExpectFailure("allocate", Code::kTooLarge, "JOB_MEMORY", "--job-memory", Cause::kMemory);
   EXPECT_LT(probe_.peak_rss(), uint64_t{400} << 20);
 }
-TEST_P(RunnerAtLevel, AllocationsOfThreadsAreBounded) {
+TEST_P(RunnerLockedIn, AllocationsOfThreadsAreBounded) {
   ExpectFailure("allocate in a thread", Code::kTooLarge, "JOB_MEMORY", "in stage passes",
                 Cause::kMemory);
 }
@@ -118,6 +132,15 @@ TEST_P(RunnerAtLevel, GarbageIsNoFrame) { ExpectBrokenProtocol("garbage", "no me
 TEST_P(RunnerAtLevel, FramesAreBounded) { ExpectBrokenProtocol("long frame", "bytes"); }
 TEST_P(RunnerAtLevel, AFloodOfFramesIsBounded) { ExpectBrokenProtocol("flood", "in a second"); }
 TEST_P(RunnerAtLevel, StagesAreChecked) { ExpectBrokenProtocol("unknown stage", "stage"); }
+TEST_P(RunnerAtLevel, AnEstimateIsBounded) {
+  ExpectBrokenProtocol("estimate all memory", "estimate");
+}
+TEST_P(RunnerAtLevel, AnEstimateIsPositive) {
+  ExpectBrokenProtocol("estimate less than nothing", "estimate of -1 bytes");
+}
+TEST_P(RunnerAtLevel, AnEstimateIsMadeOnce) {
+  ExpectBrokenProtocol("estimate twice", "estimate of 67108864 bytes");
+}
 TEST_P(RunnerAtLevel, PlacesOfResultsAreChecked) {
   ExpectBrokenProtocol("results outside", "outside of the output");
 }
@@ -128,7 +151,13 @@ TEST_P(RunnerAtLevel, AWorkerThatGoesOnIsKilled) {
   ExpectBrokenProtocol("never ends", "did not end");
 }
 
+#ifdef OCTAVO_UNLOCKED_WORKERS
+INSTANTIATE_TEST_SUITE_P(Unlocked, RunnerAtLevel, testing::Values(0));
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(RunnerLockedIn);
+#else
 INSTANTIATE_TEST_SUITE_P(Levels, RunnerAtLevel, testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Levels, RunnerLockedIn, testing::Values(1, 2, 3));
+#endif
 
 // The rest does not depend on the level.
 class RunnerTest : public testing::Test {
@@ -139,20 +168,16 @@ class RunnerTest : public testing::Test {
     runner_ = *std::move(runner);
   }
   // Starts the job on a thread, waits until it runs, and gives it the stop token.
-  std::future<Result<job::Outcome>> Begin(std::string command, const StopToken& stop,
-                                          std::string name = "m") {
+  std::future<Result<job::Outcome>> Begin(std::string command, const StopToken& stop) {
     std::promise<void> began;
     auto has_begun = began.get_future();
-    auto result =
-        std::async(std::launch::async, [this, command = std::move(command), name = std::move(name),
-                                        stop, began = std::move(began)]() mutable {
-          bool first = true;
-          job::Request request = Command(command);
-          request.model.name = name;
-          return runner_->Run(request, stop, [&](const job::Progress&) {
-            if (std::exchange(first, false)) began.set_value();
-          });
-        });
+    auto result = std::async(std::launch::async, [this, command = std::move(command), stop,
+                                                  began = std::move(began)]() mutable {
+      bool first = true;
+      return runner_->Run(Command(command), stop, [&](const job::Progress&) {
+        if (std::exchange(first, false)) began.set_value();
+      });
+    });
     EXPECT_EQ(has_begun.wait_for(seconds(20)), std::future_status::ready);
     return result;
   }
@@ -202,64 +227,13 @@ TEST_F(RunnerTest, AStoppedJobStartsNoWorker) {
   EXPECT_EQ(probe_.started(), 1) << "the one that Start tried";
 }
 
-// The processes that this one has started, read from /proc.
-std::vector<pid_t> Children() {
-  std::vector<pid_t> children;
-  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    std::ifstream file(task.path() / "children");
-    for (pid_t pid = 0; file >> pid;) children.push_back(pid);
-  }
-  return children;
-}
-
-void WaitForEnd(pid_t pid) {
-  const auto ended = [&] {
-    std::ifstream file(fmt::format("/proc/{}/stat", pid));
-    std::string number, name, state;
-    return !(file >> number >> name >> state) || state == "Z";
-  };
-  for (int i = 0; i < 5000 && !ended(); ++i) std::this_thread::sleep_for(milliseconds(1));
-  EXPECT_TRUE(ended()) << pid;
-}
-
-size_t OpenDescriptors() {
-  const std::filesystem::directory_iterator all("/proc/self/fd");
-  return static_cast<size_t>(std::distance(begin(all), end(all)));
-}
-
-TEST_F(RunnerTest, KilledWorkersFailTheirJobsAndLeaveNothing) {
-  ASSERT_TRUE(runner_->Run(Command("echo"), {}, {}));
-  const size_t descriptors = OpenDescriptors();
-  for (int i = 0; i < 200; ++i) {
-    // Under names of their own, or it would be poison after two.
-    auto result = Begin("loop", {}, std::to_string(i));
-    // The job's worker and, if it has been started, the spare one.
-    const std::vector<pid_t> killed = Children();
-    for (const pid_t pid : killed) kill(pid, SIGKILL);
-    const auto since = Clock::now();
-    ASSERT_EQ(result.wait_for(seconds(10)), std::future_status::ready);
-    EXPECT_LT(Clock::now() - since, seconds(2));  // 0.2 s on a machine that is free
-    // A spare that is about to die must not get the next job.
-    for (const pid_t pid : killed) WaitForEnd(pid);
-    const auto outcome = result.get();
-    ASSERT_FALSE(outcome);
-    EXPECT_EQ(outcome.error().reason, "WORKER_CRASHED");
-    EXPECT_NE(outcome.error().message.find("SIGKILL"), std::string::npos)
-        << outcome.error().message;
-  }
-  EXPECT_LE(OpenDescriptors(), descriptors + 4) << "two of each spare";
-  runner_ = nullptr;
-  EXPECT_TRUE(Children().empty());
-  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "no child is left to reap";
-}
-
 TEST_F(RunnerTest, AJobThatCrashedTwiceIsRefused) {
   for (int i = 0; i < 2; ++i) {
-    const auto outcome = runner_->Run(Command("fork"), {}, {});
+    const auto outcome = runner_->Run(Command("leave"), {}, {});
     ASSERT_FALSE(outcome);
     EXPECT_EQ(outcome.error().reason, "WORKER_CRASHED");
   }
-  const auto outcome = runner_->Run(Command("fork"), {}, {});
+  const auto outcome = runner_->Run(Command("leave"), {}, {});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().reason, "POISONED");
   EXPECT_EQ(probe_.count(Cause::kCrashed), 2) << "it had no third worker";
@@ -276,6 +250,23 @@ TEST_F(RunnerTest, TheTimeThatASpareWaitsIsNoStartTime) {
     EXPECT_GT(took, 0);
     EXPECT_LT(took, first.count() + 1);
   }
+}
+
+// 2 GiB are allowed, but the job has said that it needs 32 MiB.
+TEST_F(RunnerTest, AnEstimateLowersTheLimit) {
+  if (!kLocked) GTEST_SKIP() << "this build cannot limit memory";
+  int64_t estimate = 0;
+  const auto outcome =
+      runner_->Run(Command("allocate beyond the estimate"), {},
+                   [&](const job::Progress& p) { estimate = std::max(estimate, p.memory_bytes); });
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().reason, "JOB_MEMORY") << outcome.error().message;
+  EXPECT_EQ(outcome.error().node, "large");
+  EXPECT_NE(outcome.error().message.find("its estimate was 33554432"), std::string::npos)
+      << outcome.error().message;
+  EXPECT_EQ(estimate, int64_t{32} << 20);
+  EXPECT_LT(probe_.peak_rss(), uint64_t{400} << 20);
+  EXPECT_EQ(probe_.count(Cause::kMemory), 1);
 }
 
 TEST_F(RunnerTest, JobsRunAtTheSameTime) {
@@ -305,6 +296,7 @@ TEST(RunnerStart, RefusesAWorkerOfAnotherBuild) {
 }
 
 TEST(RunnerStart, RefusesLessIsolationThanRequired) {
+  if (!kLocked) GTEST_SKIP() << "this build cannot lock workers in";
   CountingProbe probe;
   const auto runner = Runner::Start(
       {.program = HOSTILE_WORKER, .build = "hostile", .highest_level = 1, .required_level = 2},

@@ -100,6 +100,33 @@ TEST_F(SameBytes, OfTheSharedModels) {
   }
 }
 
+// The estimate is within these factors of the peak, which has the program in it, and the limit that
+// follows from it stops no job.  The smallest model's is 2.5 to 2.6 times its peak.
+constexpr double kLeastFactor = 0.8;
+constexpr double kMostFactor = 3;
+
+TEST(MemoryOfWorkers, IsAsEstimated) {
+  if (!kLocked) GTEST_SKIP() << "a sanitizer needs memory of its own";
+  for (const char* name : {"mnist_cntk", "mnist_cnn_pytorch", "magika_v3_3", "fastestdet",
+                           "squeezenet_products", "superres_224", "ultraface_rfb320"}) {
+    const fs::path model = fs::path(OCTAVO_SHARED_DIR) / "models" / name / "model.onnx";
+    if (!fs::exists(model)) GTEST_SKIP() << model << " is absent";
+    CountingProbe probe;
+    const auto runner =
+        Runner::Start({.program = OCTAVO_WORKER, .build = BuildText(Revision())}, probe);
+    ASSERT_TRUE(runner) << runner.error().message;
+    job::Request request = RequestFor(model, EmitForm::kQdq);
+    int64_t estimate = 0;
+    const auto outcome = (*runner)->Run(request, {}, [&](const job::Progress& progress) {
+      estimate = std::max(estimate, progress.memory_bytes);
+    });
+    ASSERT_TRUE(outcome) << name << ": " << outcome.error().message;
+    const auto peak = static_cast<double>(probe.peak_rss());
+    EXPECT_GT(static_cast<double>(estimate), kLeastFactor * peak) << name;
+    EXPECT_LT(static_cast<double>(estimate), kMostFactor * peak) << name;
+  }
+}
+
 TEST_F(SameBytes, OfErrors) {
   job::Request request =
       RequestFor(OCTAVO_SOURCE_DIR "/tests/data/digits/model.onnx", EmitForm::kQdq);

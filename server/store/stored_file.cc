@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/session/stored_file.h"
+#include "server/store/stored_file.h"
 
 #include <sys/mman.h>
 
@@ -25,9 +25,11 @@ struct Mapping {
   std::shared_ptr<const Descriptor> file;
   void* address;
   size_t size;
+  std::shared_ptr<const void> held;
 
-  Mapping(std::shared_ptr<const Descriptor> opened, void* at, size_t bytes)
-      : file(std::move(opened)), address(at), size(bytes) {
+  Mapping(std::shared_ptr<const Descriptor> opened, void* at, size_t bytes,
+          std::shared_ptr<const void> also)
+      : file(std::move(opened)), address(at), size(bytes), held(std::move(also)) {
     const std::scoped_lock lock(LiveFiles().mutex);
     LiveFiles().known[this] = {file->fd, size};
   }
@@ -42,10 +44,11 @@ struct Mapping {
 
 }  // namespace
 
-Blob MapStoredFile(std::shared_ptr<const Descriptor> file, size_t size) {
+Blob MapStoredFile(std::shared_ptr<const Descriptor> file, size_t size,
+                   std::shared_ptr<const void> held) {
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file->fd, 0);
   if (address == MAP_FAILED) return {};
-  auto mapping = std::make_shared<Mapping>(std::move(file), address, size);
+  auto mapping = std::make_shared<Mapping>(std::move(file), address, size, std::move(held));
   return Blob(std::move(mapping), {static_cast<const std::byte*>(address), size});
 }
 

@@ -11,9 +11,10 @@
 
 namespace octavo::server {
 
-// Maps the first `size` bytes, at least one; the blob keeps the file open.  An empty blob with
-// errno set on failure.
-Blob MapStoredFile(std::shared_ptr<const Descriptor> file, size_t size);
+// Maps the first `size` bytes, at least one; the blob keeps the file open and `held` alive.  An
+// empty blob with errno set on failure.
+Blob MapStoredFile(std::shared_ptr<const Descriptor> file, size_t size,
+                   std::shared_ptr<const void> held = nullptr);
 
 // The descriptor of a whole blob made by MapStoredFile, or -1.  Valid while the blob is.
 int FileOf(const Blob& blob);
