@@ -8,6 +8,7 @@
 #include "core/native/native.h"
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"
+#include "octavo/worker/v1/worker.pb.h"
 #include "tests/core/onnx/model_builder.h"
 
 namespace octavo {
@@ -89,6 +90,37 @@ constexpr std::string_view kTarget =
   "ops": [{"name": "MaxSplat", "domain": "npu", "quant": "same-as-input",
            "attributes": {"value": "float"}, "rescale": {"inputs": ["sunk"], "output": "raised"}}]})";
 
+// A call as a client sent it.
+std::string Call() {
+  const auto bytes = Blob::MapFile(OCTAVO_SOURCE_DIR "/tests/data/recorded/optimize.bin");
+  return bytes ? std::string(bytes->text()) : std::string();
+}
+
+// A worker's frames, their length before them, and the output file behind.
+std::string Frames() {
+  worker::v1::Outcome outcome;
+  outcome.mutable_model()->set_name("m.onnx");
+  outcome.mutable_model()->set_size_bytes(3);
+  outcome.set_message("gate");
+  outcome.mutable_facts()->add_output_sqnr_db(40);
+  worker::v1::FromWorker frame;
+  std::string frames;
+  const auto add = [&] {
+    const std::string bytes = frame.SerializeAsString();
+    frames += {static_cast<char>(bytes.size()), 0, 0, 0};
+    frames += bytes;
+  };
+  frame.mutable_progress()->set_stage("passes");
+  frame.mutable_progress()->set_pass("quantize");
+  add();
+  frame.mutable_failed()->set_code(3);
+  frame.mutable_failed()->set_message("Conv 'c': no weight");
+  add();
+  frame.mutable_done()->set_size_bytes(outcome.ByteSizeLong());
+  add();
+  return static_cast<char>(frames.size()) + frames + outcome.SerializeAsString();
+}
+
 int Run(const std::string& folder) {
   const ir::Tensor floats = ir::Tensor::Of<float>({2, 3}, {1, 2, 3, 4, 5, 6});
   const ir::Tensor ints = ir::Tensor::Ints({1, 2, 3});
@@ -103,6 +135,11 @@ int Run(const std::string& folder) {
       {"native", {Native()}},
       {"profile",
        {std::string(kProfile), std::string(kGlow), std::string(kCache), std::string(kRanges)}},
+      {"call", {Call()}},
+      {"frames", {Frames()}},
+      {"http",
+       {"GET /metrics HTTP/1.1\r\nHost: o\r\n\r\n",
+        "POST / HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc"}},
       {"npy", {data::WriteNpy(floats), data::WriteNpy(ints)}},
       {"npz", {data::WriteNpz({{"x", floats}}), data::WriteNpz({{"x", floats}, {"y", ints}})}}};
   for (const auto& [name, files] : seeds) {
