@@ -16,9 +16,13 @@
 #include <chrono>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "server/service/frame_watch.h"
+#include "server/service/reset_budget.h"
 
 namespace octavo::server {
 namespace {
@@ -40,6 +44,12 @@ struct Connection {
     struct stat now = {};
     return fstat(fd, &now) == 0 && S_ISSOCK(now.st_mode) && now.st_ino == socket;
   }
+};
+
+// What is known of the clients of one address.
+struct Address {
+  uint64_t open = 0;  // connections
+  std::shared_ptr<ResetBudget> resets = std::make_shared<ResetBudget>();
 };
 
 std::string AddressOf(const sockaddr_storage& peer) {
@@ -98,6 +108,7 @@ ConnectionCaps DefaultConnectionCaps() {
 struct Acceptor::State {
   State(ConnectionCaps given, RpcProbe& observer) : caps(given), probe(observer) {}
   ~State() {
+    for (const Connection& each : connections) frame_watch::Forget(each.fd, each.socket);
     for (const int fd : listeners) close(fd);
     if (wake >= 0) close(wake);
   }
@@ -108,7 +119,7 @@ struct Acceptor::State {
   int wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   std::function<void(int, int)> take;
   std::vector<Connection> connections;
-  std::map<std::string, uint64_t> per_address;
+  std::map<std::string, Address> addresses;
   Clock::time_point swept = {};
   std::thread thread;
 
@@ -116,32 +127,41 @@ struct Acceptor::State {
     swept = Clock::now();
     std::erase_if(connections, [this](const Connection& connection) {
       if (connection.open()) return false;
-      const auto at = per_address.find(connection.address);
-      if (--at->second == 0) per_address.erase(at);
+      frame_watch::Forget(connection.fd, connection.socket);
+      --addresses.at(connection.address).open;
       return true;
+    });
+    std::erase_if(addresses, [this](const auto& each) {
+      return each.second.open == 0 && each.second.resets->Idle(swept);
     });
     probe.ConnectionsOpen(connections.size());
   }
 
-  bool Full(const std::string& address) const {
-    const auto at = per_address.find(address);
-    return connections.size() >= caps.in_all ||
-           (at != per_address.end() && at->second >= caps.per_address);
+  std::optional<ConnectionReject> Reject(const Address& address) const {
+    if (address.resets->Refuses(Clock::now())) return ConnectionReject::kResets;
+    if (connections.size() >= caps.in_all) return ConnectionReject::kInAll;
+    if (address.open >= caps.per_address) return ConnectionReject::kPerAddress;
+    return std::nullopt;
   }
 
   void Add(int listener, int fd, const sockaddr_storage& peer) {
-    std::string address = AddressOf(peer);
-    if (Full(address) && Clock::now() - swept >= kSweepPause) Sweep();
-    if (Full(address)) {
-      probe.ConnectionRejected(connections.size() >= caps.in_all ? ConnectionReject::kInAll
-                                                                 : ConnectionReject::kPerAddress);
+    const std::string name = AddressOf(peer);
+    std::optional<ConnectionReject> reject = Reject(addresses[name]);
+    if (reject && *reject != ConnectionReject::kResets && Clock::now() - swept >= kSweepPause) {
+      Sweep();
+      reject = Reject(addresses[name]);
+    }
+    if (reject) {
+      probe.ConnectionRejected(*reject);
       close(fd);
       return;
     }
     struct stat socket = {};
     fstat(fd, &socket);
-    ++per_address[address];
-    connections.push_back({.fd = fd, .socket = socket.st_ino, .address = std::move(address)});
+    Address& address = addresses[name];
+    ++address.open;
+    connections.push_back({.fd = fd, .socket = socket.st_ino, .address = name});
+    frame_watch::Add(fd, socket.st_ino, address.resets, probe);
     take(listener, fd);
   }
 

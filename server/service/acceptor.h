@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accepts connections, in all and per address at most so many, and hands them to gRPC, which has no
-// such bounds of its own.  One thread.
+// such bounds of its own.  An address that resets too many calls is refused.  One thread.
 #pragma once
 
 #include <cstdint>

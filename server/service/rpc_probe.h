@@ -33,12 +33,13 @@ inline constexpr RpcName kRpcs[] = {kOptimizeRpc,       kCapabilitiesRpc, kFindM
                                     kSubmitJobRpc,      kGetJobRpc,       kListJobsRpc,
                                     kWatchJobRpc,       kCancelJobRpc,    kDeleteJobRpc};
 
-// Why a connection is closed as soon as it comes.
-enum class ConnectionReject { kInAll, kPerAddress, kDescriptors };
+// Why a connection is closed: as soon as it comes, or, for kResets, later too.
+enum class ConnectionReject { kInAll, kPerAddress, kDescriptors, kResets };
 inline constexpr std::pair<ConnectionReject, std::string_view> kConnectionRejects[] = {
     {ConnectionReject::kInAll, "total"},
     {ConnectionReject::kPerAddress, "address"},
-    {ConnectionReject::kDescriptors, "descriptors"}};
+    {ConnectionReject::kDescriptors, "descriptors"},
+    {ConnectionReject::kResets, "resets"}};
 
 class RpcProbe {
  public:

@@ -71,6 +71,7 @@ constexpr const char* kSeries[] = {
     R"(octavo_connections_rejected_total{reason="total"})",
     R"(octavo_connections_rejected_total{reason="address"})",
     R"(octavo_connections_rejected_total{reason="descriptors"})",
+    R"(octavo_connections_rejected_total{reason="resets"})",
     "octavo_connections",
     "octavo_uploads_open",
     "octavo_log_dropped_total",
