@@ -4,22 +4,15 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <fstream>
 
 #include "core/base/descriptor.h"
+#include "core/base/input_files.h"
 #include "core/base/mapped_pages.h"
+#include "core/base/output_file.h"
 
 namespace octavo {
-namespace {
-
-// After each, the pages of a mapped blob that were written go.
-constexpr size_t kWrittenPart = size_t{16} << 20;
-
-}  // namespace
 
 Blob::Blob(std::string bytes) {
   auto held = std::make_shared<const std::string>(std::move(bytes));
@@ -43,8 +36,9 @@ Result<Blob> Blob::MapFile(const std::string& path) {
     return Fail(Code::kUsage, "cannot read '{}': not a regular file", path).Field(path);
   }
   const auto size = static_cast<size_t>(info.st_size);
+  auto input = NoteInputFile(path, info);
   if (size == 0) return Blob(std::string());
-  const Blob mapped = MapDescriptor(file.fd, size);
+  const Blob mapped = MapDescriptor(file.fd, size, std::move(input));
   if (mapped.empty()) {
     return Fail(Code::kUsage, "cannot map '{}': {}", path, std::strerror(errno)).Field(path);
   }
@@ -52,29 +46,14 @@ Result<Blob> Blob::MapFile(const std::string& path) {
 }
 
 Status WriteFile(const std::string& path, std::span<const std::byte> bytes) {
-  const std::string temporary = fmt::format("{}.tmp{}", path, getpid());
-  {
-    std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-    for (std::span rest = bytes; !rest.empty() && file;) {
-      const auto part = rest.first(std::min(kWrittenPart, rest.size()));
-      file.write(reinterpret_cast<const char*>(part.data()),
-                 static_cast<std::streamsize>(part.size()));
-      ReleasePages(part);
-      rest = rest.subspan(part.size());
-    }
-    file.flush();
-    if (!file) {
-      const int cause = errno;
-      std::remove(temporary.c_str());
-      return Fail(Code::kUsage, "cannot write '{}': {}", path, std::strerror(cause)).Field(path);
-    }
-  }
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int cause = errno;
-    std::remove(temporary.c_str());
-    return Fail(Code::kUsage, "cannot write '{}': {}", path, std::strerror(cause)).Field(path);
-  }
-  return {};
+  auto file = OutputFile::Plan(path);
+  Status done;
+  if (file) done = file->Stage(Blob(nullptr, bytes));
+  if (file && done) done = file->Commit();
+  if (file && done) return {};
+  Error error = file ? std::move(done).error() : std::move(file).error();
+  error.code = Code::kUsage;
+  return Forward(std::move(error));
 }
 
 Status WriteFile(const std::string& path, std::string_view text) {

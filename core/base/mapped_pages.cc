@@ -6,11 +6,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <map>
 #include <mutex>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "core/base/descriptor.h"
 #include "core/base/sha256.h"
@@ -18,10 +22,35 @@
 namespace octavo {
 namespace {
 
-// Sizes of the live mappings by address.
+// A mapped input file.  A signal handler reads the slots and can take no lock: `begin` is set last
+// and cleared first, and blocks are never freed.
+struct Slot {
+  std::atomic<uintptr_t> begin = 0;  // 0: the slot is free
+  std::atomic<uintptr_t> end = 0;
+  std::atomic<const InputFile*> file = nullptr;
+};
+struct Block {
+  std::array<Slot, 64> slots = {};
+  Block* next = nullptr;
+};
+std::atomic<Block*> newest_block = nullptr;
+
+// Sizes of the live mappings by address, and the slots that are free.
 struct Mappings {
   std::mutex mutex = {};
   std::map<uintptr_t, size_t> sizes = {};
+  std::vector<Slot*> free_slots = {};
+
+  Slot* TakeSlot() {
+    if (free_slots.empty()) {
+      auto* block = new Block{.next = newest_block.load()};
+      for (Slot& slot : block->slots) free_slots.push_back(&slot);
+      newest_block.store(block);
+    }
+    Slot* slot = free_slots.back();
+    free_slots.pop_back();
+    return slot;
+  }
 };
 
 Mappings& LiveMappings() {
@@ -32,27 +61,51 @@ Mappings& LiveMappings() {
 struct Mapping {
   void* address = nullptr;
   size_t size = 0;
+  std::shared_ptr<const InputFile> input = nullptr;
+  Slot* slot = nullptr;  // of an input
 
-  Mapping(void* at, size_t bytes) : address(at), size(bytes) {
+  Mapping(void* at, size_t bytes, std::shared_ptr<const InputFile> file)
+      : address(at), size(bytes), input(std::move(file)) {
+    const auto begin = reinterpret_cast<uintptr_t>(address);
     const std::scoped_lock lock(LiveMappings().mutex);
-    LiveMappings().sizes.emplace(reinterpret_cast<uintptr_t>(address), size);
+    LiveMappings().sizes.emplace(begin, size);
+    if (!input) return;
+    slot = LiveMappings().TakeSlot();
+    slot->file.store(input.get());
+    slot->end.store(begin + size);
+    slot->begin.store(begin);
   }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
   ~Mapping() {
     const std::scoped_lock lock(LiveMappings().mutex);
     LiveMappings().sizes.erase(reinterpret_cast<uintptr_t>(address));
+    if (slot != nullptr) {
+      slot->begin.store(0);
+      LiveMappings().free_slots.push_back(slot);
+    }
     munmap(address, size);
   }
 };
 
 }  // namespace
 
-Blob MapDescriptor(int file, size_t size) {
+Blob MapDescriptor(int file, size_t size, std::shared_ptr<const InputFile> input) {
   void* address = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
   if (address == MAP_FAILED) return {};
-  return Blob(std::make_shared<Mapping>(address, size),
+  return Blob(std::make_shared<Mapping>(address, size, std::move(input)),
               {static_cast<const std::byte*>(address), size});
+}
+
+const InputFile* InputMappedAt(const void* address) {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  for (const Block* block = newest_block.load(); block != nullptr; block = block->next) {
+    for (const Slot& slot : block->slots) {
+      const uintptr_t begin = slot.begin.load();
+      if (begin != 0 && begin <= at && at < slot.end.load()) return slot.file.load();
+    }
+  }
+  return nullptr;
 }
 
 void ReleasePages(std::span<const std::byte> bytes) {

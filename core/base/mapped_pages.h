@@ -4,18 +4,25 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "core/base/blob.h"
+#include "core/base/input_files.h"
 
 namespace octavo {
 
 // The smallest tensor, in bytes, for which releasing pages is worth the system calls.
 inline constexpr size_t kWorthReleasing = size_t{1} << 20;
 
-// Maps the first bytes of an open file read-only; empty, with errno set, on failure.
-Blob MapDescriptor(int file, size_t size);
+// Maps the first bytes of an open file read-only; empty, with errno set, on failure.  `input` names
+// the file where others can change it.
+Blob MapDescriptor(int file, size_t size, std::shared_ptr<const InputFile> input = nullptr);
+
+// The input file that is mapped at an address, or null.  For a signal handler: an access beyond the
+// end of a file that was truncated after it was mapped raises SIGBUS.
+const InputFile* InputMappedAt(const void* address);
 
 // Releases the pages of mapped files (Blob::MapFile, CopyToFile) that are entirely within `bytes`;
 // the next access reads them again.  Does nothing for other memory.
