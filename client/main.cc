@@ -2,11 +2,13 @@
 // octavo: the command line.  Connects the core to the program.
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
 
 #include "client/cli/external_files.h"
+#include "client/cli/input_fault.h"
 #include "client/cli/program.h"
 #include "core/base/revision.h"
 #include "core/base/version.h"
@@ -54,16 +56,20 @@ Result<std::string> RenderHtml(std::string_view report_json) {
 
 int main(int argc, char** argv) {
   Stop();
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  // Known before the arguments are parsed, as for an error in them.
+  const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
+  cli::ReportInputFaults(json ? cli::FaultForm::kJson : cli::FaultForm::kLine);
   std::signal(SIGINT, &OnSignal);
   std::signal(SIGTERM, &OnSignal);
-  return cli::RunProgram({argv + 1, argv + argc}, {.out = std::cout,
-                                                   .err = std::cerr,
-                                                   .err_is_terminal = isatty(STDERR_FILENO) == 1,
-                                                   .environment = &Environment,
-                                                   .stop = Stop(),
-                                                   .version = VersionText(Revision()),
-                                                   .run_job = &job::Run,
-                                                   .add_by_rule = &job::AddByRule,
-                                                   .list_external = &ListExternal,
-                                                   .render_html = &RenderHtml});
+  return cli::RunProgram(args, {.out = std::cout,
+                                .err = std::cerr,
+                                .err_is_terminal = isatty(STDERR_FILENO) == 1,
+                                .environment = &Environment,
+                                .stop = Stop(),
+                                .version = VersionText(Revision()),
+                                .run_job = &job::Run,
+                                .add_by_rule = &job::AddByRule,
+                                .list_external = &ListExternal,
+                                .render_html = &RenderHtml});
 }

@@ -16,8 +16,9 @@ namespace octavo::client {
 namespace {
 
 Failure CannotWrite(const std::string& where, int error) {
-  return Fail(Code::kUsage, "cannot store a result in '{}': {}", where, std::strerror(error))
-      .Field(where);
+  return Fail(Code::kInternal, "cannot store a result in '{}': {}", where, std::strerror(error))
+      .Field(where)
+      .Reason("IO");
 }
 
 // A file without a name: it goes with its descriptor, however the process ends.

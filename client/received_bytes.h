@@ -24,7 +24,7 @@ class ReceivedBytes {
   ReceivedBytes(uint64_t announced, std::string folder)
       : announced_(announced), folder_(std::move(folder)) {}
 
-  // kUsage if the file cannot be written.
+  // kInternal, reason IO, if the file cannot be written.
   Status Append(std::string_view bytes);
   uint64_t size() const { return size_; }
   // All bytes; call it once.

@@ -7,7 +7,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
-#include "core/base/blob.h"
+#include "client/cli/output_set.h"
 
 namespace octavo::cli {
 namespace {
@@ -22,24 +22,27 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   job::BenchOptions options = arguments.options;
   options.trace = !arguments.trace.empty();
+  OutputSet outputs(invocation);
+  OCTAVO_CHECK(outputs.Add("--trace", arguments.trace));
   OCTAVO_TRY(const job::BenchResult result, job::BenchModel(input, options, invocation.host.stop));
-  if (options.trace) OCTAVO_CHECK(WriteFile(arguments.trace, result.trace));
+  OCTAVO_CHECK(outputs.StageView("--trace", result.trace));
+  OCTAVO_CHECK(outputs.Commit());
   if (invocation.json) {
     invocation.host.out << result.figures;
     return kExitDone;
   }
+  std::ostream& out = outputs.messages();
   const auto figures = nlohmann::json::parse(result.figures);
-  invocation.host.out << fmt::format(
+  out << fmt::format(
       "{}: median {:.3f} ms (p10 {:.3f}, p90 {:.3f}) over {} runs, {} threads, {}, {:.1f} GOPS\n",
       figures["model"].get<std::string>(), figures["median_ms"].get<double>(),
       figures["p10_ms"].get<double>(), figures["p90_ms"].get<double>(),
       figures["runs"].get<int64_t>(), figures["threads"].get<int64_t>(),
       figures["isa"].get<std::string>(), figures["gops"].get<double>());
   for (const auto& op : figures.value("ops", nlohmann::json::array())) {
-    invocation.host.out << fmt::format("{:9.3f} ms {:8.1f} GOPS  {:<18} {:<16} {}\n",
-                                       op["ms"].get<double>(), op["gops"].get<double>(),
-                                       op["op"].get<std::string>(), op["kernel"].get<std::string>(),
-                                       op["node"].get<std::string>());
+    out << fmt::format("{:9.3f} ms {:8.1f} GOPS  {:<18} {:<16} {}\n", op["ms"].get<double>(),
+                       op["gops"].get<double>(), op["op"].get<std::string>(),
+                       op["kernel"].get<std::string>(), op["node"].get<std::string>());
   }
   return kExitDone;
 }

@@ -5,6 +5,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
+#include "client/cli/outputs.h"
 
 namespace octavo::cli {
 namespace {
@@ -66,16 +67,11 @@ Status TakeOptions(const job::ByRule& by_rule, const Arguments& arguments,
 }
 
 Status WriteReport(const Invocation& invocation, const Arguments& arguments,
-                   const std::string& report) {
-  const bool table = arguments.by_rule && !invocation.json;
-  if (!arguments.report.empty())
-    OCTAVO_CHECK(WriteFile(arguments.report, std::string_view(report)));
-  if (!arguments.html.empty()) {
-    OCTAVO_TRY(const std::string html, invocation.host.render_html(report));
-    OCTAVO_CHECK(WriteFile(arguments.html, std::string_view(html)));
-  }
-  if (table) {
-    invocation.host.out << ByRuleTable(report);
+                   const std::string& report, OutputSet& outputs) {
+  OCTAVO_CHECK(StageReport(invocation.host, report, outputs));
+  OCTAVO_CHECK(outputs.Commit());
+  if (arguments.by_rule && !invocation.json) {
+    outputs.messages() << ByRuleTable(report);
   } else if (arguments.report.empty() && arguments.html.empty()) {
     invocation.host.out << report;
   }
@@ -87,6 +83,9 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(job::ModelInput baseline, ReadOther(invocation, arguments, arguments.baseline));
   OCTAVO_TRY(const job::ByRule by_rule, ReadByRule(invocation, arguments));
   OCTAVO_CHECK(TakeOptions(by_rule, arguments, baseline, input));
+  OutputSet outputs(invocation);
+  OCTAVO_CHECK(outputs.Add("--html", arguments.html));
+  OCTAVO_CHECK(outputs.Add("--report", arguments.report));
   std::optional<const numerics::Mode*> against;
   if (!arguments.against.empty()) {
     OCTAVO_TRY(const Options other, ReadAs("against", arguments.against, "numerics"));
@@ -104,7 +103,7 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
     report = std::move(measured.report_json);
     violation = std::move(measured.violation);
   }
-  OCTAVO_CHECK(WriteReport(invocation, arguments, report));
+  OCTAVO_CHECK(WriteReport(invocation, arguments, report, outputs));
   if (violation.empty()) return kExitDone;
   return Fail(Code::kInternal, "{}", violation).Reason("NOT_EXACT");
 }

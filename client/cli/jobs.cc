@@ -3,7 +3,6 @@
 #include <google/protobuf/util/time_util.h>
 
 #include <array>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -137,6 +136,11 @@ struct ResultArguments {
 
 Result<int> Fetch(const Invocation& invocation, const ResultArguments& arguments) {
   OCTAVO_TRY(const auto jobs, Open(invocation, "result"));
+  OutputSet outputs(invocation);
+  OCTAVO_CHECK(outputs.Add("--report", arguments.report));
+  OCTAVO_CHECK(outputs.Add("--html", arguments.html));
+  OCTAVO_CHECK(outputs.AddFolder("--snapshots", arguments.snapshots));
+  OCTAVO_CHECK(outputs.Add("-o", arguments.out));
   OCTAVO_TRY(const v1::Job job, jobs->Get(arguments.id));
   if (job.state() == v1::JOB_STATE_QUEUED || job.state() == v1::JOB_STATE_RUNNING) {
     return Fail(Code::kUnavailable, "the job is {}; `octavo watch {}` waits for its end",
@@ -144,21 +148,13 @@ Result<int> Fetch(const Invocation& invocation, const ResultArguments& arguments
   }
   if (job.state() != v1::JOB_STATE_SUCCEEDED) return Forward(client::ErrorOf(job));
   ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
-  const std::string folder = std::filesystem::path(arguments.out).parent_path().string();
   OCTAVO_TRY(const job::Outcome outcome,
-             jobs->Fetch(job, folder.empty() ? "." : folder, {},
+             jobs->Fetch(job, DownloadFolder(arguments.out), {},
                          [&](const job::Progress& p) { printer.Show(p); }));
-  OCTAVO_TRY(const auto written, WriteModel(outcome, arguments.out));
-  if (!arguments.report.empty()) {
-    OCTAVO_CHECK(WriteFile(arguments.report, std::string_view(outcome.report_json)));
-  }
-  if (!arguments.html.empty()) {
-    OCTAVO_TRY(const std::string html, invocation.host.render_html(outcome.report_json));
-    OCTAVO_CHECK(WriteFile(arguments.html, std::string_view(html)));
-  }
-  if (!arguments.snapshots.empty()) {
-    OCTAVO_CHECK(WriteInto(arguments.snapshots, outcome.snapshots));
-  }
+  OCTAVO_TRY(const auto written, StageModel(outcome, arguments.out, outputs));
+  OCTAVO_CHECK(StageReport(invocation.host, outcome.report_json, outputs));
+  OCTAVO_CHECK(StageInto("--snapshots", arguments.snapshots, outcome.snapshots, outputs));
+  OCTAVO_CHECK(outputs.Commit());
   if (invocation.json) {
     const nlohmann::json result = {{"output", written.front()},
                                    {"files", written},

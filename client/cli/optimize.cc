@@ -114,12 +114,10 @@ std::string_view NameOf(client::ResultSource source) {
 }
 
 client::RemoteOptions RemoteOptionsOf(const Invocation& invocation, const Arguments& arguments) {
-  client::RemoteOptions options{
-      .address = invocation.server,
-      .folder = std::filesystem::path(arguments.out).parent_path().string(),
-      .no_cache = arguments.no_cache,
-      .priority = arguments.priority};
-  if (options.folder.empty()) options.folder = ".";
+  client::RemoteOptions options{.address = invocation.server,
+                                .folder = DownloadFolder(arguments.out),
+                                .no_cache = arguments.no_cache,
+                                .priority = arguments.priority};
   if (arguments.timeout > 0) options.deadline = client::DeadlineIn(arguments.timeout);
   options.retry.retry_for = std::chrono::milliseconds(std::llround(arguments.retry_for * 1000));
   return options;
@@ -145,26 +143,39 @@ Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& argum
                            observer, &source);
 }
 
+// Checks the outputs before the job.  The model is the last: it is written last.
+Status PlanOutputs(const Arguments& arguments, const Options& options, OutputSet& outputs) {
+  OCTAVO_CHECK(outputs.Add("--report", arguments.report));
+  OCTAVO_CHECK(outputs.Add("--html", arguments.html));
+  OCTAVO_CHECK(outputs.AddFolder("--snapshots", arguments.snapshots));
+  OCTAVO_CHECK(outputs.Add("--certificate", arguments.certificate));
+  OCTAVO_CHECK(outputs.Add("--depfile", arguments.depfile));
+  OCTAVO_CHECK(outputs.Add("-o", arguments.out));
+  if (!outputs.IsStream("-o")) return {};
+  if (!arguments.depfile.empty()) {
+    return Fail(Code::kUsage, "--depfile needs a file as -o, not '{}'", arguments.out)
+        .Field("--depfile");
+  }
+  const bool onnx = options.emit == EmitForm::kQdq || options.emit == EmitForm::kQlinear;
+  if (onnx && options.external_over == 0) {
+    return Fail(Code::kUsage,
+                "--external-over 0 writes external data, which cannot go next to '{}'",
+                arguments.out)
+        .Field("--external-over");
+  }
+  return {};
+}
+
 Result<std::vector<std::string>> WriteAll(const Host& host, const Arguments& arguments,
                                           const job::Outcome& outcome,
-                                          const std::vector<std::string>& inputs) {
-  OCTAVO_TRY(const auto written, WriteModel(outcome, arguments.out));
-  if (!arguments.report.empty()) {
-    OCTAVO_CHECK(WriteFile(arguments.report, std::string_view(outcome.report_json)));
-  }
-  if (!arguments.html.empty()) {
-    OCTAVO_TRY(const std::string html, host.render_html(outcome.report_json));
-    OCTAVO_CHECK(WriteFile(arguments.html, std::string_view(html)));
-  }
-  if (!arguments.snapshots.empty()) {
-    OCTAVO_CHECK(WriteInto(arguments.snapshots, outcome.snapshots));
-  }
-  if (!arguments.certificate.empty()) {
-    OCTAVO_CHECK(WriteFile(arguments.certificate, std::string_view(outcome.certificate)));
-  }
-  if (!arguments.depfile.empty()) {
-    OCTAVO_CHECK(WriteDepfile(arguments.depfile, arguments.out, inputs));
-  }
+                                          const std::vector<std::string>& inputs,
+                                          OutputSet& outputs) {
+  OCTAVO_TRY(const auto written, StageModel(outcome, arguments.out, outputs));
+  OCTAVO_CHECK(StageReport(host, outcome.report_json, outputs));
+  OCTAVO_CHECK(StageInto("--snapshots", arguments.snapshots, outcome.snapshots, outputs));
+  OCTAVO_CHECK(outputs.StageView("--certificate", outcome.certificate));
+  OCTAVO_CHECK(outputs.Stage("--depfile", Blob(DepfileText(arguments.out, inputs))));
+  OCTAVO_CHECK(outputs.Commit());
   return written;
 }
 
@@ -232,9 +243,11 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   if (arguments.detach) return Detach(invocation, arguments);
   std::vector<std::string> inputs;
   OCTAVO_TRY(const job::Request request, BuildRequest(invocation.host, arguments, inputs));
+  OutputSet outputs(invocation);
+  OCTAVO_CHECK(PlanOutputs(arguments, request.options, outputs));
   client::ResultSource source = client::ResultSource::kExecuted;
   OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request, source));
-  OCTAVO_TRY(const auto written, WriteAll(invocation.host, arguments, outcome, inputs));
+  OCTAVO_TRY(const auto written, WriteAll(invocation.host, arguments, outcome, inputs, outputs));
   PrintResult(invocation, outcome, source, written);
   if (!outcome.gate_failed) return kExitDone;
   if (!invocation.json) {
@@ -245,7 +258,7 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
 
 void AddFileFlags(CLI::App& command, Arguments& arguments) {
   command.add_option("MODEL", arguments.model, "the model: .onnx, .octavo or .graph")->required();
-  command.add_option("-o,--output", arguments.out, "the file to write")
+  command.add_option("-o,--output", arguments.out, "the file to write, or - for standard output")
       ->type_name("OUT")
       ->required();
   command

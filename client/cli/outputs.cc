@@ -18,26 +18,16 @@ bool StaysInside(const fs::path& relative) {
   return relative.has_filename();
 }
 
-Status MakeFolder(const fs::path& folder) {
-  std::error_code error;
-  if (!folder.empty()) fs::create_directories(folder, error);
-  if (error) {
-    return Fail(Code::kUsage, "cannot create the folder '{}': {}", folder.string(), error.message())
-        .Field(folder.string());
-  }
-  return {};
-}
-
-Result<std::string> WriteOne(const fs::path& folder, const job::NamedBlob& blob) {
+Result<std::string> StageOne(std::string_view flag, const fs::path& folder,
+                             const job::NamedBlob& blob, OutputSet& outputs) {
   if (!StaysInside(blob.name)) {
     return Fail(Code::kInternal, "a result is named '{}', which is not inside '{}'", blob.name,
                 folder.string())
         .Reason("BAD_ANSWER");
   }
-  const fs::path path = folder / blob.name;
-  OCTAVO_CHECK(MakeFolder(path.parent_path()));
-  OCTAVO_CHECK(WriteFile(path.string(), blob.bytes.bytes()));
-  return path.string();
+  const std::string path = (folder / blob.name).string();
+  OCTAVO_CHECK(outputs.StageOne(flag, path, blob.bytes));
+  return path;
 }
 
 // Escapes a path for make: a blank ends a name, '#' begins a comment, '$' begins a variable.
@@ -53,34 +43,45 @@ std::string Escaped(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const std::string& path) {
-  const fs::path folder = fs::path(path).parent_path();
-  OCTAVO_CHECK(MakeFolder(folder));
+Result<std::vector<std::string>> StageModel(const job::Outcome& outcome, const std::string& path,
+                                            OutputSet& outputs) {
+  if (!outcome.external.empty() && outputs.IsStream("-o")) {
+    return Fail(Code::kUsage,
+                "the result has external data ('{}'), which cannot go next to '{}'; -o must name a "
+                "regular file",
+                outcome.external.front().name, path)
+        .Field("-o");
+  }
   const bool text = outcome.model.name.ends_with(".graph");
-  const fs::path external_folder = text ? fs::path(path + kPayloadFolder) : folder;
-  std::vector<std::string> written;
-  // Write the model last: if it exists, the result is complete.
+  const fs::path folder = text ? fs::path(path + kPayloadFolder) : fs::path(path).parent_path();
+  std::vector<std::string> written = {path};
   for (const job::NamedBlob& blob : outcome.external) {
-    OCTAVO_TRY(std::string file, WriteOne(external_folder, blob));
+    OCTAVO_TRY(std::string file, StageOne("the external data of -o", folder, blob, outputs));
     written.push_back(std::move(file));
   }
-  OCTAVO_CHECK(WriteFile(path, outcome.model.bytes.bytes()));
-  written.insert(written.begin(), path);
+  OCTAVO_CHECK(outputs.Stage("-o", outcome.model.bytes));
   return written;
 }
 
-Status WriteInto(const std::string& folder, const std::vector<job::NamedBlob>& blobs) {
-  OCTAVO_CHECK(MakeFolder(folder));
-  for (const job::NamedBlob& blob : blobs) OCTAVO_CHECK(WriteOne(folder, blob));
+Status StageReport(const Host& host, const std::string& report_json, OutputSet& outputs) {
+  OCTAVO_CHECK(outputs.StageView("--report", report_json));
+  if (!outputs.Has("--html")) return {};
+  OCTAVO_TRY(std::string html, host.render_html(report_json));
+  return outputs.Stage("--html", Blob(std::move(html)));
+}
+
+Status StageInto(std::string_view flag, const std::string& folder,
+                 const std::vector<job::NamedBlob>& blobs, OutputSet& outputs) {
+  if (folder.empty()) return {};
+  for (const job::NamedBlob& blob : blobs) OCTAVO_CHECK(StageOne(flag, folder, blob, outputs));
   return {};
 }
 
-Status WriteDepfile(const std::string& path, const std::string& target,
-                    const std::vector<std::string>& inputs) {
+std::string DepfileText(const std::string& target, const std::vector<std::string>& inputs) {
   std::string text = Escaped(target) + ':';
   for (const std::string& input : inputs) text += " \\\n  " + Escaped(input);
   text += '\n';
-  return WriteFile(path, std::string_view(text));
+  return text;
 }
 
 }  // namespace octavo::cli

@@ -1,25 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the results of a job: the model with its external data, the report, snapshots and a
-// depfile.
+// Prepares the results of a job for an OutputSet: the model with its external data, the report,
+// files of a folder and a depfile.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "client/cli/output_set.h"
 #include "core/job/job.h"
 
 namespace octavo::cli {
 
-// Writes the model to `path`, its external data to the same folder, and the constant data of a text
-// graph to PATH.data.  Returns the paths written.  Refuses a name outside the folder, because names
-// may come from a service.
-Result<std::vector<std::string>> WriteModel(const job::Outcome& outcome, const std::string& path);
+// Stages the model as the file of -o (`path`), its external data for the same folder, and the
+// constant data of a text graph for PATH.data.  Returns the paths that will be written.  kUsage if
+// there is external data, but the model is a stream.  Refuses a name outside the folder, because
+// names may come from a service.
+Result<std::vector<std::string>> StageModel(const job::Outcome& outcome, const std::string& path,
+                                            OutputSet& outputs);
 
-// Creates the folder and writes each blob into it.
-Status WriteInto(const std::string& folder, const std::vector<job::NamedBlob>& blobs);
+// Stages the report as the files of --report and of --html, as far as they are asked for; it must
+// stay until the commit.
+Status StageReport(const Host& host, const std::string& report_json, OutputSet& outputs);
 
-// Writes a depfile in make's syntax: `target: inputs`.
-Status WriteDepfile(const std::string& path, const std::string& target,
-                    const std::vector<std::string>& inputs);
+// Stages each blob for the folder of a flag.
+Status StageInto(std::string_view flag, const std::string& folder,
+                 const std::vector<job::NamedBlob>& blobs, OutputSet& outputs);
+
+// A depfile in make's syntax: `target: inputs`.
+std::string DepfileText(const std::string& target, const std::vector<std::string>& inputs);
 
 }  // namespace octavo::cli

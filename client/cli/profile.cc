@@ -4,6 +4,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
+#include "client/cli/output_set.h"
 
 namespace octavo::cli {
 namespace {
@@ -15,32 +16,37 @@ struct Arguments {
 };
 
 // The extension selects the format: .yaml is Glow's YAML, any other is JSON.
-Status WriteProfile(const std::string& out, std::string profile) {
+Status WriteProfile(const std::string& out, std::string profile, OutputSet& outputs) {
   if (out.ends_with(".yaml")) {
     OCTAVO_TRY(profile, job::GlowYamlOf(profile));
   }
-  return WriteFile(out, std::string_view(profile));
+  OCTAVO_CHECK(outputs.Stage("-o", Blob(std::move(profile))));
+  return outputs.Commit();
 }
 
 Result<int> Profile(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   OCTAVO_TRY(const Options options, arguments.input.options.Read());
+  OutputSet outputs(invocation);
+  OCTAVO_CHECK(outputs.Add("-o", arguments.out));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   OCTAVO_TRY(const std::string profile,
              job::MakeProfile(input, options.numerics_limit, invocation.host.stop,
                               [&](const job::Progress& progress) { printer.Show(progress); }));
-  OCTAVO_CHECK(WriteProfile(arguments.out, profile));
+  OCTAVO_CHECK(WriteProfile(arguments.out, profile, outputs));
   return kExitDone;
 }
 
-Result<int> Merge(const Arguments& arguments) {
+Result<int> Merge(const Invocation& invocation, const Arguments& arguments) {
   std::vector<job::NamedBlob> profiles;
   for (const std::string& path : arguments.profiles) {
     OCTAVO_TRY(job::NamedBlob profile, ReadNamed(path));
     profiles.push_back(std::move(profile));
   }
+  OutputSet outputs(invocation);
+  OCTAVO_CHECK(outputs.Add("-o", arguments.out));
   OCTAVO_TRY(const std::string merged, job::MergeProfiles(profiles));
-  OCTAVO_CHECK(WriteProfile(arguments.out, merged));
+  OCTAVO_CHECK(WriteProfile(arguments.out, merged, outputs));
   return kExitDone;
 }
 
@@ -76,8 +82,9 @@ void AddMergeProfiles(CLI::App& program, Invocation& invocation) {
                   "the profile to write, .json or .yaml (Glow's form)")
       ->type_name("FILE")
       ->required();
-  command.callback(
-      [&invocation, arguments] { invocation.action = [arguments] { return Merge(*arguments); }; });
+  command.callback([&invocation, arguments] {
+    invocation.action = [&invocation, arguments] { return Merge(invocation, *arguments); };
+  });
 }
 
 }  // namespace octavo::cli

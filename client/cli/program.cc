@@ -9,6 +9,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/terminal_text.h"
+#include "core/base/input_files.h"
 
 namespace octavo::cli {
 namespace {
@@ -51,7 +52,7 @@ Error UsageError(const CLI::ParseError& error) {
   return Fail(Code::kUsage, "{}", message).Field(OptionIn(message)).error();
 }
 
-Result<int> RunGuarded(const Invocation& invocation) {
+Result<int> RunAction(const Invocation& invocation) {
   try {
     return invocation.action();
   } catch (const std::filesystem::filesystem_error& error) {
@@ -59,6 +60,19 @@ Result<int> RunGuarded(const Invocation& invocation) {
   } catch (const std::exception& error) {
     return Fail(Code::kInternal, "{}", error.what());
   }
+}
+
+// Of a file that changed, the job may have said anything, and nothing that it printed counts.
+Result<int> RunGuarded(const Invocation& invocation) {
+  ForgetInputFiles();
+  auto code = RunAction(invocation);
+  const bool printed = static_cast<bool>(invocation.host.out.flush());
+  if (!code && code.error().code == Code::kCancelled) return code;
+  OCTAVO_CHECK(CheckInputFiles());
+  if (code && !printed) {
+    return Fail(Code::kInternal, "cannot write to standard output").Reason("IO");
+  }
+  return code;
 }
 
 }  // namespace
@@ -93,7 +107,6 @@ int RunProgram(const std::vector<std::string>& args, const Host& host) {
     return Report(UsageError(error), json, host.err);
   }
   const auto code = RunGuarded(invocation);
-  host.out.flush();
   return code ? *code : Report(code.error(), invocation.json, host.err);
 }
 

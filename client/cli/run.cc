@@ -18,13 +18,16 @@ struct Arguments {
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
+  OutputSet outputs(invocation);
+  OCTAVO_CHECK(outputs.AddFolder("-o", arguments.out));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   std::vector<report::NanInput> nans;
   OCTAVO_TRY(const std::vector<job::NamedBlob> files,
              job::RunModel(
                  input, arguments.values == "all", invocation.host.stop,
                  [&](const job::Progress& progress) { printer.Show(progress); }, &nans));
-  OCTAVO_CHECK(WriteInto(arguments.out, files));
+  OCTAVO_CHECK(StageInto("-o", arguments.out, files, outputs));
+  OCTAVO_CHECK(outputs.Commit());
   for (const report::NanInput& nan : nans) {
     if (invocation.quiet) break;
     invocation.host.err << fmt::format("octavo: warning: {}\n", report::Describe(nan));
