@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs that change while octavo reads them: the job is stopped in the middle, the file changed, and
+"""Inputs that change while octavo reads them: the job waits in its middle, the file is changed, and
 the job goes on."""
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -17,7 +18,8 @@ import onnx
 import models
 from programs import DIGITS, OCTAVO, PATIENCE, Case, Server, clean_environment
 
-SAMPLES = 1500  # the job takes long enough to be met in its middle
+SAMPLES = 100
+F_SETPIPE_SZ = 1031  # of Linux; Python 3.10 names it
 
 
 def truncate(path):
@@ -58,32 +60,36 @@ class ChangedInput(Case):
         self.model = self.inputs / "m.onnx"
         shutil.copy(DIGITS / "model.onnx", self.model)
         self.data = self.inputs / "d.npy"
+        self.write_samples(SAMPLES)
+
+    def write_samples(self, count):
         images = next(iter(np.load(DIGITS / "heldout.npz").values()))
-        np.save(self.data, np.resize(images, (SAMPLES, *images.shape[1:])))
+        np.save(self.data, np.resize(images, (count, *images.shape[1:])))
 
     def job(self, *flags):
         return ("optimize", self.model, "--data", self.data, "-o", self.outputs / "m.onnx",
                 "--report", self.outputs / "r.json", *flags)
 
     def change_during(self, stage, change, path, arguments, server=None):
-        """Runs the command, and calls `change` with the path in the middle of a stage."""
+        """Runs the command, and calls `change` with the path once it has said that a stage begins.
+        The pipe of its messages holds one of them, so that it waits with the next."""
         command = [OCTAVO, *map(str, arguments), *(["--server", server] if server else [])]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              env=clean_environment()) as process:
-            said = []
-            for line in process.stderr:
-                said.append(line)
-                if line.startswith(f"octavo: {stage}"):
-                    process.send_signal(signal.SIGSTOP)
-                    time.sleep(0.02)  # the clock of file times is coarse
-                    change(path)
-                    process.send_signal(signal.SIGCONT)
-                    break
-            else:
-                self.fail(f"no stage '{stage}': {said}")
-            out, err = process.communicate(timeout=PATIENCE)
-            return subprocess.CompletedProcess(command, process.returncode, out,
-                                               "".join(said) + err)
+        reader, writer = os.pipe2(os.O_CLOEXEC | os.O_DIRECT)
+        fcntl.fcntl(writer, F_SETPIPE_SZ, 4096)
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=writer,
+                              env=clean_environment()) as process, open(reader, "rb", 0) as pipe:
+            os.close(writer)
+            said = b""
+            while f"octavo: {stage}" not in said.decode():
+                message = pipe.read(4096)
+                self.assertTrue(message, f"no stage '{stage}': {said}")
+                said += message
+            time.sleep(0.02)  # the clock of file times is coarse
+            change(path)
+            while message := pipe.read(4096):
+                said += message
+            code = process.wait(PATIENCE)
+        return subprocess.CompletedProcess(command, code, "", said.decode())
 
     def assert_changed(self, result, path, what=""):
         """Exit 3 with one line that names the file, and nothing is written."""
@@ -121,16 +127,17 @@ class ChangedInput(Case):
 
     def test_one_file_of_a_folder_of_samples_is_named(self):
         folder, images = self.inputs / "samples", np.load(self.data)
-        for i in range(100):
+        for i, image in enumerate(images):
             (folder / str(i)).mkdir(parents=True)
-            np.save(folder / str(i) / "input_0.npy", images[i % 3:i % 3 + 1].repeat(20, axis=0))
+            np.save(folder / str(i) / "input_0.npy", image[None])
         self.data = folder
         victim = folder / "70" / "input_0.npy"
-        result = self.change_during("profile", truncate, victim, self.job("--batch", "20"))
+        result = self.change_during("profile", truncate, victim, self.job())
         self.assert_changed(result, victim, "it was truncated")
 
     def test_the_error_is_an_object_with_json(self):
-        # With --json there is no progress: the job is stopped as soon as it has mapped the file.
+        # With --json there is no progress: a job of a second is stopped once it has mapped the file.
+        self.write_samples(20 * SAMPLES)
         odd = self.inputs / 'a "quoted"\n name.npy'
         self.data.rename(odd)
         self.data, saved = odd, odd.read_bytes()
