@@ -192,7 +192,7 @@ void Session::End(CallStatus status) {
 }
 
 void Session::Pump() {
-  if (write_under_way_) return;
+  if (transport_ == nullptr || write_under_way_) return;
   if (stage_ == Stage::kEnded) return FinishNow();
   if (cancelled_) return;  // Cancelled() follows and ends the session.
   auto event = NextEvent();

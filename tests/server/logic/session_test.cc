@@ -115,6 +115,20 @@ TEST(Session, AWrongDigestIsRefusedBeforeTheJobStarts) {
   EXPECT_EQ(fixture.runner.started(), 0);
 }
 
+TEST(Session, AWrongDigestOfNoBytesEndsTheCallOnce) {
+  Fixture fixture;
+  FakeTransport transport;
+  fixture.Open(transport);
+  JobSpec spec = Fixture::SpecOf("");
+  spec.blobs[0].sha256 = Sha256Of("model");
+  transport.session->SpecArrived(spec);
+  const CallStatus status = transport.WaitForEnd();
+  ASSERT_TRUE(status.error);
+  EXPECT_EQ(status.error->reason, "DIGEST_MISMATCH");
+  EXPECT_EQ(fixture.runner.started(), 0);
+  EXPECT_EQ(fixture.probe.outcomes(JobOutcome::kInvalid), 1);
+}
+
 TEST(Session, AChunkBeforeTheSpecIsRefused) {
   Fixture fixture;
   FakeTransport transport;

@@ -73,6 +73,19 @@ TEST(Optimize, AChunkOfAnotherSizeThanOneMebibyteIsFine) {
   EXPECT_TRUE(call.events.back().has_finished());
 }
 
+TEST(Optimize, AWrongDigestOfNoBytesEndsTheCallAndNotTheService) {
+  Loopback server;
+  v1::OptimizeRequest request;
+  v1::BlobInfo& blob = *request.mutable_spec()->add_blobs();
+  blob.set_role(v1::BlobInfo::ROLE_MODEL);
+  blob.set_sha256(Sha256Of("model"));
+  for (int i = 0; i < 2; ++i) {
+    Call call(server);
+    ASSERT_TRUE(call.stream->Write(request));
+    EXPECT_EQ(call.End().error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  }
+}
+
 TEST(Optimize, AnInvalidSpecCarriesErrorInfoAndTheFieldViolation) {
   Loopback server;
   Call call(server);
