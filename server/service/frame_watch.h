@@ -34,11 +34,11 @@ class FrameCounter {
   size_t have_ = 0;  // bytes of head_
 };
 
-// Connections of sockets that are not watched are read as ever.  Thread-safe.
+// Other sockets are read as usual.  Thread-safe.
 namespace frame_watch {
 
-// Watches the socket with this inode number while it has this descriptor.  `probe` hears of its
-// end; it must live until Forget.
+// Watches the socket with this inode number while it has this descriptor.  `probe` counts the
+// connection if it is ended; it must outlive gRPC's server, whose threads may still read.
 void Add(int fd, ino_t socket, std::shared_ptr<ResetBudget> budget, RpcProbe& probe);
 void Forget(int fd, ino_t socket);
 

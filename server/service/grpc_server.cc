@@ -113,10 +113,9 @@ Result<std::unique_ptr<GrpcServer>> GrpcServer::Start(const GrpcSettings& settin
 }
 
 void GrpcServer::SetServing(bool serving) {
-  for (const char* service :
-       {"", "octavo.v1.Optimizer", "octavo.v1.Capabilities", "octavo.v1.Blobs"}) {
-    server_->GetHealthCheckService()->SetServingStatus(service, serving);
-  }
+  grpc::HealthCheckServiceInterface& health = *server_->GetHealthCheckService();
+  health.SetServingStatus("", serving);
+  for (const RpcName& rpc : kRpcs) health.SetServingStatus(std::string(rpc.service), serving);
 }
 
 void GrpcServer::SetAlive(bool alive) {

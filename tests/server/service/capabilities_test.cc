@@ -37,7 +37,8 @@ TEST(Capabilities, NameTheTablesAndTheLimits) {
 TEST(Health, AnswersForTheServerAndForEachService) {
   Loopback server;
   grpc::health::v1::HealthCheckResponse response;
-  for (const char* service : {"", "octavo.v1.Optimizer", "octavo.v1.Capabilities", "liveness"}) {
+  for (const char* service : {"", "octavo.v1.Optimizer", "octavo.v1.Capabilities",
+                              "octavo.v1.Blobs", "octavo.v1.Jobs", "liveness"}) {
     ASSERT_TRUE(Check(server, service, response).ok()) << service;
     EXPECT_EQ(response.status(), grpc::health::v1::HealthCheckResponse::SERVING) << service;
   }
