@@ -28,6 +28,11 @@ inline const std::string kFloatBiasKey = "octavo.float_bias";
 // not made integer ops when the model is read again.
 inline const std::string kKeptFloatKey = "octavo.kept_float";
 
+// Names of the float nodes that a job kept in float because an option named them or the target
+// keeps their op in float, as a JSON list in the model's metadata_props.  Passes of later jobs do
+// not move a Quantize or a Dequantize past them (core/passes/quantize/float_choice.h).
+inline const std::string kFloatOnRequestKey = "octavo.float_on_request";
+
 // Names of the nodes that compute the result of an op which export wrote out in smaller ones,
 // because the opset lacks it, as a JSON list in the model's metadata_props.  Each is that op again
 // when the model is read.

@@ -109,6 +109,7 @@ Result<Imported> ImportModel(const JobContext& job) {
   OCTAVO_TRY(loaded, ReadModel(load));
   rewriting.graph = std::move(loaded.model.graph);
   imported.names = NamesOf(rewriting.graph);
+  rewriting.float_names = FindFloatNames(options.keep_float, rewriting.graph, loaded.model.ops);
   if (job.certificate != nullptr) job.certificate->Begin(rewriting.graph);
   for (const onnx::ImportWarning& warning : loaded.model.warnings) {
     rewriting.findings.warnings.push_back({warning.code, warning.message, warning.node});

@@ -7,6 +7,14 @@
 #include "core/job/survey.h"
 
 namespace octavo::job {
+namespace {
+
+bool Ran(std::string_view pass, const Rewriting& rewriting) {
+  return std::ranges::any_of(rewriting.records,
+                             [&](const passes::PassRecord& run) { return run.name == pass; });
+}
+
+}  // namespace
 
 Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   using passes::Phase;
@@ -23,8 +31,9 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
                    .kept = std::move(profiled.kept)};
   passes::Settings settings = given.settings;
   if (result.profile) settings.profile = &*result.profile;
-  const JobContext job{given.request, settings, given.observer, given.certificate};
   Rewriting& rewriting = result.rewriting;
+  settings.options.keep_float = NodesToKeepFloat(rewriting.float_names, rewriting.graph);
+  const JobContext job{given.request, settings, given.observer, given.certificate};
 
   const size_t prepare_passes = rewriting.records.size();
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));
@@ -51,6 +60,10 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   }
   result.rescales_after = CountRescales(rewriting.graph);
   WarnOfQuantizedEqual(rewriting.graph, rewriting.findings.warnings);
+  const bool quantizes = settings.profile != nullptr && !job.options().no_quantize;
+  if ((quantizes || result.quantized_model) && Ran("quantize", rewriting)) {
+    WarnOfFloatNames(rewriting.float_names, rewriting.graph, rewriting.findings.warnings);
+  }
   result.after.nodes = rewriting.graph.node_count();
   for (const ir::NodeId id : rewriting.graph.nodes()) {
     ++result.after.ops[std::string(rewriting.graph.node(id).op->name)];

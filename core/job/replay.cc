@@ -145,6 +145,7 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
   OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kNothing));
   if (profiled.profile) settings.profile = &*profiled.profile;
   Rewriting rewriting = std::move(profiled.prepared.rewriting);
+  settings.options.keep_float = NodesToKeepFloat(rewriting.float_names, rewriting.graph);
   const Graph& graph = rewriting.graph;
   const passes::Findings& findings = rewriting.findings;
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));

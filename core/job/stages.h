@@ -30,6 +30,7 @@
 
 #include "core/float_exec/kept_values.h"
 #include "core/job/certificate.h"
+#include "core/job/float_names.h"
 #include "core/job/job.h"
 #include "core/job/load.h"
 #include "core/job/report_json.h"
@@ -62,6 +63,7 @@ struct Rewriting {
   bool stopped = false;                      // --stop-before was reached
   std::vector<NamedBlob> snapshots = {};     // after each pass, if the options request them
   std::set<std::string> snapshot_data = {};  // digests of the constants in the snapshots
+  std::vector<FloatName> float_names = {};   // of --keep-float
 };
 
 // Records a pass that has run on the graph: its snapshot, its record, its step of the certificate

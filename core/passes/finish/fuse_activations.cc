@@ -6,6 +6,7 @@
 #include "core/passes/analysis/order.h"
 #include "core/passes/analysis/type_range.h"
 #include "core/passes/passes.h"
+#include "core/passes/quantize/float_choice.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -31,7 +32,8 @@ constexpr Rule kFoldIntoQuantize = {
     .effect = Effect::kExact,
     .condition =
         "in every channel the bounds lie outside of range(t), or Q(lo) = qmin and Q(hi) = qmax in "
-        "the numerics mode; the clamp has one consumer",
+        "the numerics mode; the clamp has one consumer; neither the target nor the job keeps it in "
+        "float",
 };
 constexpr Rule kFuseIntoProducer = {
     .id = "fuse-activations/fuse-into-producer",
@@ -126,12 +128,16 @@ bool BoundsAreTypeLimits(const Ends& ends, const Type& type, const numerics::Mod
   return true;
 }
 
-void DropBeforeQuantize(Graph& graph, NodeId id, Context& context) {
+void DropBeforeQuantize(Graph& graph, NodeId id, const FloatChoice& choice, Context& context) {
   const Node& quantize = graph.node(id);
   if (!IsOwn(quantize, "Quantize")) return;
   const ValueId clamped = quantize.inputs[0];
   const Node* clamp = graph.Producer(clamped);
   if (clamp == nullptr || !clamp->op->clamps || graph.CountUses(clamped) != 1) return;
+  if (std::string why = choice.WhyFloat(graph, *clamp); !why.empty()) {
+    context.Keep(clamp->name, std::move(why));
+    return;
+  }
   const auto ends = ClampEnds(graph, *clamp);
   const numerics::Mode& mode = *context.settings().target.numerics;
   if (!ends || !BoundsAreTypeLimits(*ends, graph.type(quantize.result()), mode)) {
@@ -148,8 +154,9 @@ void DropBeforeQuantize(Graph& graph, NodeId id, Context& context) {
 }
 
 Status Run(Graph& graph, Context& context) {
+  OCTAVO_TRY(const FloatChoice choice, FloatChoice::Of(graph, context.settings()));
   for (const NodeId id : graph.nodes()) {
-    DropBeforeQuantize(graph, id, context);
+    DropBeforeQuantize(graph, id, choice, context);
     Fuse(graph, id, context);
     context.Checkpoint(graph);
   }

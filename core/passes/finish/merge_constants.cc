@@ -10,6 +10,7 @@
 #include "core/passes/finish/gather_integers.h"
 #include "core/passes/fold_budget.h"
 #include "core/passes/passes.h"
+#include "core/passes/quantize/float_choice.h"
 #include "core/passes/rewrite.h"
 #include "core/runtime/evaluate.h"
 
@@ -85,6 +86,10 @@ Status Run(Graph& graph, Context& context) {
   // What is float by now stays so.
   graph.metadata.erase(ir::kQdqFloatsKey);
   graph.metadata.erase(ir::kKeptFloatKey);  // export lists the nodes anew
+  if (graph.metadata.contains(ir::kFloatOnRequestKey)) {
+    OCTAVO_TRY(const FloatChoice choice, FloatChoice::Of(graph, context.settings()));
+    choice.Note(graph, context);  // without the nodes that passes removed
+  }
   const numerics::Mode& mode = *context.settings().target.numerics;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);

@@ -11,7 +11,7 @@
 #include "core/passes/float/decompose.h"
 #include "core/passes/float/lower_conv.h"
 #include "core/passes/passes.h"
-#include "core/passes/quantize/quantize_plan.h"
+#include "core/passes/quantize/float_choice.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -171,7 +171,7 @@ bool SumOrMean(Graph& graph, NodeId id, Context& context, const ValueRanges& ran
   return true;
 }
 
-bool MatmulBias(Graph& graph, NodeId id, Context& context) {
+bool MatmulBias(Graph& graph, NodeId id, const FloatChoice& choice, Context& context) {
   const Node& node = graph.node(id);
   if (!Is(node, "Add") || context.settings().target.Lowers("Gemm") ||
       !Wanted(context, kFuseMatmulBias, "MatMul")) {
@@ -186,7 +186,7 @@ bool MatmulBias(Graph& graph, NodeId id, Context& context) {
       bias->size() != shape[1] || bias->rank() == 0 || bias->shape().back() != shape[1]) {
     return false;
   }
-  if (IsNamedBy(context.settings().options.keep_float, graph, *matmul)) return false;
+  if (choice.IsRequested(graph, *matmul)) return false;
   if (graph.CountUses(node.input(0)) != 1) {
     context.Keep(node.name, fmt::format("'{}' has other consumers, so '{}' would be computed twice",
                                         graph.name(node.input(0)), matmul->name));
@@ -320,12 +320,13 @@ void WarnOfUnlowered(const Graph& graph, Context& context) {
 
 Status Run(Graph& graph, Context& context) {
   const ValueRanges ranges(graph, context.settings(), context.findings());
-  for (const NodeId id : graph.nodes()) LowerConv(graph, id, context, ranges);
+  OCTAVO_TRY(const FloatChoice choice, FloatChoice::Of(graph, context.settings()));
+  for (const NodeId id : graph.nodes()) LowerConv(graph, id, choice, context, ranges);
   for (const NodeId id : graph.nodes()) {
-    if (IsNamedBy(context.settings().options.keep_float, graph, graph.node(id))) continue;
+    if (choice.IsRequested(graph, graph.node(id))) continue;
     Batchnorm(graph, id, context, ranges);
     SumOrMean(graph, id, context, ranges);
-    MatmulBias(graph, id, context);
+    MatmulBias(graph, id, choice, context);
     GemmTransA(graph, id, context);
     GemmFactors(graph, id, context);
     Gemm(graph, id, context, ranges);

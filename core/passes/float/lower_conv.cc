@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -75,11 +74,11 @@ class Mover {
 
 }  // namespace
 
-void LowerConv(Graph& graph, NodeId id, Context& context, const ValueRanges& ranges) {
+void LowerConv(Graph& graph, NodeId id, const FloatChoice& choice, Context& context,
+               const ValueRanges& ranges) {
   const Node& node = graph.node(id);
   if (!Is(node, "Conv") || !context.settings().target.Lowers("Conv") ||
-      !context.Allows(kConvToGemm.effect) ||
-      IsNamedBy(context.settings().options.keep_float, graph, node)) {
+      !context.Allows(kConvToGemm.effect) || choice.IsRequested(graph, node)) {
     return;
   }
   if (const std::string why = WhyNot(graph, node); !why.empty()) {

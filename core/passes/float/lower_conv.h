@@ -4,6 +4,7 @@
 
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/pass.h"
+#include "core/passes/quantize/float_choice.h"
 
 namespace octavo::passes {
 
@@ -19,6 +20,7 @@ inline constexpr Rule kConvToGemm = {
 
 // Applies the rule to `id` if its condition holds.  Turns the weights immediately into a matrix
 // with one row per channel, so that they are quantized per row.
-void LowerConv(ir::Graph& graph, ir::NodeId id, Context& context, const ValueRanges& ranges);
+void LowerConv(ir::Graph& graph, ir::NodeId id, const FloatChoice& choice, Context& context,
+               const ValueRanges& ranges);
 
 }  // namespace octavo::passes

@@ -89,7 +89,8 @@ bool Rewrite(ir::Graph& graph, NodeId id, size_t operand, const std::set<std::st
 void AddToBias(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context) {
   std::vector<NodeId> sums;
   for (const NodeId id : graph.nodes()) {
-    if (graph.node(id).op == ops::FindOp("Add")) sums.push_back(id);
+    const ir::Node& node = graph.node(id);
+    if (node.op == ops::FindOp("Add") && !kept_float.contains(node.name)) sums.push_back(id);
   }
   for (const NodeId id : sums) {
     if (!Rewrite(graph, id, 0, kept_float, context)) Rewrite(graph, id, 1, kept_float, context);

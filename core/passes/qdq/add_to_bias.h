@@ -10,7 +10,7 @@
 
 namespace octavo::passes {
 
-// Except a product in `kept_float`.
+// Except a product or a sum in `kept_float`.
 void AddToBias(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
 
 }  // namespace octavo::passes

@@ -13,6 +13,7 @@
 #include "core/passes/qdq/qdq_rules.h"
 #include "core/passes/qdq/recognize_op.h"
 #include "core/passes/qdq/sink_dequantize.h"
+#include "core/passes/quantize/float_choice.h"
 
 namespace octavo::passes {
 namespace {
@@ -70,10 +71,12 @@ void WarnOfSubnormalScales(const ir::Graph& graph, Context& context) {
 }
 
 Status Run(ir::Graph& graph, Context& context) {
-  OCTAVO_TRY(const std::optional<QdqOrigin> origin, TakeNotes(graph));
+  OCTAVO_TRY(std::optional<QdqOrigin> origin, TakeNotes(graph));
   if (!origin) return {};
+  OCTAVO_TRY(const FloatChoice choice, FloatChoice::Of(graph, context.settings()));
+  origin->kept_float.merge(NamesOfChosen(graph, choice));
   // First exposes ops that are hidden between Dequantize and Quantize.
-  SinkDequantize(graph, context);
+  SinkDequantize(graph, origin->kept_float, context);
   RecognizeOps(graph, *origin, context);
   AddToBias(graph, origin->kept_float, context);
   for (const ir::NodeId id : graph.nodes()) PlainBias(graph, id, context);

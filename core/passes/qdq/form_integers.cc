@@ -7,7 +7,6 @@
 #include "core/ops/op_table.h"
 #include "core/passes/qdq/qdq_analysis.h"
 #include "core/passes/qdq/qdq_rules.h"
-#include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/rescale/output_name.h"
 #include "core/passes/rewrite.h"
 
@@ -33,16 +32,13 @@ struct IntegerForm {
   std::vector<std::optional<Type>> results = {};
 };
 
-bool StaysFloat(const Graph& graph, const Settings& settings, const Node& node) {
-  return settings.target.QuantOf(graph, node).kind == ir::QuantRule::Kind::kFloatOnly ||
-         IsNamedBy(settings.options.keep_float, graph, node);
-}
-
 class Finder {
  public:
-  Finder(const Graph& graph, const Settings& settings, QdqOrigin origin)
+  Finder(const Graph& graph, const target::Target& target, const FloatChoice& choice,
+         QdqOrigin origin)
       : graph_(graph),
-        settings_(settings),
+        target_(target),
+        choice_(choice),
         origin_(std::move(origin)),
         qdq_(graph, origin_),
         integer_(graph.value_bound(), false),
@@ -73,7 +69,8 @@ class Finder {
   // A Gemm of rows (fold-qdq/matmul-to-gemm) is made at import only.
   bool Folds(NodeId id) const {
     return qdq_.Folds(id) && !qdq_.IsPartOfGemm(id) && qdq_.GemmOf(id) == nullptr &&
-           !StaysFloat(graph_, settings_, graph_.node(id));
+           !choice_.StaysFloat(graph_, graph_.node(id)) &&
+           target_.QuantOf(graph_, graph_.node(id)).kind != ir::QuantRule::Kind::kFloatOnly;
   }
 
   // Whether the clamps between the op and the Quantize that it folds with do so as well; those
@@ -112,7 +109,8 @@ class Finder {
   }
 
   const Graph& graph_;
-  const Settings& settings_;
+  const target::Target& target_;
+  const FloatChoice& choice_;
   const QdqOrigin origin_;
   const QdqAnalysis qdq_;
   std::vector<bool> integer_;      // by value: a form before gives it
@@ -206,12 +204,14 @@ class Former {
 
 constexpr std::array<Rule, 3> kFormRules = {kIntegerOp, kSameScaleOp, kQuantizeBias};
 
-void FormIntegers(Graph& graph, const std::set<std::string>& kept_float, Context& context) {
+void FormIntegers(Graph& graph, const std::set<std::string>& kept_float, const FloatChoice& choice,
+                  Context& context) {
   const auto note = graph.metadata.find(ir::kQdqFloatsKey);
   if (note == graph.metadata.end()) return;
   Former former(graph, context);
   const QdqOrigin origin{.own = note->second == ir::kQdqWriterOctavo, .kept_float = kept_float};
-  for (const IntegerForm& form : Finder(graph, context.settings(), origin).Run()) {
+  const target::Target& target = context.settings().target;
+  for (const IntegerForm& form : Finder(graph, target, choice, origin).Run()) {
     former.Apply(form);
   }
 }

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "core/passes/pass.h"
+#include "core/passes/quantize/float_choice.h"
 
 namespace octavo::passes {
 
@@ -15,7 +16,9 @@ namespace octavo::passes {
 extern const std::array<Rule, 3> kFormRules;
 
 // Applies them wherever they hold, if import notes that the model was in QDQ form
-// (ir::kQdqFloatsKey); elsewhere a float op is float on purpose, as are the nodes in `kept_float`.
-void FormIntegers(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
+// (ir::kQdqFloatsKey); elsewhere a float op is float on purpose, as are the nodes in `kept_float`
+// and those of the choice.
+void FormIntegers(ir::Graph& graph, const std::set<std::string>& kept_float,
+                  const FloatChoice& choice, Context& context);
 
 }  // namespace octavo::passes

@@ -85,7 +85,8 @@ NodeId QdqAnalysis::ClampOf(ValueId v) const {
   const ir::Value& value = graph_.value(v);
   if (value.uses.size() != 1 || value.output_uses > 0 || value.uses.front().input != 0) return {};
   const NodeId consumer = value.uses.front().node;
-  return graph_.node(consumer).op->clamps ? consumer : NodeId{};
+  const ir::Node& node = graph_.node(consumer);
+  return node.op->clamps && !origin_.kept_float.contains(node.name) ? consumer : NodeId{};
 }
 
 NodeId QdqAnalysis::QuantizeOf(ValueId v) const {

@@ -18,8 +18,9 @@ struct QdqOrigin {
   bool own = false;  // Octavo wrote the model: "y.q" names the quantized tensor of a value y
   std::set<std::string> pending = {};       // float biases to be quantized at s_x * s_w
   std::set<std::string> float_biases = {};  // those that stay float until specialize-bias
-  std::set<std::string> kept_float = {};    // nodes that an earlier job kept in float
-  std::set<std::string> written_out = {};   // results of ops that export wrote out in smaller ones
+  // Nodes that an earlier job kept in float, or that this one has to (FloatChoice).
+  std::set<std::string> kept_float = {};
+  std::set<std::string> written_out = {};  // results of ops that export wrote out in smaller ones
 };
 
 class QdqAnalysis {

@@ -73,11 +73,12 @@ void Sink(ir::Graph& graph, NodeId id, const ir::OpDef* dequantize, Context& con
 
 }  // namespace
 
-void SinkDequantize(ir::Graph& graph, Context& context) {
+void SinkDequantize(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context) {
   const ir::OpDef* dequantize = ops::FindOp("Dequantize", "octavo");
   std::vector<NodeId> moves;
   for (const NodeId id : graph.nodes()) {
-    if (OnlyMovesElements(graph, graph.node(id))) moves.push_back(id);
+    const ir::Node& node = graph.node(id);
+    if (OnlyMovesElements(graph, node) && !kept_float.contains(node.name)) moves.push_back(id);
   }
   for (const NodeId id : moves) Sink(graph, id, dequantize, context);
 }

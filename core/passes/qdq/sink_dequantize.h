@@ -4,10 +4,14 @@
 // another order of axes, or quantize them as rows.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
 
-void SinkDequantize(ir::Graph& graph, Context& context);
+// Except past a node in `kept_float`.
+void SinkDequantize(ir::Graph& graph, const std::set<std::string>& kept_float, Context& context);
 
 }  // namespace octavo::passes

@@ -48,11 +48,12 @@ bool OnlyFloatOpsRead(const Graph& graph, const QuantizePlan& plan, ValueId valu
 
 }  // namespace
 
-void ChooseFloatWeights(const Graph& graph, const Settings& settings, QuantizePlan& plan) {
+void ChooseFloatWeights(const Graph& graph, const FloatChoice& choice, const Settings& settings,
+                        QuantizePlan& plan) {
   if (settings.target.fully_quantized) return;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (plan.IsInteger(id) || IsNamedBy(settings.options.keep_float, graph, node)) continue;
+    if (plan.IsInteger(id) || choice.IsRequested(graph, node)) continue;
     if (IsNamed(graph, settings, id)) {
       plan.weights_only[id.index] = true;
     } else if (settings.target.PerChannel("Gather") && IsEmbedding(graph, node) &&

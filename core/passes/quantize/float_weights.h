@@ -9,6 +9,7 @@ namespace octavo::passes {
 
 // Call when the plan knows which nodes are integer.  Sets weights_only, and the reasons of
 // embeddings.
-void ChooseFloatWeights(const ir::Graph& graph, const Settings& settings, QuantizePlan& plan);
+void ChooseFloatWeights(const ir::Graph& graph, const FloatChoice& choice, const Settings& settings,
+                        QuantizePlan& plan);
 
 }  // namespace octavo::passes

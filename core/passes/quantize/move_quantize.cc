@@ -15,9 +15,9 @@
 #include "core/passes/passes.h"
 #include "core/passes/qdq/form_integers.h"
 #include "core/passes/qdq/name_list.h"
+#include "core/passes/quantize/float_choice.h"
 #include "core/passes/quantize/hoist_dequantize.h"
 #include "core/passes/quantize/integer_io.h"
-#include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/rewrite.h"
 
 namespace octavo::passes {
@@ -36,7 +36,8 @@ constexpr Rule kHoistQuantize = {
     .effect = Effect::kExact,
     .condition =
         "the only consumer of every result of Move is a Quantize to t; the operands have no more "
-        "elements than the results; a per-channel t maps to an axis of x",
+        "elements than the results; a per-channel t maps to an axis of x; neither the target nor "
+        "the job keeps Move in float",
 };
 constexpr Rule kSinkDequantize = {
     .id = "move-quantize/sink-dequantize",
@@ -46,7 +47,7 @@ constexpr Rule kSinkDequantize = {
     .condition =
         "every Dequantize has one consumer, and all have one type; a per-channel type maps through "
         "Move; the results have no more elements than the operands; the type can represent what "
-        "Move adds (Pad's value)",
+        "Move adds (Pad's value); neither the target nor the job keeps Move in float",
 };
 constexpr Rule kSinkDequantizeBelowClamp = {
     .id = "move-quantize/sink-dequantize-below-clamp",
@@ -116,12 +117,16 @@ void QuantizeResults(Graph& graph, NodeId move) {
   for (const ValueId inner : results) graph.Absorb(inner, graph.node(consumer_of(inner)).result());
 }
 
-bool HoistQuantize(Graph& graph, NodeId id, Context& context) {
+bool HoistQuantize(Graph& graph, NodeId id, const FloatChoice& choice, Context& context) {
   const Node& quantize = graph.node(id);
   if (!IsOwn(&quantize, "Quantize")) return false;
   const ValueId moved = quantize.inputs[0];
   const Node* move = graph.Producer(moved);
   if (move == nullptr || !MovesAll(graph, *move) || !AllQuantized(graph, *move, quantize)) {
+    return false;
+  }
+  if (std::string why = choice.WhyFloat(graph, *move); !why.empty()) {
+    context.Keep(quantize.name, fmt::format("'{}': {}", move->name, why));
     return false;
   }
   const std::vector<size_t> operands = DataInputs(*move);
@@ -190,13 +195,17 @@ void DequantizeBelow(Graph& graph, NodeId id, const std::vector<size_t>& operand
   }
 }
 
-bool SinkDequantize(Graph& graph, NodeId id, Context& context) {
+bool SinkDequantize(Graph& graph, NodeId id, const FloatChoice& choice, Context& context) {
   const Node& move = graph.node(id);
   const auto is_real = [&](ValueId result) { return graph.type(result).dtype == ir::DType::kF32; };
   if (!MovesAll(graph, move) || !std::ranges::all_of(move.results, is_real)) return false;
   const std::vector<size_t> operands = DataInputs(move);
   std::optional<Type> type = CommonQuantizedType(graph, move, operands);
   if (!type || ElementsGiven(graph, move) > ElementsRead(graph, move)) return false;
+  if (std::string why = choice.WhyFloat(graph, move); !why.empty()) {
+    context.Keep(move.name, std::move(why));
+    return false;
+  }
   if (!QuantAfter(graph, move, *type->quant)) {
     context.Keep(move.name,
                  "its operand's per-channel parameters cannot be expressed on its result");
@@ -218,17 +227,16 @@ bool SinkDequantize(Graph& graph, NodeId id, Context& context) {
   return true;
 }
 
-bool StaysFloat(const Graph& graph, const Settings& settings, const Node& node) {
-  return settings.target.QuantOf(graph, node).kind == ir::QuantRule::Kind::kFloatOnly ||
-         IsNamedBy(settings.options.keep_float, graph, node);
-}
-
-bool SinkBelowClamp(Graph& graph, NodeId id, Context& context) {
+bool SinkBelowClamp(Graph& graph, NodeId id, const FloatChoice& choice, Context& context) {
   const Node& clamp = graph.node(id);
   if (!clamp.op->clamps || graph.type(clamp.result()).dtype != ir::DType::kF32) return false;
   std::optional<Type> type = CommonQuantizedType(graph, clamp, {0});
-  if (!type || StaysFloat(graph, context.settings(), clamp)) return false;
-  const numerics::Mode& mode = *context.settings().target.numerics;
+  const target::Target& target = context.settings().target;
+  if (!type || choice.StaysFloat(graph, clamp) ||
+      target.QuantOf(graph, clamp).kind == ir::QuantRule::Kind::kFloatOnly) {
+    return false;
+  }
+  const numerics::Mode& mode = *target.numerics;
   if (!ClampIsRepresentable(graph, clamp, *type, mode)) return false;
   context.Applied(kSinkDequantizeBelowClamp, clamp.name,
                   {graph.name(clamp.inputs[0]), graph.name(clamp.result())});
@@ -294,29 +302,30 @@ bool SinkQuantize(Graph& graph, NodeId id, Context& context) {
 }
 
 // Hoisting moves a Quantize towards the inputs, so this walk starts at the end.
-void HoistQuantizes(Graph& graph, Context& context) {
+void HoistQuantizes(Graph& graph, const FloatChoice& choice, Context& context) {
   std::vector<NodeId> order;
   for (const NodeId id : graph.nodes()) order.push_back(id);
   for (size_t k = order.size(); k-- > 0;) {
     if (graph.node(order[k]).erased) continue;
-    HoistQuantize(graph, order[k], context);
+    HoistQuantize(graph, order[k], choice, context);
   }
   // A hoisted Quantize may now be adjacent to another data movement before it.
   for (bool changed = true; changed;) {
     changed = false;
-    for (const NodeId id : graph.nodes()) changed |= HoistQuantize(graph, id, context);
+    for (const NodeId id : graph.nodes()) changed |= HoistQuantize(graph, id, choice, context);
   }
 }
 
-void RunOnce(Graph& graph, const std::set<std::string>& kept_float, Context& context) {
+void RunOnce(Graph& graph, const std::set<std::string>& kept_float, const FloatChoice& choice,
+             Context& context) {
   const Settings& settings = context.settings();
   // Sinking moves a Dequantize towards the outputs, so one walk in graph order is enough.
   for (const NodeId id : graph.nodes()) {
-    if (!SinkDequantize(graph, id, context)) SinkBelowClamp(graph, id, context);
+    if (!SinkDequantize(graph, id, choice, context)) SinkBelowClamp(graph, id, choice, context);
   }
   for (const NodeId id : graph.nodes()) HoistDequantize(graph, id, context);
-  if (!settings.options.sink_quantize) HoistQuantizes(graph, context);
-  FormIntegers(graph, kept_float, context);
+  if (!settings.options.sink_quantize) HoistQuantizes(graph, choice, context);
+  FormIntegers(graph, kept_float, choice, context);
   if (settings.options.integer_io) MakeInterfaceInteger(graph, context);
   if (!settings.options.sink_quantize) return;
   for (const NodeId id : graph.nodes()) SinkQuantize(graph, id, context);
@@ -326,6 +335,7 @@ Status Run(Graph& graph, Context& context) {
   // A quantized input or output, or a sunk Quantize, may leave a Dequantize with a single consumer;
   // this enables another round.  For all other nodes, the reasons of the last round are kept.
   OCTAVO_TRY(const std::set<std::string> kept_float, NamesIn(graph, ir::kKeptFloatKey));
+  OCTAVO_TRY(const FloatChoice choice, FloatChoice::Of(graph, context.settings()));
   Findings& findings = context.findings();
   const size_t kept = findings.kept.size();
   for (int64_t before = -1; before != context.applications();) {
@@ -333,7 +343,7 @@ Status Run(Graph& graph, Context& context) {
     findings.kept.resize(kept);
     std::erase_if(findings.warnings,
                   [](const Warning& warning) { return warning.code == kFloatInterface; });
-    RunOnce(graph, kept_float, context);
+    RunOnce(graph, kept_float, choice, context);
     OCTAVO_CHECK(context.settings().stop.Check());
   }
   return {};

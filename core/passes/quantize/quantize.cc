@@ -72,8 +72,8 @@ class ByValue {
 
 class Quantizer {
  public:
-  Quantizer(Graph& graph, Context& context, const QuantizePlan& plan)
-      : graph_(graph), context_(context), plan_(plan) {
+  Quantizer(Graph& graph, Context& context, const QuantizePlan& plan, const FloatChoice& choice)
+      : graph_(graph), context_(context), plan_(plan), choice_(choice) {
     scheme_ = profile::SchemeOf(context.settings().target);
   }
 
@@ -256,7 +256,7 @@ class Quantizer {
   }
 
   // Gives a float node float operands; if quantized nodes consume its result, the quantized form
-  // takes over the result's name.
+  // takes over the result's name, unless the node is chosen: its value keeps its name.
   void FeedFloat(NodeId id) {
     for (size_t i = 0; i < graph_.node(id).inputs.size(); ++i) {
       const ValueId input = graph_.node(id).inputs[i];
@@ -264,6 +264,7 @@ class Quantizer {
       if (plan_.types.size() <= static_cast<size_t>(input.index) || !quantized_.Of(input)) continue;
       graph_.SetInput(id, i, FloatBefore(id, input));
     }
+    if (choice_.StaysFloat(graph_, graph_.node(id))) return;
     const std::vector<ValueId> results = graph_.node(id).results;
     for (const ValueId result : results) {
       if (graph_.type(result).dtype != ir::DType::kF32 || graph_.IsOutput(result)) continue;
@@ -298,6 +299,7 @@ class Quantizer {
   Graph& graph_;
   Context& context_;
   const QuantizePlan& plan_;
+  const FloatChoice& choice_;
   profile::Scheme scheme_;
   ByValue<ValueId> quantized_, floats_;  // by float value, and the inverse
   ByValue<ValueId> weights_;             // the float data of a quantized constant
@@ -353,31 +355,33 @@ Status RefuseFloats(const Graph& graph, Context& context) {
 
 // Warns of unknown names: a misspelt name would otherwise go unnoticed, because the job succeeds
 // without it.
-void WarnOfUnknown(const std::vector<std::string>& names, std::string_view option,
-                   const Graph& graph, Context& context) {
+void WarnOfUnknown(const std::vector<std::string>& names, const Graph& graph, Context& context) {
   for (const std::string& name : names) {
     if (graph.Knows(name) || ops::FindOp(name, "") != nullptr) continue;
     bool found = false;
     for (const NodeId id : graph.nodes()) found |= IsNamedBy({name}, graph, graph.node(id));
     if (found) continue;
     context.Warn("unknown_name",
-                 fmt::format("--{} '{}' names no operator, and no node or value of the prepared "
-                             "graph",
-                             option, name));
+                 fmt::format("--weights-only '{}' names no operator, and no node or value of the "
+                             "prepared graph",
+                             name));
   }
 }
 
 Status Run(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
+  OCTAVO_TRY(const FloatChoice choice, FloatChoice::Of(graph, settings));
   if (!settings.options.no_quantize && settings.profile != nullptr) {
-    WarnOfUnknown(settings.options.keep_float, "keep-float", graph, context);
-    WarnOfUnknown(settings.options.weights_only, "weights-only", graph, context);
-    OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, context));
+    WarnOfUnknown(settings.options.weights_only, graph, context);
+    OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, choice, context));
     RecordBlocks(graph, plan, SqueezeExciteBlocksOf(graph), context);
-    Quantizer(graph, context, plan).Run();
+    Quantizer(graph, context, plan, choice).Run();
     for (const auto& [id, reason] : plan.reasons) context.KeepFloat(graph.node(id).name, reason);
+    choice.Note(graph, context);
   } else if (!HasQuantizedValues(graph)) {
     return {};  // a float model that is only prepared, not quantized
+  } else {
+    choice.Note(graph, context);
   }
   return settings.target.fully_quantized ? RefuseFloats(graph, context) : Status{};
 }

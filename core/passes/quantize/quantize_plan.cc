@@ -58,8 +58,9 @@ class Groups {
 
 class Planner {
  public:
-  Planner(const Graph& graph, Context& context)
+  Planner(const Graph& graph, const FloatChoice& choice, Context& context)
       : graph_(graph),
+        choice_(choice),
         context_(context),
         target_(context.settings().target),
         ranges_(graph, context.settings(), context.findings()),
@@ -78,7 +79,7 @@ class Planner {
       KeepBlocksWhole(graph_, target_, plan_);
       DropLoneMovers();
     }
-    ChooseFloatWeights(graph_, context_.settings(), plan_);
+    ChooseFloatWeights(graph_, choice_, context_.settings(), plan_);
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
     }
@@ -108,7 +109,7 @@ class Planner {
   std::string WhyFloat(const Node& node) {
     const Settings& settings = context_.settings();
     const QuantRule rule = RuleOf(node);
-    if (IsNamedBy(settings.options.keep_float, graph_, node)) return "kept in float on request";
+    if (std::string why = choice_.WhyFloat(graph_, node); !why.empty()) return why;
     if (IsNamedBy(settings.options.weights_only, graph_, node)) {
       return "only its weights are quantized, on request";
     }
@@ -336,6 +337,7 @@ class Planner {
   }
 
   const Graph& graph_;
+  const FloatChoice& choice_;
   Context& context_;
   const target::Target& target_;
   ValueRanges ranges_;
@@ -381,8 +383,9 @@ bool IsRealOperand(const Graph& graph, const Node& node, size_t input) {
          node.op->RoleOf(input) != Role::kParameter;
 }
 
-Result<QuantizePlan> PlanQuantization(const Graph& graph, Context& context) {
-  return Planner(graph, context).Make();
+Result<QuantizePlan> PlanQuantization(const Graph& graph, const FloatChoice& choice,
+                                      Context& context) {
+  return Planner(graph, choice, context).Make();
 }
 
 }  // namespace octavo::passes

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/passes/pass.h"
+#include "core/passes/quantize/float_choice.h"
 
 namespace octavo::passes {
 
@@ -29,11 +30,12 @@ struct QuantizePlan {
   }
 };
 
-// Whether `names` (of --keep-float or --weights-only) contains the node, its op, one of its
-// results, or an original node of the model that it computes.
+// Whether `names` (of --weights-only) contains the node, its op, one of its results, or an original
+// node of the model that it computes.
 bool IsNamedBy(const std::vector<std::string>& names, const ir::Graph& graph, const ir::Node& node);
 
-Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, Context& context);
+Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, const FloatChoice& choice,
+                                      Context& context);
 
 // Whether the node consumes or computes real values in float; Quantize and Dequantize do not count.
 bool IsFloatNode(const ir::Graph& graph, const ir::Node& node);
