@@ -209,7 +209,8 @@ Result<Answer> RunUntilAnswered(const RemoteOptions& options, const Submission& 
 Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request& request,
                                const StopToken& stop, const job::Observer& observer,
                                ResultSource* source) {
-  OCTAVO_TRY(Answer answer, RunUntilAnswered(options, Pack(request), stop, observer));
+  OCTAVO_TRY(const Submission submission, Pack(request, stop));
+  OCTAVO_TRY(Answer answer, RunUntilAnswered(options, submission, stop, observer));
   if (source != nullptr) *source = answer.source;
   return std::move(answer.outcome);
 }
@@ -217,7 +218,8 @@ Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request&
 Result<std::string> RemoteSubmit(RemoteOptions options, const job::Request& request,
                                  const StopToken& stop, const job::Observer& observer) {
   options.detach = true;
-  OCTAVO_TRY(Answer answer, RunUntilAnswered(options, Pack(request), stop, observer));
+  OCTAVO_TRY(const Submission submission, Pack(request, stop));
+  OCTAVO_TRY(Answer answer, RunUntilAnswered(options, submission, stop, observer));
   return std::move(answer.detached);
 }
 

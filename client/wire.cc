@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/wire.h"
 
+#include <algorithm>
+#include <span>
+
 #include "core/base/mapped_pages.h"
+#include "core/base/sha256.h"
 #include "core/job/options_wire.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
@@ -9,14 +13,31 @@
 namespace octavo::client {
 namespace {
 
-void Add(Submission& submission, v1::BlobInfo::Role role, const job::NamedBlob& blob) {
+// Between two looks at a stop.
+constexpr size_t kHashedPart = size_t{16} << 20;
+
+Result<std::string> DigestOf(std::span<const std::byte> bytes, const StopToken& stop) {
+  Sha256 hash;
+  while (!bytes.empty()) {
+    OCTAVO_CHECK(stop.Check());
+    const std::span<const std::byte> part = bytes.first(std::min(kHashedPart, bytes.size()));
+    hash.Update(part);
+    ReleasePages(part);
+    bytes = bytes.subspan(part.size());
+  }
+  return hash.Finish();
+}
+
+Status Add(Submission& submission, v1::BlobInfo::Role role, const job::NamedBlob& blob,
+           const StopToken& stop) {
   v1::BlobInfo& info = *submission.spec.add_blobs();
   info.set_role(role);
   info.set_name(blob.name);
   info.set_size_bytes(blob.bytes.size());
-  info.set_sha256(Sha256OfMapped(blob.bytes.bytes()));
+  OCTAVO_TRY(*info.mutable_sha256(), DigestOf(blob.bytes.bytes(), stop));
   submission.blobs.push_back(blob.bytes);
   submission.total_bytes += blob.bytes.size();
+  return {};
 }
 
 Code CodeFrom(grpc::StatusCode code) {
@@ -54,14 +75,22 @@ void ReadErrorInfo(const google::rpc::ErrorInfo& info, Error& error) {
 
 }  // namespace
 
-Submission Pack(const job::Request& request) {
+Result<Submission> Pack(const job::Request& request, const StopToken& stop) {
   Submission submission;
   *submission.spec.mutable_options() = job::OptionsToWire(request.options);
-  Add(submission, v1::BlobInfo::ROLE_MODEL, request.model);
-  for (const auto& blob : request.external_data) Add(submission, v1::BlobInfo::ROLE_EXTERNAL, blob);
-  if (request.profile) Add(submission, v1::BlobInfo::ROLE_PROFILE, *request.profile);
-  for (const auto& blob : request.samples) Add(submission, v1::BlobInfo::ROLE_SAMPLES, blob);
-  if (request.target) Add(submission, v1::BlobInfo::ROLE_TARGET, *request.target);
+  OCTAVO_CHECK(Add(submission, v1::BlobInfo::ROLE_MODEL, request.model, stop));
+  for (const auto& blob : request.external_data) {
+    OCTAVO_CHECK(Add(submission, v1::BlobInfo::ROLE_EXTERNAL, blob, stop));
+  }
+  if (request.profile) {
+    OCTAVO_CHECK(Add(submission, v1::BlobInfo::ROLE_PROFILE, *request.profile, stop));
+  }
+  for (const auto& blob : request.samples) {
+    OCTAVO_CHECK(Add(submission, v1::BlobInfo::ROLE_SAMPLES, blob, stop));
+  }
+  if (request.target) {
+    OCTAVO_CHECK(Add(submission, v1::BlobInfo::ROLE_TARGET, *request.target, stop));
+  }
   return submission;
 }
 

@@ -19,7 +19,7 @@ struct Submission {
   std::vector<Blob> blobs = {};
   uint64_t total_bytes = 0;
 };
-Submission Pack(const job::Request& request);
+Result<Submission> Pack(const job::Request& request, const StopToken& stop = {});
 
 // The error of a failed call, and the service's retry delay, if any.
 struct CallFailure {

@@ -29,7 +29,7 @@ Result<job::ModelInput> ReadOther(const Invocation& invocation, const Arguments&
                                   const std::string& path) {
   ModelArguments named = arguments.input;
   named.model = path;
-  named.data.clear();
+  named.samples = {};
   return ReadInput(invocation, named);
 }
 
@@ -138,6 +138,7 @@ void AddDiff(CLI::App& program, Invocation& invocation) {
   command.add_option("REF", arguments->baseline, "the float model to compare with (the baseline)")
       ->required();
   AddModelFlags(command, arguments->input, Data::kForInputs);
+  AddLabelsFlag(command, arguments->input.samples);
   command
       .add_option("--report", arguments->report,
                   "write the report as JSON to FILE instead of stdout")

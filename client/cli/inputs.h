@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the files of a command: a model with its external data, samples, any other file.
+// Reads the files of a command: a model with its external data, any other file.
 #pragma once
 
 #include <string>
@@ -21,13 +21,5 @@ struct ModelFiles {
 // Reads a model with its external data.  kInvalidArgument if a file of external data is outside the
 // model's folder, after resolving symbolic links; kUsage if a file is missing.
 Result<ModelFiles> ReadModel(const Host& host, const std::string& path);
-
-struct SampleFiles {
-  std::vector<job::NamedBlob> samples = {};
-  std::vector<std::string> paths = {};
-};
-// Reads samples for job::Request::samples.  `data` names a .npz, a .npy or a directory of samples
-// in numbered folders, or is "random:SEED[:N]".
-Result<SampleFiles> ReadSamples(const std::string& data);
 
 }  // namespace octavo::cli

@@ -31,27 +31,29 @@ void AddLimitFlags(CLI::App& command, job::ModelLimits& limits) {
 
 void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data) {
   command.add_option("MODEL", arguments.model, "the model: .onnx, .octavo or .graph")->required();
-  std::string help = "samples: .npz, .npy, a folder of numbered samples, or random:SEED[:N]";
-  if (data == Data::kForInputs) help += "; needed if the model has inputs";
-  command.add_option("--data", arguments.data, help)->type_name("DATA");
-  for (const char* option : {"shape", "batch", "threads"}) arguments.options.Add(command, option);
+  AddDataFlag(command, arguments.samples,
+              data == Data::kForInputs ? "samples; needed if the model has inputs" : "samples");
+  for (const char* option : {"shape", "batch", "image", "cast", "samples", "threads"}) {
+    arguments.options.Add(command, option);
+  }
   AddLimitFlags(command, arguments.limits);
 }
 
 Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArguments& arguments) {
-  OCTAVO_TRY(const Options options, arguments.options.Read());
-  job::ModelInput input{.shape = options.shape,
-                        .batch = options.batch,
-                        .threads = options.threads,
-                        .limits = arguments.limits,
-                        .numerics = options.numerics.value_or(&numerics::kOnnx)};
+  OCTAVO_TRY(Options options, arguments.options.Read());
+  OCTAVO_CHECK(ReadImageFile(options));
+  job::ModelInput input{
+      .shape = options.shape,
+      .batch = options.batch,
+      .threads = options.threads,
+      .limits = arguments.limits,
+      .numerics = options.numerics.value_or(&numerics::kOnnx),
+      .reading = {.image = options.image, .cast = options.cast, .samples = options.samples}};
   OCTAVO_TRY(ModelFiles files, ReadModel(invocation.host, arguments.model));
   input.model = std::move(files.model);
   input.external_data = std::move(files.external);
-  if (!arguments.data.empty()) {
-    OCTAVO_TRY(SampleFiles samples, ReadSamples(arguments.data));
-    input.samples = std::move(samples.samples);
-  }
+  OCTAVO_TRY(SampleFiles samples, ReadSamples(arguments.samples, invocation.host.stop));
+  input.samples = std::move(samples.samples);
   return input;
 }
 

@@ -5,14 +5,15 @@
 #include "client/cli/command.h"
 #include "client/cli/option_flags.h"
 #include "client/cli/progress_printer.h"
+#include "client/cli/sample_files.h"
 #include "core/job/execute.h"
 
 namespace octavo::cli {
 
 struct ModelArguments {
   std::string model = {};
-  std::string data = {};
-  OptionFlags options = {};  // shape, batch, threads and the command's own options
+  SampleArguments samples = {};
+  OptionFlags options = {};  // of the model, of samples, threads and the command's own
   job::ModelLimits limits = {};
 };
 

@@ -12,6 +12,7 @@
 #include "client/cli/option_flags.h"
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
+#include "client/cli/sample_files.h"
 #include "client/cli/terminal_text.h"
 #include "client/remote.h"
 
@@ -23,7 +24,7 @@ struct Arguments {
   job::ModelLimits limits = {};  // of a job in this process; a service has its own
   std::string model = {};
   std::string out = {};
-  std::string data = {};
+  SampleArguments samples = {};
   std::string profile = {};
   std::string report = {};
   std::string html = {};
@@ -48,7 +49,7 @@ Result<EmitForm> FormOf(const std::string& out) {
 }
 
 Status CheckGates(const Options& options, const Arguments& arguments) {
-  if (!arguments.data.empty()) return {};
+  if (!arguments.samples.data.empty()) return {};
   if (options.require_sqnr > 0) {
     return Fail(Code::kUsage, "--require-sqnr needs --data").Field("--require-sqnr");
   }
@@ -60,6 +61,7 @@ Status CheckGates(const Options& options, const Arguments& arguments) {
 
 Result<Options> ReadOptions(const Arguments& arguments) {
   OCTAVO_TRY(Options options, arguments.flags.Read());
+  OCTAVO_CHECK(ReadImageFile(options));
   OCTAVO_CHECK(CheckGates(options, arguments));
   if (!arguments.flags.Given("emit")) {
     OCTAVO_TRY(options.emit, FormOf(arguments.out));
@@ -76,19 +78,20 @@ bool IsFile(const std::string& target) {
 }
 
 // Builds the request; adds the path of every file read to `paths`.
-Result<job::Request> BuildRequest(const Host& host, const Arguments& arguments,
+Result<job::Request> BuildRequest(const Invocation& invocation, const Arguments& arguments,
                                   std::vector<std::string>& paths) {
+  const Host& host = invocation.host;
   job::Request request{.limits = arguments.limits, .certificate = !arguments.certificate.empty()};
   OCTAVO_TRY(request.options, ReadOptions(arguments));
   OCTAVO_TRY(ModelFiles model, ReadModel(host, arguments.model));
   request.model = std::move(model.model);
   request.external_data = std::move(model.external);
   paths = std::move(model.paths);
-  if (!arguments.data.empty()) {
-    OCTAVO_TRY(SampleFiles data, ReadSamples(arguments.data));
-    request.samples = std::move(data.samples);
-    paths.insert(paths.end(), data.paths.begin(), data.paths.end());
-  }
+  OCTAVO_TRY(SampleFiles data, ReadSamples(arguments.samples, host.stop));
+  request.samples = std::move(data.samples);
+  paths.insert(paths.end(), data.paths.begin(), data.paths.end());
+  // A request names each of its files; a service takes no more than some thousands.
+  if (!invocation.server.empty()) OCTAVO_CHECK(PackSamples(host.stop, request.samples));
   if (!arguments.profile.empty()) {
     OCTAVO_TRY(request.profile, ReadNamed(arguments.profile));
     paths.push_back(arguments.profile);
@@ -225,7 +228,7 @@ Result<int> Detach(const Invocation& invocation, const Arguments& arguments) {
   }
   OCTAVO_CHECK(CheckDetached(arguments));
   std::vector<std::string> inputs;
-  OCTAVO_TRY(const job::Request request, BuildRequest(invocation.host, arguments, inputs));
+  OCTAVO_TRY(const job::Request request, BuildRequest(invocation, arguments, inputs));
   ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
   OCTAVO_TRY(
       const std::string id,
@@ -242,7 +245,7 @@ Result<int> Detach(const Invocation& invocation, const Arguments& arguments) {
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   if (arguments.detach) return Detach(invocation, arguments);
   std::vector<std::string> inputs;
-  OCTAVO_TRY(const job::Request request, BuildRequest(invocation.host, arguments, inputs));
+  OCTAVO_TRY(const job::Request request, BuildRequest(invocation, arguments, inputs));
   OutputSet outputs(invocation);
   OCTAVO_CHECK(PlanOutputs(arguments, request.options, outputs));
   client::ResultSource source = client::ResultSource::kExecuted;
@@ -261,12 +264,8 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
   command.add_option("-o,--output", arguments.out, "the file to write, or - for standard output")
       ->type_name("OUT")
       ->required();
-  command
-      .add_option("--data", arguments.data,
-                  "samples for calibration and for the report: .npz, .npy, a folder of numbered "
-                  "samples, or "
-                  "random:SEED[:N]")
-      ->type_name("DATA");
+  AddDataFlag(command, arguments.samples, "samples for calibration and for the report");
+  AddLabelsFlag(command, arguments.samples);
   command
       .add_option("--profile", arguments.profile,
                   "calibration profile; with --data the samples are for the report only")

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 
 namespace octavo::data {
 namespace {
@@ -130,32 +129,6 @@ class HeaderParser {
   size_t at_ = 0;
 };
 
-void SwapBytes(ir::Tensor& tensor) {
-  const auto width = static_cast<size_t>(ir::SizeOf(tensor.dtype()));
-  std::byte* at = tensor.mutable_raw();
-  for (int64_t i = 0; i < tensor.size(); ++i, at += width) std::reverse(at, at + width);
-}
-
-// Converts elements from Fortran order (the first axis varies fastest) to row-major order.
-ir::Tensor FromFortran(const ir::Tensor& stored) {
-  ir::Tensor result(stored.dtype(), stored.shape());
-  const auto width = static_cast<size_t>(ir::SizeOf(stored.dtype()));
-  const ir::Shape& shape = stored.shape();
-  std::vector<int64_t> index(shape.size(), 0), strides(shape.size(), 1);
-  for (size_t i = 1; i < shape.size(); ++i) strides[i] = strides[i - 1] * shape[i - 1];
-  for (int64_t i = 0; i < stored.size(); ++i) {
-    int64_t from = 0;
-    for (size_t axis = 0; axis < shape.size(); ++axis) from += index[axis] * strides[axis];
-    std::memcpy(result.mutable_raw() + static_cast<size_t>(i) * width,
-                stored.raw() + static_cast<size_t>(from) * width, width);
-    for (size_t axis = shape.size(); axis-- > 0;) {
-      if (++index[axis] < shape[axis]) break;
-      index[axis] = 0;
-    }
-  }
-  return result;
-}
-
 struct Parts {
   Header header = {};
   size_t data = 0;  // offset of the elements
@@ -179,8 +152,8 @@ Result<Parts> Split(std::string_view what, std::string_view text) {
 
 }  // namespace
 
-Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes) {
-  OCTAVO_TRY(const Parts parts, Split(what, bytes.text()));
+Result<NpyHeader> ReadNpyHeader(std::string_view what, std::string_view head, uint64_t total) {
+  OCTAVO_TRY(Parts parts, Split(what, head));
   const std::string& descr = parts.header.descr;
   const std::string_view word = std::string_view(descr).substr(1);
   const auto* type = std::find_if(std::begin(kTypes), std::end(kTypes),
@@ -189,30 +162,30 @@ Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes) {
     return Fail(Code::kUnimplemented, "'{}': elements of type '{}' are not supported", what, descr)
         .Field(what);
   }
-  const ir::Shape& shape = *parts.header.shape;
-  int64_t size = ir::SizeOf(type->dtype);
-  for (const int64_t extent : shape) {
+  NpyHeader header{.dtype = type->dtype,
+                   .shape = std::move(*parts.header.shape),
+                   .big_endian = descr[0] == '>',
+                   .data = parts.data};
+  header.fortran = parts.header.order == "True" && header.shape.size() > 1;
+  int64_t size = ir::SizeOf(header.dtype);
+  for (const int64_t extent : header.shape) {
     if (__builtin_mul_overflow(size, std::max<int64_t>(extent, 1), &size)) {
-      return Wrong(what, "shape {} holds more elements than can be counted", ir::ToString(shape));
+      return Wrong(what, "shape {} holds more elements than can be counted",
+                   ir::ToString(header.shape));
     }
   }
-  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) size = 0;
-  const size_t left = bytes.size() - parts.data;
-  if (static_cast<size_t>(size) != left) {
-    return Wrong(what, "shape {} needs {} bytes of elements, but {} are there", ir::ToString(shape),
-                 size, left);
+  if (std::find(header.shape.begin(), header.shape.end(), 0) != header.shape.end()) size = 0;
+  const uint64_t left = total - header.data;
+  if (static_cast<uint64_t>(size) != left) {
+    return Wrong(what, "shape {} needs {} bytes of elements, but {} are there",
+                 ir::ToString(header.shape), size, left);
   }
-  ir::Tensor tensor(type->dtype, shape, bytes.Slice(parts.data, left));
-  if (descr[0] == '>') {
-    tensor = tensor.Clone();
-    SwapBytes(tensor);
-  }
-  if (type->dtype == ir::DType::kBool) {
-    for (const std::byte element : tensor.raw_bytes()) {
-      if (element > std::byte{1}) return Wrong(what, "a bool is {}", static_cast<int>(element));
-    }
-  }
-  return parts.header.order == "True" && shape.size() > 1 ? FromFortran(tensor) : tensor;
+  return header;
+}
+
+Result<ir::Tensor> ReadNpy(std::string_view what, const Blob& bytes) {
+  OCTAVO_TRY(const auto array, OpenNpy(what, bytes));
+  return ReadWhole(*array);
 }
 
 std::string WriteNpy(const ir::Tensor& tensor) {

@@ -7,24 +7,21 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/blob.h"
-#include "core/ir/tensor.h"
+#include "core/data/array.h"
+#include "core/data/zip_archive.h"
 
 namespace octavo::data {
 
-struct NpzLimits {
-  size_t members = 4096;
-  // Total of all inflated members; the sizes that the archive claims are not trusted.
-  int64_t bytes = int64_t{4} << 30;
-};
+// The array of one .npy member.  Its elements are inflated as they are read, so memory does not
+// depend on the size that the archive claims.
+Result<ArrayPtr> OpenMember(std::string name, const std::shared_ptr<ZipArchive>& archive,
+                            const ZipMember& member);
 
-// Reads arrays by name (without ".npy").  Stored members are views of the archive.
-// kInvalidArgument (reason INVALID_NPZ) for a broken archive or a wrong checksum, kTooLarge if a
-// limit is exceeded, kUnimplemented for encryption and other compression methods.
-Result<std::map<std::string, ir::Tensor>> ReadNpz(std::string_view what, const Blob& bytes,
-                                                  const NpzLimits& limits = {});
+// The arrays by name (without ".npy"); other members are ignored.  kInvalidArgument (reason
+// INVALID_NPZ) for a broken archive, here or where the damage is read, and for one without arrays.
+Result<std::map<std::string, ArrayPtr>> OpenNpz(std::string_view what, const Blob& bytes);
 
 // Writes stored members in the given order; equal arrays give equal bytes.
-std::string WriteNpz(const std::vector<std::pair<std::string, ir::Tensor>>& arrays);
+Result<std::string> WriteNpz(const std::vector<std::pair<std::string, ir::Tensor>>& arrays);
 
 }  // namespace octavo::data

@@ -1,182 +1,302 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens files of samples and reads their headers.
 #include "core/data/samples.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
-#include <limits>
 
+#include "core/data/image_array.h"
 #include "core/data/npy.h"
 #include "core/data/npz.h"
+#include "core/data/random_samples.h"
+#include "core/data/sample_name.h"
+#include "core/data/whole_array.h"
 
 namespace octavo::data {
 namespace {
 
-constexpr int64_t kRandomSamples = 8;
-constexpr int64_t kMaxRandomSamples = 1 << 20;
-
 template <class... Args>
-Failure Wrong(std::string_view input, fmt::format_string<Args...> format, Args&&... args) {
+Failure Wrong(std::string_view field, fmt::format_string<Args...> format, Args&&... args) {
   return Fail(Code::kInvalidArgument, "samples: {}",
               fmt::format(format, std::forward<Args>(args)...))
-      .Field(input)
+      .Field(field)
       .Reason("INVALID_SAMPLES");
 }
 
-std::optional<int64_t> NumberOf(std::string_view text) {
-  int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || number < 0) {
-    return std::nullopt;
+Result<std::vector<int64_t>> ReadLabels(std::string_view name, const Blob& bytes) {
+  OCTAVO_TRY(const ir::Tensor labels, ReadNpy(name, bytes));
+  const ir::Shape& shape = labels.shape();
+  const bool one_axis = shape.size() == 1 || (shape.size() == 2 && shape[1] == 1);
+  if (!one_axis || !ir::IsInteger(labels.dtype())) {
+    return Wrong("labels", "'{}' is {} of shape [{}], but labels are integers of shape [samples]",
+                 name, ir::NumpyName(labels.dtype()), fmt::join(shape, ","));
   }
-  return number;
-}
-
-// The parts of "3/input_1.pb" or "test_data_set_3/input_1.npy".
-struct NumberedName {
-  int64_t sample = 0, input = 0;
-  bool proto = false;
-};
-
-std::optional<NumberedName> ParseNumbered(std::string_view name) {
-  const size_t slash = name.rfind('/');
-  if (slash == std::string_view::npos) return std::nullopt;
-  std::string_view folder = name.substr(0, slash), file = name.substr(slash + 1);
-  if (const size_t above = folder.rfind('/'); above != std::string_view::npos) {
-    folder.remove_prefix(above + 1);
-  }
-  constexpr std::string_view kFolder = "test_data_set_", kFile = "input_";
-  if (folder.starts_with(kFolder)) folder.remove_prefix(kFolder.size());
-  if (!file.starts_with(kFile)) return std::nullopt;
-  file.remove_prefix(kFile.size());
-  const bool proto = file.ends_with(".pb");
-  if (!proto && !file.ends_with(".npy")) return std::nullopt;
-  file.remove_suffix(proto ? 3 : 4);
-  const auto sample = NumberOf(folder), input = NumberOf(file);
-  if (!sample || !input) return std::nullopt;
-  return NumberedName{*sample, *input, proto};
-}
-
-// 64 random bits from a counter: the same on every machine, and each element independent of the
-// others.
-uint64_t Mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
-Status CheckRandom(const SampleInput& input) {
-  if (ir::IsInteger(input.type.dtype) || input.type.dtype == ir::DType::kF32 ||
-      input.type.dtype == ir::DType::kBool) {
-    return {};
-  }
-  return Fail(Code::kUnimplemented,
-              "samples: input '{}' is {}; random samples of that type cannot be generated",
-              input.name, ir::Name(input.type.dtype))
-      .Field(input.name);
-}
-
-// Floats in [-1, 1); integers in [0, 2), which are valid indices for every table and mask.
-Result<ir::Tensor> RandomTensor(const ir::Type& type, uint64_t seed, const StopToken& stop) {
-  constexpr int64_t kStopEvery = 1 << 20;  // elements: a few milliseconds
-  ir::Tensor tensor(type.dtype, type.shape);
-  const auto width = static_cast<size_t>(ir::SizeOf(type.dtype));
-  // A quantized input accepts any integer.
-  const uint64_t mask = type.quantized() ? ~uint64_t{0} : 1;
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    if (i % kStopEvery == 0) OCTAVO_CHECK(stop.Check());
-    const uint64_t bits = Mix(seed + static_cast<uint64_t>(i));
-    if (type.dtype == ir::DType::kF32) {
-      const auto unit = static_cast<float>(bits >> 40) * 0x1p-24f;
-      tensor.mutable_values<float>()[static_cast<size_t>(i)] = unit * 2.0f - 1.0f;
-      continue;
-    }
-    const uint64_t code = bits & mask;
-    std::memcpy(tensor.mutable_raw() + static_cast<size_t>(i) * width, &code, width);
-  }
-  return tensor;
-}
-
-ir::Tensor Rows(const ir::Tensor& array, int64_t first, ir::Shape shape) {
-  const int64_t row = array.shape()[0] ? array.bytes() / array.shape()[0] : 0;
-  const int64_t bytes = ir::NumElements(shape) * ir::SizeOf(array.dtype());
-  return ir::Tensor(
-      array.dtype(), std::move(shape),
-      array.ToBlob().Slice(static_cast<size_t>(first * row), static_cast<size_t>(bytes)));
+  return labels.ToInts();
 }
 
 }  // namespace
 
-// ---------------------------------------------------------------- opening
+class SampleOpener {
+ public:
+  SampleOpener(const TensorParser& parse, const SampleOptions& options, const StopToken& stop)
+      : parse_(parse), stop_(stop) {
+    source_.options_ = options;
+  }
+
+  Result<SampleSource> Run(const std::vector<NamedBlob>& blobs) {
+    if (!source_.options_.image.empty()) {
+      OCTAVO_TRY(spec_, ParseImageSpec(source_.options_.image));
+    }
+    for (const NamedBlob& blob : blobs) OCTAVO_CHECK(Add(blob.name, blob.bytes));
+    OCTAVO_CHECK(JoinColumns());
+    OCTAVO_CHECK(JoinNumbered());
+    if (source_.random_ && !source_.groups_.empty()) {
+      return Wrong("data", "'{}' cannot be used together with files", source_.origin_);
+    }
+    if (!source_.random_ && source_.groups_.empty()) {
+      if (blobs.empty()) return Wrong("data", "no samples are given");
+      return Wrong("data",
+                   "'{}' is not a .npz, .npy, .png, .jpg or .zip, nor a file in a numbered folder "
+                   "such as 0/input_0.pb",
+                   blobs.front().name);
+    }
+    return std::move(source_);
+  }
+
+ private:
+  using Group = SampleSource::Group;
+
+  Status Add(const std::string& name, const Blob& bytes) {
+    OCTAVO_CHECK(stop_.Check());
+    const SampleName parsed = ParseSampleName(name);
+    switch (KindOf(parsed.path)) {
+      case SampleKind::kRandom: {
+        OCTAVO_TRY(const RandomSamples random, ParseRandom(name));
+        source_.random_ = {random.seed, random.count};
+        source_.origin_ = name;
+        return {};
+      }
+      case SampleKind::kLabels: {
+        OCTAVO_TRY(source_.labels_, ReadLabels(parsed.path, bytes));
+        return {};
+      }
+      case SampleKind::kZip:
+        return AddArchive(parsed, bytes);
+      case SampleKind::kNpz:
+        return AddNpz(parsed, bytes);
+      case SampleKind::kNpy:
+      case SampleKind::kProto:
+      case SampleKind::kImage: {
+        OCTAVO_TRY(const ArrayPtr array, OpenFile(parsed, bytes));
+        return array ? AddArray(parsed, array) : Status();
+      }
+      case SampleKind::kOther:
+        return {};  // notes on the samples
+    }
+    return {};
+  }
+
+  Status AddArchive(const SampleName& archive_name, const Blob& bytes) {
+    OCTAVO_TRY(const auto archive, ZipArchive::Open(archive_name.path, bytes));
+    for (const ZipMember& member : archive->members()) {
+      OCTAVO_CHECK(stop_.Check());
+      // PackZip keeps the prefixes of several --data.
+      SampleName name = ParseSampleName(member.name);
+      if (name.path == member.name) {
+        name.set = archive_name.set;
+        name.input = archive_name.input;
+      }
+      const SampleKind kind = KindOf(name.path);
+      if (kind == SampleKind::kNpy && (ParseNumbered(name.path) || !IsNumberedOutput(name.path))) {
+        OCTAVO_TRY(const ArrayPtr array, OpenMember(name.path, archive, member));
+        OCTAVO_CHECK(AddArray(name, array));
+      } else if (kind == SampleKind::kImage) {
+        OCTAVO_TRY(const ArrayPtr array, MakeImage(name.path, archive, member));
+        OCTAVO_CHECK(AddArray(name, array));
+      } else if (kind == SampleKind::kNpz || kind == SampleKind::kProto) {
+        OCTAVO_TRY(const Blob extracted, archive->Extract(member, stop_));
+        OCTAVO_CHECK(Add(BlobName(name, /*prefixed=*/true), extracted));
+      } else if (kind == SampleKind::kZip || kind == SampleKind::kRandom) {
+        return Wrong(member.name, "'{}': an archive cannot hold '{}'", archive_name.path,
+                     member.name);
+      }
+    }
+    return {};
+  }
+
+  // A file in a numbered folder that is no input.
+  static bool IsNumberedOutput(const std::string& path) {
+    return StemOf(path).starts_with("output_") && path.find('/') != std::string::npos;
+  }
+
+  Status AddNpz(const SampleName& name, const Blob& bytes) {
+    OCTAVO_TRY(auto arrays, OpenNpz(name.path, bytes));
+    for (const auto& [input, array] : arrays) array->SetFile(name.path);
+    if (const auto numbered = ParseNumbered(name.path); numbered && name.input.empty()) {
+      Numbered& sample = numbered_[{name.set, numbered->sample}];
+      sample.origin = name.path;
+      sample.named.merge(arrays);
+      if (arrays.empty()) return {};
+      return Wrong(name.path, "sample {} has two arrays '{}'", numbered->sample,
+                   arrays.begin()->first);
+    }
+    if (name.input.empty()) {
+      source_.groups_.push_back({.origin = name.path, .named = std::move(arrays)});
+      return {};
+    }
+    // NAME=FILE.npz: the array of that name, or the only one.
+    const auto own = arrays.find(name.input);
+    if (own == arrays.end() && arrays.size() != 1) {
+      return Wrong(name.input, "'{}' has no array '{}'", name.path, name.input);
+    }
+    columns_[name.input].push_back(own == arrays.end() ? arrays.begin()->second : own->second);
+    return {};
+  }
+
+  // Null for files of expected outputs.
+  Result<ArrayPtr> OpenFile(const SampleName& name, const Blob& bytes) {
+    switch (KindOf(name.path)) {
+      case SampleKind::kImage:
+        return MakeImage(name.path, bytes);
+      case SampleKind::kProto: {
+        if (!ParseNumbered(name.path)) return ArrayPtr();
+        auto array = WholeArray::Open(name.path, bytes, parse_);
+        if (array) return *array;
+        Error error = array.error();
+        error.message = fmt::format("samples: '{}': {}", name.path, error.message);
+        return Forward(std::move(error));
+      }
+      default:
+        if (!ParseNumbered(name.path) && IsNumberedOutput(name.path)) return ArrayPtr();
+        return OpenNpy(name.path, bytes);
+    }
+  }
+
+  template <class... Bytes>
+  Result<ArrayPtr> MakeImage(const std::string& path, Bytes&&... bytes) {
+    if (!spec_) {
+      return Fail(
+                 Code::kUsage,
+                 "samples: '{}' is an image; --image says how images become samples, as in --image "
+                 "size=224,mean=0.485,0.456,0.406,std=0.229,0.224,0.225",
+                 path)
+          .Field("image");
+    }
+    return OpenImage(path, *spec_, std::forward<Bytes>(bytes)...);
+  }
+
+  Status AddArray(const SampleName& name, const ArrayPtr& array) {
+    if (!name.input.empty()) {
+      columns_[name.input].push_back(array);
+      return {};
+    }
+    if (KindOf(name.path) == SampleKind::kImage) {
+      source_.groups_.push_back({.origin = name.path, .placed = {array}});
+      return {};
+    }
+    const auto numbered = ParseNumbered(name.path);
+    if (!numbered) {
+      files_.push_back({.origin = name.path, .named = {{StemOf(name.path), array}}});
+      return {};
+    }
+    Numbered& sample = numbered_[{name.set, numbered->sample}];
+    sample.origin = name.path;
+    const bool added = numbered->place ? sample.placed.emplace(*numbered->place, array).second
+                                       : sample.named.emplace(numbered->input, array).second;
+    if (!added) {
+      return Wrong(name.path, "'{}' is given twice, as .pb and as .npy", name.path);
+    }
+    return {};
+  }
+
+  // The k-th files of all NAME=FILE belong together.
+  Status JoinColumns() {
+    if (columns_.empty()) return {};
+    if (!source_.groups_.empty() || !files_.empty() || !numbered_.empty()) {
+      return Wrong("data", "either all --data have the form NAME=FILE or none");
+    }
+    const auto& [first, files] = *columns_.begin();
+    for (size_t k = 0; k < files.size(); ++k) {
+      Group group{.origin = files[k]->name()};
+      for (const auto& [input, column] : columns_) {
+        if (column.size() != files.size()) {
+          return Wrong(input, "input '{}' has {} files, but '{}' has {}", input, column.size(),
+                       first, files.size());
+        }
+        group.named[input] = column[k];
+      }
+      source_.groups_.push_back(std::move(group));
+    }
+    return {};
+  }
+
+  Status JoinNumbered() {
+    const bool only_files = source_.groups_.empty() && numbered_.empty();
+    source_.flat_ = only_files && !files_.empty();
+    for (Group& file : files_) {
+      // Together with other forms, a file's name says nothing about inputs.
+      if (!only_files) file = {.origin = file.origin, .placed = {file.named.begin()->second}};
+      source_.groups_.push_back(std::move(file));
+    }
+    for (auto& [number, sample] : numbered_) {
+      Group group{.origin = sample.origin, .named = std::move(sample.named)};
+      for (auto& [place, array] : sample.placed) {
+        if (place != static_cast<int64_t>(group.placed.size())) {
+          return Wrong("data", "sample {} has no input_{}", number.second, group.placed.size());
+        }
+        group.placed.push_back(std::move(array));
+      }
+      source_.groups_.push_back(std::move(group));
+    }
+    return {};
+  }
+
+  struct Numbered {
+    std::string origin = {};
+    std::map<int64_t, ArrayPtr> placed = {};
+    std::map<std::string, ArrayPtr> named = {};
+  };
+
+  const TensorParser& parse_;
+  const StopToken& stop_;
+  SampleSource source_ = {};
+  std::optional<ImageSpec> spec_ = {};
+  std::map<std::string, std::vector<ArrayPtr>> columns_ = {};
+  std::vector<Group> files_ = {};  // each one .npy, named after its file
+  std::map<std::pair<int64_t, int64_t>, Numbered> numbered_ = {};  // by --data and folder
+};
 
 Result<SampleSource> SampleSource::Open(const std::vector<NamedBlob>& blobs,
-                                        const TensorParser& parse) {
-  SampleSource source;
-  if (blobs.empty()) return Wrong("data", "no samples are given");
-  const std::string& name = blobs.front().name;
-  source.origin_ = name;
-  if (blobs.size() == 1 && name.starts_with("random:")) {
-    const std::string_view rest = std::string_view(name).substr(7);
-    const size_t colon = std::min(rest.find(':'), rest.size());
-    const auto seed = NumberOf(rest.substr(0, colon));
-    const auto count =
-        colon == rest.size() ? std::optional(kRandomSamples) : NumberOf(rest.substr(colon + 1));
-    if (!seed || !count || *count < 1 || *count > kMaxRandomSamples) {
-      return Fail(Code::kUsage, "'{}' must be random:SEED or random:SEED:N", name).Field("data");
-    }
-    source.random_ = Random{static_cast<uint64_t>(*seed), *count};
-    return source;
+                                        const TensorParser& parse, const SampleOptions& options,
+                                        const StopToken& stop) {
+  return SampleOpener(parse, options, stop).Run(blobs);
+}
+
+void SampleSource::Settle(const std::vector<std::string>& inputs) {
+  if (!std::exchange(flat_, false)) return;
+  Group all{.origin = groups_.front().origin};
+  for (const Group& file : groups_) all.named.insert(file.named.begin(), file.named.end());
+  const auto has_file = [&](const std::string& input) { return all.named.count(input) > 0; };
+  if (!inputs.empty() && std::ranges::all_of(inputs, has_file)) {
+    groups_ = {std::move(all)};
+    return;
   }
-  if (blobs.size() == 1 && name.ends_with(".npz")) {
-    OCTAVO_TRY(source.arrays_, ReadNpz(name, blobs.front().bytes));
-    return source;
+  for (Group& file : groups_) {
+    file.placed = {file.named.begin()->second};
+    file.named.clear();
   }
-  if (blobs.size() == 1 && name.ends_with(".npy") && !ParseNumbered(name)) {
-    OCTAVO_TRY(source.single_, ReadNpy(name, blobs.front().bytes));
-    return source;
-  }
-  std::map<int64_t, std::map<int64_t, ir::Tensor>> samples;
-  for (const NamedBlob& blob : blobs) {
-    const auto parts = ParseNumbered(blob.name);
-    if (!parts) continue;  // outputs and notes
-    Result<ir::Tensor> tensor = parts->proto ? parse(blob.bytes) : ReadNpy(blob.name, blob.bytes);
-    if (!tensor) {
-      Error error = tensor.error();
-      error.message = fmt::format("samples: '{}': {}", blob.name, error.message);
-      return Forward(std::move(error));
-    }
-    if (!samples[parts->sample].emplace(parts->input, std::move(*tensor)).second) {
-      return Wrong(blob.name, "'{}' is given twice, as .pb and as .npy", blob.name);
-    }
-  }
-  if (samples.empty()) {
-    return Wrong("data",
-                 "'{}' is not a .npz, a .npy or a file in a numbered folder such as 0/input_0.pb",
-                 name);
-  }
-  for (auto& [number, inputs] : samples) {
-    std::vector<ir::Tensor> row;
-    for (auto& [input, tensor] : inputs) {
-      if (input != static_cast<int64_t>(row.size())) {
-        return Wrong("data", "sample {} has no input_{}", number, row.size());
-      }
-      row.push_back(std::move(tensor));
-    }
-    source.numbered_.push_back(std::move(row));
-  }
-  return source;
 }
 
 std::map<std::string, ir::Shape> SampleSource::Shapes(
     const std::vector<std::string>& inputs) const {
+  SampleSource settled = *this;
+  settled.Settle(inputs);
   std::map<std::string, ir::Shape> shapes;
-  for (const auto& [name, tensor] : arrays_) shapes[name] = tensor.shape();
-  if (single_ && inputs.size() == 1) shapes[inputs[0]] = single_->shape();
-  if (!numbered_.empty()) {
-    for (size_t i = 0; i < std::min(inputs.size(), numbered_[0].size()); ++i) {
-      shapes[inputs[i]] = numbered_[0][i].shape();
-    }
+  if (settled.groups_.empty()) return shapes;
+  const Group& first = settled.groups_.front();
+  for (const auto& [name, array] : first.named) shapes[name] = array->shape();
+  const bool fits = first.placed.size() > 1 || inputs.size() == 1;
+  for (size_t i = 0; fits && i < std::min(inputs.size(), first.placed.size()); ++i) {
+    shapes[inputs[i]] = first.placed[i]->shape();
   }
   return shapes;
 }
@@ -184,179 +304,16 @@ std::map<std::string, ir::Shape> SampleSource::Shapes(
 SampleSource SampleSource::Only(const std::vector<std::string>& inputs,
                                 const std::vector<std::string>& kept) const {
   SampleSource source = *this;
-  for (std::vector<ir::Tensor>& row : source.numbered_) {
-    if (row.size() != inputs.size()) continue;  // CutSamples reports this
-    std::vector<ir::Tensor> part;
+  source.Settle(inputs);
+  for (Group& group : source.groups_) {
+    if (group.placed.size() != inputs.size()) continue;  // CutSamples reports this
+    std::vector<ArrayPtr> part;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (std::ranges::count(kept, inputs[i]) > 0) part.push_back(row[i]);
+      if (std::ranges::count(kept, inputs[i]) > 0) part.push_back(group.placed[i]);
     }
-    row = std::move(part);
+    group.placed = std::move(part);
   }
   return source;
-}
-
-// ---------------------------------------------------------------- cutting into batches
-
-class SampleCutter {
- public:
-  SampleCutter(const SampleSource& source, const std::vector<SampleInput>& inputs)
-      : source_(source), inputs_(inputs) {}
-
-  Result<Samples> Run(int64_t most_bytes) {
-    if (source_.random_) return Draw(most_bytes);
-    if (!source_.numbered_.empty()) {
-      for (const std::vector<ir::Tensor>& row : source_.numbered_) OCTAVO_CHECK(Cut(row));
-    } else {
-      OCTAVO_TRY(const std::vector<ir::Tensor> arrays, ByName());
-      OCTAVO_CHECK(Cut(arrays));
-    }
-    return Samples{.batches = std::move(batches_), .count = count_};
-  }
-
- private:
-  Result<Samples> Draw(int64_t most_bytes) const {
-    const int64_t rows = BatchOf(0);
-    const int64_t batches = (source_.random_->count + rows - 1) / rows;
-    int64_t bytes = 0;  // of a batch
-    std::vector<ir::Type> types;
-    for (const SampleInput& input : inputs_) {
-      OCTAVO_CHECK(CheckRandom(input));
-      types.push_back(input.type);
-      bytes += std::min(input.type.bytes(), std::numeric_limits<int64_t>::max() - bytes);
-    }
-    if (most_bytes > 0 && bytes > most_bytes / batches) {
-      return Fail(Code::kTooLarge,
-                  "samples: '{}' makes {} batches of {} bytes each; at most {} bytes are allowed "
-                  "(max-samples-bytes)",
-                  source_.origin_, batches, bytes, most_bytes)
-          .Field("max-samples-bytes");
-    }
-    const auto draw = [types = std::move(types), seed = source_.random_->seed](
-                          int64_t b, const StopToken& stop) -> Result<ir::Batches::Batch> {
-      ir::Batches::Batch batch;
-      for (size_t i = 0; i < types.size(); ++i) {
-        const uint64_t stream = Mix(seed) ^ Mix(static_cast<uint64_t>(b) << 16 | i);
-        OCTAVO_TRY(ir::Tensor tensor, RandomTensor(types[i], stream, stop));
-        batch.push_back(std::move(tensor));
-      }
-      return batch;
-    };
-    return Samples{.batches = ir::Batches(batches, draw), .count = batches * rows};
-  }
-
-  Result<std::vector<ir::Tensor>> ByName() const {
-    std::vector<ir::Tensor> arrays;
-    if (source_.single_) {
-      if (inputs_.size() != 1) {
-        return Wrong("data", "a .npy holds one input, but the model has {}; use a .npz",
-                     inputs_.size());
-      }
-      return std::vector<ir::Tensor>{*source_.single_};
-    }
-    for (const SampleInput& input : inputs_) {
-      const auto at = source_.arrays_.find(input.name);
-      if (at == source_.arrays_.end()) {
-        return Wrong(input.name, "'{}' has no array for input '{}'", source_.origin_, input.name);
-      }
-      arrays.push_back(at->second);
-    }
-    return arrays;
-  }
-
-  int64_t BatchOf(size_t input) const {
-    if (input >= inputs_.size() || inputs_[input].type.shape.empty()) return 1;
-    return inputs_[input].type.shape[0];
-  }
-
-  Status CheckType(const SampleInput& input, const ir::Tensor& array) const {
-    if (array.dtype() == input.type.dtype) return {};
-    // numpy has no bfloat16; arrays store its bits as uint16.
-    if (array.dtype() == ir::DType::kU16 && input.type.dtype == ir::DType::kBF16) return {};
-    return Wrong(input.name, "input '{}' takes {}, but its array is {}", input.name,
-                 ir::NumpyName(input.type.dtype), ir::NumpyName(array.dtype()));
-  }
-
-  // The number of batches in an array; its leading dimension counts samples.
-  Result<int64_t> BatchesOf(size_t i, const ir::Tensor& array) const {
-    const SampleInput& input = inputs_[i];
-    const ir::Shape &want = input.type.shape, &have = array.shape();
-    if (have == want) return 1;
-    const auto fits = [&](size_t from) {
-      return have.size() == want.size() - from + 1 &&
-             std::equal(have.begin() + 1, have.end(), want.begin() + static_cast<int64_t>(from));
-    };
-    if (!want.empty() && !have.empty() && want[0] > 0 && fits(1)) {
-      if (have[0] > 0 && have[0] % want[0] == 0) return have[0] / want[0];
-      return Wrong(input.name, "input '{}' takes {} samples at once, and its array has {}",
-                   input.name, want[0], have[0]);
-    }
-    // An input without a batch axis: the array has one more leading dimension, which counts
-    // samples.
-    if (!have.empty() && have[0] > 0 && fits(0)) return have[0];
-    return Wrong(input.name, "input '{}' has shape [{}], but its array has shape [{}]", input.name,
-                 fmt::join(want, ","), fmt::join(have, ","));
-  }
-
-  // Appends the batches from one array per input.
-  Status Cut(const std::vector<ir::Tensor>& arrays) {
-    if (arrays.size() != inputs_.size()) {
-      return Wrong("data", "{} arrays for a model with {} inputs", arrays.size(), inputs_.size());
-    }
-    int64_t batches = -1;
-    for (size_t i = 0; i < inputs_.size(); ++i) {
-      OCTAVO_CHECK(CheckType(inputs_[i], arrays[i]));
-      OCTAVO_TRY(const int64_t count, BatchesOf(i, arrays[i]));
-      if (batches >= 0 && count != batches) {
-        return Wrong(inputs_[i].name, "input '{}' has {} batches, the inputs before it {}",
-                     inputs_[i].name, count, batches);
-      }
-      batches = count;
-    }
-    for (int64_t b = 0; b < std::max<int64_t>(batches, 1); ++b) {
-      std::vector<ir::Tensor> batch;
-      for (size_t i = 0; i < inputs_.size(); ++i) {
-        const ir::Shape& shape = inputs_[i].type.shape;
-        const bool batched = arrays[i].shape().size() == shape.size() && !shape.empty();
-        ir::Tensor part = arrays[i].shape() == shape
-                              ? arrays[i]
-                              : Rows(arrays[i], b * (batched ? shape[0] : 1), shape);
-        if (part.dtype() != inputs_[i].type.dtype) {
-          part = ir::Tensor(inputs_[i].type.dtype, shape, part.ToBlob());
-        }
-        batch.push_back(std::move(part));
-      }
-      batches_.push_back(std::move(batch));
-    }
-    count_ += std::max<int64_t>(batches, 1) * BatchOf(0);
-    return {};
-  }
-
-  const SampleSource& source_;
-  const std::vector<SampleInput>& inputs_;
-  std::vector<ir::Batches::Batch> batches_;
-  int64_t count_ = 0;
-};
-
-Result<Samples> CutSamples(const SampleSource& source, const std::vector<SampleInput>& inputs,
-                           int64_t most_bytes) {
-  return SampleCutter(source, inputs).Run(most_bytes);
-}
-
-Result<std::optional<ir::Tensor>> CommonValue(const SampleSource& source,
-                                              const SampleInput& input) {
-  if (source.random()) return std::optional<ir::Tensor>();
-  OCTAVO_TRY(const Samples samples, CutSamples(source, {input}));
-  OCTAVO_TRY(const ir::Batches::Batch first, samples.batches.Read(0, {}));
-  for (int64_t b = 1; b < samples.batches.size(); ++b) {
-    OCTAVO_TRY(const ir::Batches::Batch batch, samples.batches.Read(b, {}));
-    if (batch.front() == first.front()) continue;
-    return Fail(Code::kUnimplemented,
-                "input '{}' determines a shape, so all samples must have the same value for it, "
-                "but they differ",
-                input.name)
-        .Field(input.name);
-  }
-  return std::optional(first.front());
 }
 
 }  // namespace octavo::data

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/data/samples.h"
 #include "core/job/job.h"
 #include "core/numerics/mode_table.h"
 #include "core/report/nan_inputs.h"
@@ -23,6 +24,7 @@ struct ModelInput {
   int threads = 0;  // 0: one thread per core
   ModelLimits limits = {};
   const numerics::Mode* numerics = &numerics::kOnnx;  // the mode that rounds integers
+  data::SampleOptions reading = {};                   // of the samples
 };
 
 // The unit that `diff --by-rule` measures: a single application of a rule, or a sequence of

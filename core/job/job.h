@@ -34,7 +34,7 @@ struct Request {
   NamedBlob model = {};                       // ONNX, native or text: model_form.h
   std::vector<NamedBlob> external_data = {};  // also the constant data of a text graph
   std::optional<NamedBlob> profile = {};
-  // One .npz or .npy; or a directory of samples as blobs named "0/input_0.pb"; or a single blob
+  // Files of samples (core/data/samples.h), named as core/data/sample_name.h says; or a single blob
   // named "random:SEED[:N]" without bytes.
   std::vector<NamedBlob> samples = {};
   std::optional<NamedBlob> target = {};  // a target file, JSON

@@ -57,9 +57,10 @@ Result<onnx::Imported> LoadText(const LoadRequest& request) {
 }
 
 // Returns a function that reads an input's value from the samples.
-auto ValueReader(const data::SampleSource& source, const std::vector<std::string>& inputs) {
-  return [&source, &inputs](const std::string& name, const ir::Type& type) {
-    return data::CommonValue(source.Only(inputs, {name}), {.name = name, .type = type});
+auto ValueReader(const data::SampleSource& source, const std::vector<std::string>& inputs,
+                 const StopToken& stop) {
+  return [&source, &inputs, &stop](const std::string& name, const ir::Type& type) {
+    return data::CommonValue(source.Only(inputs, {name}), {.name = name, .type = type}, stop);
   };
 }
 
@@ -75,7 +76,7 @@ Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
   OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
   options.sample_shapes = source->Shapes(inputs);
   if (request.deciders == LoadRequest::Deciders::kFromSamples) {
-    options.value_of = ValueReader(*source, inputs);
+    options.value_of = ValueReader(*source, inputs, request.stop);
   }
   OCTAVO_TRY(onnx::Imported imported, onnx::ImportModel(request.model.bytes, options));
   if (!imported.fixed_inputs.empty()) {
@@ -86,10 +87,10 @@ Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
   return imported;
 }
 
-Result<data::SampleSource> OpenSamples(const std::vector<NamedBlob>& blobs) {
+Result<data::SampleSource> OpenSamples(const LoadRequest& request) {
   std::vector<data::NamedBlob> named;
-  for (const NamedBlob& blob : blobs) named.push_back({blob.name, blob.bytes});
-  return data::SampleSource::Open(named, &onnx::ParseTensor);
+  for (const NamedBlob& blob : request.samples) named.push_back({blob.name, blob.bytes});
+  return data::SampleSource::Open(named, &onnx::ParseTensor, request.reading, request.stop);
 }
 
 // Returns the reason why the samples cannot be read.  The model's error takes precedence if the
@@ -118,13 +119,15 @@ onnx::OpFinder FinderFor(const target::Target* target) {
   };
 }
 
-LoadRequest RequestOf(const ModelInput& model, const ModelInput& input) {
+LoadRequest RequestOf(const ModelInput& model, const ModelInput& input, const StopToken& stop) {
   return {.model = model.model,
           .external_data = model.external_data,
           .samples = input.samples,
           .shape = input.shape,
           .batch = input.batch,
-          .limits = input.limits};
+          .limits = input.limits,
+          .reading = input.reading,
+          .stop = stop};
 }
 
 Result<Loaded> ReadModel(const LoadRequest& request) {
@@ -133,7 +136,7 @@ Result<Loaded> ReadModel(const LoadRequest& request) {
                     return Sha256OfMapped(bytes.bytes());
                   }).share();
   if (!request.samples.empty()) {
-    auto opened = OpenSamples(request.samples);
+    auto opened = OpenSamples(request);
     if (!opened) return SamplesOrModel(request, std::move(opened).error());
     loaded.source.emplace(std::move(*opened));
   }

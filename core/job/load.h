@@ -31,6 +31,8 @@ struct LoadRequest {
   // kRun splits the samples into this model's inputs; kShapes only binds its dynamic dimensions.
   enum class Use { kRun, kShapes };
   Use use = Use::kRun;
+  data::SampleOptions reading = {};  // of the samples
+  StopToken stop = {};
 };
 
 struct Loaded {
@@ -43,7 +45,7 @@ struct Loaded {
 
 // Requests to load `model` with the samples, dimensions and limits of `input`.  Both may be the
 // same object.
-LoadRequest RequestOf(const ModelInput& model, const ModelInput& input);
+LoadRequest RequestOf(const ModelInput& model, const ModelInput& input, const StopToken& stop = {});
 
 // Loads a model of any form in model_form.h and its samples, ready to run: imports an ONNX model
 // and runs the pass fold-qdq.  All commands use this function, except jobs: a job takes the same

@@ -36,13 +36,6 @@ bool HasGate(const Options& options) {
   return options.require_sqnr > 0 || options.require_cosine > 0;
 }
 
-// Samples that are drawn, from a seed or from a profile, exist one batch at a time.
-int64_t BatchesHeld(const Request& request, const data::Samples& samples) {
-  const bool drawn =
-      request.samples.empty() || (request.samples.size() == 1 && request.samples[0].bytes.empty());
-  return drawn ? 1 : samples.batches.size();
-}
-
 // Refuses a job that needs more memory than it may use; else reports the end of the stage.
 Status EndImport(const JobContext& job, const Imported& imported) {
   const Request& request = job.request;
@@ -52,7 +45,8 @@ Status EndImport(const JobContext& job, const Imported& imported) {
       EstimateMemory(graph, {.runs = has_samples || request.profile.has_value(),
                              .quantizes = Quantizes(job.options(), graph),
                              .keeps_floats = !job.options().keep_float.empty(),
-                             .batches_held = BatchesHeld(request, imported.loaded.samples),
+                             // Samples are read or drawn one batch at a time.
+                             .batches_held = 1,
                              .fold_budget = job.options().fold_budget,
                              .target = job.settings.target});
   OCTAVO_CHECK(CheckMemory(graph, estimate, request.limits.memory_bytes));
@@ -96,13 +90,16 @@ Result<Imported> ImportModel(const JobContext& job) {
   const Options& options = job.options();
   job.Report("import", 0, 1);
   OCTAVO_CHECK(job.settings.stop.Check());
-  const LoadRequest load{.model = request.model,
-                         .external_data = request.external_data,
-                         .samples = request.samples,
-                         .shape = options.shape,
-                         .batch = options.batch,
-                         .target = &job.settings.target,
-                         .limits = request.limits};
+  const LoadRequest load{
+      .model = request.model,
+      .external_data = request.external_data,
+      .samples = request.samples,
+      .shape = options.shape,
+      .batch = options.batch,
+      .target = &job.settings.target,
+      .limits = request.limits,
+      .reading = {.image = options.image, .cast = options.cast, .samples = options.samples},
+      .stop = job.settings.stop};
   Imported imported;
   Loaded& loaded = imported.loaded;
   Rewriting& rewriting = imported.rewriting;

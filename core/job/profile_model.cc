@@ -29,7 +29,7 @@ Result<std::optional<ir::Graph>> OtherPreparation(const ir::Graph& imported, pas
 
 Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
                                 const Observer& observer) {
-  OCTAVO_TRY(Loaded loaded, LoadToRun(RequestOf(input, input), "profile"));
+  OCTAVO_TRY(Loaded loaded, LoadToRun(RequestOf(input, input, stop), "profile"));
   ThreadPool pool(input.threads);
   const passes::Effect effect = EffectOf(limit);
   OCTAVO_TRY(const std::optional<ir::Graph> other,

@@ -147,7 +147,7 @@ class Runner {
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer,
                                         std::vector<report::NanInput>* nans) {
-  LoadRequest request = RequestOf(input, input);
+  LoadRequest request = RequestOf(input, input, stop);
   request.deciders = LoadRequest::Deciders::kFromSamples;
   OCTAVO_TRY(const Loaded loaded, LoadToRun(request, "run"));
   ThreadPool pool(input.threads);

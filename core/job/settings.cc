@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/data/image_spec.h"
 #include "core/options/option_table.h"
 
 namespace octavo::job {
@@ -49,6 +50,7 @@ Options Resolved(Options options, const target::Target& target) {
 
 Status CheckJobOptions(const Options& options) {
   OCTAVO_CHECK(CheckOptions(options));
+  if (!options.image.empty()) OCTAVO_CHECK(data::ParseImageSpec(options.image));
   return passes::CheckRunOptions(RunOptionsOf(options));
 }
 

@@ -9,6 +9,7 @@
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"
 #include "octavo/worker/v1/worker.pb.h"
+#include "tests/core/data/image_files.h"
 #include "tests/core/onnx/model_builder.h"
 
 namespace octavo {
@@ -141,7 +142,12 @@ int Run(const std::string& folder) {
        {"GET /metrics HTTP/1.1\r\nHost: o\r\n\r\n",
         "POST / HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc"}},
       {"npy", {data::WriteNpy(floats), data::WriteNpy(ints)}},
-      {"npz", {data::WriteNpz({{"x", floats}}), data::WriteNpz({{"x", floats}, {"y", ints}})}}};
+      {"npz",
+       {data::WriteNpz({{"x", floats}}).value(),
+        data::WriteNpz({{"x", floats}, {"y", ints}}).value()}},
+      {"image",
+       {data::Bytes(data::kPngRgb), data::Bytes(data::kPngPalette), data::Bytes(data::kJpeg),
+        data::Bytes(data::kJpegProgressive)}}};
   for (const auto& [name, files] : seeds) {
     std::filesystem::create_directories(folder + "/" + name);
     for (size_t i = 0; i < files.size(); ++i) {

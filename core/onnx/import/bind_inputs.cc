@@ -107,26 +107,34 @@ class Binder {
   }
 
   void FromSamples(const InputSignature& input) {
-    const auto at = options_.sample_shapes.find(input.name);
-    if (at == options_.sample_shapes.end() || at->second.size() != input.declared.size()) return;
+    const auto samples = SampleShape(input);
+    if (!samples) return;
     for (size_t i = 1; i < input.declared.size(); ++i) {
       const Extent& extent = input.declared[i];
-      if (!extent.value && !extent.symbol.empty()) symbols_.emplace(extent.symbol, at->second[i]);
+      if (!extent.value && !extent.symbol.empty()) symbols_.emplace(extent.symbol, (*samples)[i]);
     }
+  }
+
+  // The shape of the input's samples if it has the input's rank; one axis less is a single sample.
+  std::optional<ir::Shape> SampleShape(const InputSignature& input) const {
+    const auto at = options_.sample_shapes.find(input.name);
+    if (at == options_.sample_shapes.end()) return std::nullopt;
+    ir::Shape shape = at->second;
+    if (shape.size() + 1 == input.declared.size()) shape.insert(shape.begin(), 1);
+    if (shape.size() != input.declared.size()) return std::nullopt;
+    return shape;
   }
 
   Status Finish(const InputSignature& input) {
     const auto option = options_.shapes.find(input.name);
-    const auto samples = options_.sample_shapes.find(input.name);
+    const auto samples = SampleShape(input);
     ir::Shape shape;
     for (size_t i = 0; i < input.declared.size(); ++i) {
       const Extent& extent = input.declared[i];
       const auto symbol = symbols_.find(extent.symbol);
-      const bool sampled = samples != options_.sample_shapes.end() &&
-                           samples->second.size() == input.declared.size();
       if (extent.value) {
         shape.push_back(*extent.value);
-      } else if (extent.zero && sampled && samples->second[i] == 0) {
+      } else if (extent.zero && samples && (*samples)[i] == 0) {
         shape.push_back(0);
       } else if (option != options_.shapes.end()) {
         shape.push_back(option->second[i]);
@@ -134,8 +142,8 @@ class Binder {
         shape.push_back(symbol->second);
       } else if (i == 0) {
         shape.push_back(Batch());
-      } else if (sampled) {
-        shape.push_back(samples->second[i]);
+      } else if (samples) {
+        shape.push_back((*samples)[i]);
       } else {
         return Fail(Code::kUsage,
                     "input '{}' is declared {}: axis {} is dynamic; pass --shape {}=... or --data",

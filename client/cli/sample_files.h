@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The flags of samples, and the files that they name.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "core/job/job.h"
+
+namespace octavo::cli {
+
+struct SampleArguments {
+  std::vector<std::string> data = {};
+  std::string labels = {};
+};
+
+// Adds --data; `use` begins its help.
+void AddDataFlag(CLI::App& command, SampleArguments& arguments, const std::string& use);
+
+// Adds --labels, for commands that write a report.
+void AddLabelsFlag(CLI::App& command, SampleArguments& arguments);
+
+struct SampleFiles {
+  std::vector<job::NamedBlob> samples = {};
+  std::vector<std::string> paths = {};
+};
+// Maps the files of --data and --labels for job::Request::samples, in this order: as given, the
+// files of a folder or a pattern by the bytes of their names.  Without any, there are none.  The
+// stop's error within 100 ms.
+Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToken& stop);
+
+// Packs the files into one archive if they are many.
+Status PackSamples(const StopToken& stop, std::vector<job::NamedBlob>& samples);
+
+// Replaces --image FILE.toml by the keys in the file, at its top or in its table [image].
+Status ReadImageFile(Options& options);
+
+}  // namespace octavo::cli

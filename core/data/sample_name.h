@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The names of samples' blobs.  A name is a path whose extension is the format, with a prefix where
+// there are several --data:
+//
+//   data.npz    img/cat.jpg    0/input_0.pb    3/Input3.npy    of the only --data
+//   #1/data.npz                                                of the second --data
+//   #1:ids=data.npy                                            of the second, --data ids=data.npy
+//   random:SEED[:N]    labels:L.npy                            without a path
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace octavo::data {
+
+enum class SampleKind { kRandom, kLabels, kNpz, kNpy, kProto, kImage, kZip, kOther };
+
+struct SampleName {
+  int64_t set = 0;         // which --data, from 0
+  std::string input = {};  // of NAME=FILE; empty: all inputs
+  std::string path = {};
+};
+SampleName ParseSampleName(std::string_view name);
+// The inverse; `prefixed` is for one of several --data.
+std::string BlobName(const SampleName& name, bool prefixed);
+
+// By the extension or the word before the colon, whatever its case.
+SampleKind KindOf(std::string_view path);
+
+// "3/input_1.pb" and "test_data_set_3/Mask.npy": the input's place or its name.  A .npz names its
+// inputs itself.
+struct NumberedName {
+  int64_t sample = 0;
+  std::optional<int64_t> place = {};
+  std::string input = {};
+};
+// nullopt for other paths, and for output_K, which the files of expected outputs are called.
+std::optional<NumberedName> ParseNumbered(std::string_view path);
+
+// The file name without folder and extension.
+std::string StemOf(std::string_view path);
+
+// A whole number without sign.
+std::optional<int64_t> NumberOf(std::string_view text);
+
+}  // namespace octavo::data
