@@ -92,17 +92,14 @@ optimize() {
 # Runs both models on images that neither training nor calibration used.
 compare() {
   say "1,000 held-out images through both models"
-  "$octavo" run "$digits/model.onnx" --data "$digits/heldout.npz" -o "$work/float"
-  "$octavo" run "$out/model.int8.onnx" --data "$digits/heldout.npz" -o "$work/int8"
+  "$octavo" diff "$digits/model.onnx" "$out/model.int8.onnx" --data "$digits/heldout.npz" \
+    --labels "$digits/labels.npy" --report "$work/heldout.json"
 }
 
 show() {
   say "result"
   python3 "$root/deploy/summary.py" "$out/report.json"
-  for kind in float int8; do
-    accuracy=$(python3 "$root/deploy/top1.py" "$work/$kind/logits.npy" "$digits/labels.npy")
-    printf '%-20s %s\n' "top-1, $kind" "$accuracy"
-  done
+  python3 "$root/deploy/summary.py" "$work/heldout.json" | grep '^top-'
   folder=$(cd "$out" && pwd)
   printf '%-20s %s\n' model "$folder/model.int8.onnx" report "$folder/report.json" \
     "report as a page" "$folder/report.html"

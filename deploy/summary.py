@@ -25,6 +25,12 @@ def lines(report):
                        f"({rescales['before'] - rescales['after']} removed)")
     for output in report["numerics"]["outputs"]:
         yield f"SQNR of {output['name']}", decibel(output["sqnr_db"])
+    accuracy = report["numerics"].get("accuracy")
+    for top in ("top1", "top5"):
+        if accuracy and accuracy[top] is not None:
+            yield f"top-{top[3:]}", (f"{100 * accuracy[top]:.2f} % (float: "
+                                    f"{100 * accuracy[top + '_float']:.2f} %) of "
+                                    f"{accuracy['samples']:,} samples")
     if report["float_nodes"]:
         yield "left in float", ", ".join(node["node"] for node in report["float_nodes"])
     for warning in report["warnings"]:

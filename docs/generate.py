@@ -31,8 +31,9 @@ JOB = (
     "octavo optimize model.onnx --data calibration.npz -o int8.onnx --report report.json "
     "--html report.html --quiet",
     "summary.py report.json",
-    "octavo run int8.onnx --data heldout.npz -o out --quiet",
-    "top1.py out/logits.npy labels.npy",
+    "octavo diff model.onnx int8.onnx --data heldout.npz --labels labels.npy --report heldout.json "
+    "--quiet",
+    "summary.py heldout.json",
 )
 
 
@@ -179,8 +180,7 @@ class Pages:
     def job(self):
         digits = ROOT / "tests/data/digits"
         programs = {"octavo": [str(pathlib.Path(self._octavo.path).resolve())],
-                    **{name: [sys.executable, str(ROOT / "deploy" / name)]
-                       for name in ("summary.py", "top1.py")}}
+                    "summary.py": [sys.executable, str(ROOT / "deploy/summary.py")]}
         lines = []
         with tempfile.TemporaryDirectory() as work:
             for name in ("model.onnx", "calibration.npz", "heldout.npz", "labels.npy"):

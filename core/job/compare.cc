@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage "compare": runs the float graph and the integer graph on the same samples.
+#include <algorithm>
+
 #include "core/job/stages.h"
 #include "core/job/survey.h"
 #include "core/job/synthetic.h"
@@ -30,10 +32,14 @@ Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
     if (!quantized.profile || quantized.quantized_model) return compared;
     drawn = DrawSamples(float_graph, *quantized.profile, /*seed=*/0, kSyntheticSamples);
     compared.samples_source = "synthetic";
+    compared.samples_set = "synthetic";
     warn("synthetic_samples",
          "no data was given: the report's figures come from samples drawn from the profile");
   } else {
     compared.samples_source = "data";
+    // Samples choose the ranges, unless a profile or the model itself brings them.
+    const bool calibrates = quantized.profile && !job.request.profile;
+    compared.samples_set = calibrates ? "calibration" : "evaluation";
   }
   const data::Samples& samples = quantized.samples.batches.empty() ? drawn : quantized.samples;
   compared.samples = samples.count;
@@ -43,7 +49,9 @@ Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
           float_graph, quantized.rewriting.graph, samples.batches,
           {.numerics = job.settings.target.numerics,
            .progress = [&](int64_t done, int64_t total) { job.Report("integer-run", done, total); },
-           .kept = quantized.kept.samples.empty() ? nullptr : &quantized.kept},
+           .kept = quantized.kept.samples.empty() ? nullptr : &quantized.kept,
+           .labels = samples.labels ? &*samples.labels : nullptr,
+           .batch = samples.count / std::max<int64_t>(samples.batches.size(), 1)},
           *job.settings.pool, job.settings.stop));
   // Lowering computes values that the model does not have.
   std::erase_if(compared.figures->values, [&](const v1::ValueNumerics& value) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "core/job/execute.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
@@ -58,8 +60,8 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
                                std::optional<const numerics::Mode*> against, const StopToken& stop,
                                const Observer& observer) {
   // The samples fit the float model; report::Diff quantizes them for quantized inputs.
-  OCTAVO_TRY(Loaded real, LoadToRun(RequestOf(baseline, input), "diff"));
-  LoadRequest other = RequestOf(input, input);
+  OCTAVO_TRY(Loaded real, LoadToRun(RequestOf(baseline, input, stop), "diff"));
+  LoadRequest other = RequestOf(input, input, stop);
   other.use = LoadRequest::Use::kShapes;
   OCTAVO_TRY(Loaded quantized, Load(other));
   OCTAVO_CHECK(CheckInputs(real.model.graph, quantized.model.graph));
@@ -76,15 +78,19 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
   findings.kept_rescales = KeptRescales(graph, findings.rewrites);
   findings.samples = real.samples.count;
   findings.samples_source = "data";
+  findings.samples_set = "evaluation";
   OCTAVO_TRY(findings.numerics,
-             report::Diff(real.model.graph, graph, real.samples.batches,
-                          {.numerics = input.numerics,
-                           .progress =
-                               [&](int64_t done, int64_t total) {
-                                 if (!observer) return;
-                                 observer({.stage = "integer-run", .done = done, .total = total});
-                               }},
-                          pool, stop));
+             report::Diff(
+                 real.model.graph, graph, real.samples.batches,
+                 {.numerics = input.numerics,
+                  .progress =
+                      [&](int64_t done, int64_t total) {
+                        if (!observer) return;
+                        observer({.stage = "integer-run", .done = done, .total = total});
+                      },
+                  .labels = real.samples.labels ? &*real.samples.labels : nullptr,
+                  .batch = real.samples.count / std::max<int64_t>(real.samples.batches.size(), 1)},
+                 pool, stop));
   if (against) {
     OCTAVO_TRY(findings.against,
                report::CompareModes(graph, QuantizedFor(graph, real.samples.batches, pool),

@@ -88,6 +88,7 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
   numerics.set_reference("float");
   numerics.set_samples(findings.samples);
   numerics.set_samples_source(findings.samples_source);
+  numerics.set_samples_set(findings.samples_set);
   if (!findings.numerics) return;
   Copy(findings.numerics->outputs, numerics.mutable_outputs());
   Copy(findings.numerics->values, numerics.mutable_values());
@@ -97,6 +98,7 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
     line.set_value(input.value);
     line.set_count(input.count);
   }
+  if (findings.numerics->accuracy) *numerics.mutable_accuracy() = *findings.numerics->accuracy;
 }
 
 // A warning for each Quantize that read NaN elements.

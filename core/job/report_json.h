@@ -43,6 +43,7 @@ struct Findings {
   std::optional<report::DiffResult> numerics = {};  // empty: no integer run was made
   int64_t samples = 0;
   std::string samples_source = {};
+  std::string samples_set = {};  // calibration, evaluation or synthetic
 };
 
 // Converts an entry without `count`, which only entries of the report's ledger have.

@@ -23,7 +23,8 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
                     .rewrites = std::move(rewriting.findings),
                     .numerics = std::move(compared.figures),
                     .samples = compared.samples,
-                    .samples_source = std::move(compared.samples_source)};
+                    .samples_source = std::move(compared.samples_source),
+                    .samples_set = std::move(compared.samples_set)};
   findings.after.bytes = exported.bytes;
   findings.kept_rescales = KeptRescales(rewriting.graph, findings.rewrites);
   findings.float_nodes = FloatNodes(rewriting.graph, findings.rewrites);

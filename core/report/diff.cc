@@ -6,6 +6,7 @@
 #include "core/float_exec/run.h"
 #include "core/numerics/mode_table.h"
 #include "core/ops/quantize_math.h"
+#include "core/report/accuracy.h"
 #include "core/report/counterparts.h"
 #include "core/report/local.h"
 
@@ -44,6 +45,7 @@ class Differ {
     OCTAVO_TRY(
         const runtime::Plan plan,
         runtime::Plan::Create(quantized_, {.numerics = &mode_, .keep_all_values = true}, pool));
+    OCTAVO_CHECK(FindScores());
     for (int64_t done = 0; done < batches.size(); ++done) {
       OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(done, stop));
       OCTAVO_CHECK(session.Start(batch, kept.OfSample(done)));
@@ -54,6 +56,23 @@ class Differ {
   }
 
  private:
+  // Finds the output that the labels are of.
+  Status FindScores() {
+    if (options_.labels == nullptr) return {};
+    const auto output = ScoresOf(float_graph_, options_.batch);
+    for (size_t i = 0; output && i < counterparts_.size(); ++i) {
+      if (counterparts_[i].baseline == *output) scores_ = i;
+    }
+    if (!scores_) {
+      return Fail(Code::kInvalidArgument,
+                  "labels: no output of the model has a row of scores for each sample")
+          .Field("labels")
+          .Reason("INVALID_SAMPLES");
+    }
+    accuracy_.emplace(*options_.labels);
+    return {};
+  }
+
   // The values of the float graph that are compared with a computed value.
   std::vector<ValueId> BaselinesOf(ValueId value) const {
     std::vector<ValueId> baselines;
@@ -71,7 +90,7 @@ class Differ {
     left_ = uses_;
     float_tensors_.clear();
     for (size_t i = 0; i < batch.size(); ++i) Keep(float_graph_.inputs()[i], batch[i]);
-    const std::vector<Tensor> inputs = InputsFor(batch, pool);
+    OCTAVO_TRY(const std::vector<Tensor> inputs, InputsFor(batch, pool));
     std::vector<runtime::StepProfile> steps;
     OCTAVO_TRY(runtime::Execution run, plan.Begin(inputs, pool, &steps));
     OCTAVO_TRY(runtime::Execution alone, plan.Begin(inputs, pool));
@@ -81,7 +100,7 @@ class Differ {
       for (const ValueId id : values) OCTAVO_CHECK(Await(id, session, pool, stop));
       OCTAVO_CHECK(run.Step(stop));
       for (const ValueId id : values) {
-        if (wanted_.count(id)) Compare(id, run.Value(id), pool);
+        if (wanted_.count(id)) OCTAVO_CHECK(Compare(id, run.Value(id), pool));
         if (nans_.Reads(id)) nans_.Count(id, run.Value(id));
       }
       OCTAVO_CHECK(local_.Step(alone, float_tensor, pool, stop));
@@ -91,7 +110,7 @@ class Differ {
     return {};
   }
 
-  std::vector<Tensor> InputsFor(const std::vector<Tensor>& batch, ThreadPool& pool) {
+  Result<std::vector<Tensor>> InputsFor(const std::vector<Tensor>& batch, ThreadPool& pool) {
     std::vector<Tensor> inputs;
     const std::vector<ValueId>& ids = quantized_.inputs();
     for (size_t i = 0; i < batch.size() && i < ids.size(); ++i) {
@@ -99,7 +118,7 @@ class Differ {
       const bool quantize = type.quantized() && batch[i].dtype() == ir::DType::kF32;
       inputs.push_back(quantize ? ops::QuantizeTensor(mode_.quantize, batch[i], type, &pool)
                                 : batch[i]);
-      Compare(ids[i], inputs.back(), pool);
+      OCTAVO_CHECK(Compare(ids[i], inputs.back(), pool));
       nans_.Count(ids[i], inputs.back());
     }
     return inputs;
@@ -144,13 +163,16 @@ class Differ {
     }
   }
 
-  void Compare(ValueId id, const Tensor& actual, ThreadPool& pool) {
+  Status Compare(ValueId id, const Tensor& actual, ThreadPool& pool) {
     const auto at = wanted_.find(id);
-    if (at == wanted_.end()) return;
+    if (at == wanted_.end()) return {};
     for (const size_t index : at->second) {
       const Tensor* baseline = FloatTensorOf(counterparts_[index].baseline);
-      if (baseline != nullptr) stats_[index].Add(*baseline, actual, pool);
+      if (baseline == nullptr) continue;
+      stats_[index].Add(*baseline, actual, pool);
+      if (scores_ == index) OCTAVO_CHECK(accuracy_->Add(*baseline, actual));
     }
+    return {};
   }
 
   DiffResult Collect() {
@@ -170,6 +192,10 @@ class Differ {
     }
     result.steps = std::move(steps_);
     result.nan_inputs = nans_.Found();
+    if (accuracy_) {
+      result.accuracy = accuracy_->Finish();
+      result.accuracy->set_output(float_graph_.name(counterparts_[*scores_].baseline));
+    }
     return result;
   }
 
@@ -185,6 +211,8 @@ class Differ {
   std::unordered_map<ValueId, int> uses_, left_;  // comparisons left per value of the float graph
   std::unordered_map<ValueId, Tensor> float_tensors_;
   std::vector<runtime::StepProfile> steps_;
+  std::optional<size_t> scores_ = {};  // index of the output that the labels are of
+  std::optional<AccuracyCounter> accuracy_ = {};
 };
 
 }  // namespace

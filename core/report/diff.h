@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/base/stop_token.h"
@@ -23,6 +24,9 @@ struct DiffOptions {
   std::function<void(int64_t done, int64_t total)> progress = {};
   // Float values over the same batches that Diff need not recompute; may be null.
   const float_exec::KeptValues* kept = nullptr;
+  // The classes of the samples, `batch` of which are in each batch; may be null.
+  const std::vector<int64_t>* labels = nullptr;
+  int64_t batch = 1;
 };
 
 struct DiffResult {
@@ -31,10 +35,12 @@ struct DiffResult {
   int64_t saturated = 0;                         // elements over all values, see ValueStats
   std::vector<runtime::StepProfile> steps = {};  // of the integer runs, summed per node
   std::vector<NanInput> nan_inputs = {};         // of the quantized graph
+  std::optional<v1::Accuracy> accuracy = {};     // of the labels, if there are any
 };
 
 // Each batch has one tensor per graph input.  The inputs of both graphs are equal except for
-// quantization: Diff quantizes the samples of an integer input.
+// quantization: Diff quantizes the samples of an integer input.  kInvalidArgument for labels that
+// match no output.
 Result<DiffResult> Diff(const ir::Graph& float_graph, const ir::Graph& quantized,
                         const ir::Batches& batches, const DiffOptions& options, ThreadPool& pool,
                         const StopToken& stop);

@@ -74,7 +74,15 @@ std::string SqnrCard(const Values& outputs) {
               Verdict(worst->sqnr_db()));
 }
 
-std::string Top1Card(const Values& outputs) {
+// With labels, how often the classifier is right; else how often both models agree.
+std::string Top1Card(const v1::Numerics& numerics) {
+  if (numerics.has_accuracy() && numerics.accuracy().has_top1()) {
+    const v1::Accuracy& accuracy = numerics.accuracy();
+    return Card("Top-1", Percent(accuracy.top1()),
+                fmt::format("of {}; the float model: {}", Plural(accuracy.samples(), "label"),
+                            Percent(accuracy.top1_float())));
+  }
+  const Values& outputs = numerics.outputs();
   const v1::ValueNumerics* worst = WorstOutput(outputs, &Top1);
   if (worst == nullptr) return Card("Top-1 agreement", kDash, "no output has class scores");
   return Card("Top-1 agreement", Percent(worst->top1_agreement()),
@@ -86,7 +94,7 @@ std::string Top1Card(const Values& outputs) {
 std::string Cards(const v1::Report& report) {
   const Values& outputs = report.numerics().outputs();
   return SizeCard(report.model()) + NodesCard(report.model()) + RescalesCard(report.rescales()) +
-         SqnrCard(outputs) + Top1Card(outputs);
+         SqnrCard(outputs) + Top1Card(report.numerics());
 }
 
 std::string Warnings(const v1::Report& report) {
