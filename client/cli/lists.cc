@@ -122,6 +122,8 @@ void AddLists(CLI::App& program, Invocation& invocation) {
   AddList(program, invocation, "targets", "list the built-in targets", &job::TargetsTable);
   AddList(program, invocation, "options",
           "list the options of a job with types, defaults and choices", &job::OptionsTable);
+  AddList(program, invocation, "warnings", "list the warning codes, which --fail-on-warning takes",
+          &job::WarningsTable);
 }
 
 }  // namespace octavo::cli

@@ -48,7 +48,8 @@ Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArgum
       .threads = options.threads,
       .limits = arguments.limits,
       .numerics = options.numerics.value_or(&numerics::kOnnx),
-      .reading = {.image = options.image, .cast = options.cast, .samples = options.samples}};
+      .reading = {.image = options.image, .cast = options.cast, .samples = options.samples},
+      .allow_non_finite = options.allow_non_finite};
   OCTAVO_TRY(ModelFiles files, ReadModel(invocation.host, arguments.model));
   input.model = std::move(files.model);
   input.external_data = std::move(files.external);

@@ -5,6 +5,7 @@
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/output_set.h"
+#include "client/cli/warnings.h"
 
 namespace octavo::cli {
 namespace {
@@ -29,11 +30,14 @@ Result<int> Profile(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const Options options, arguments.input.options.Read());
   OutputSet outputs(invocation);
   OCTAVO_CHECK(outputs.Add("-o", arguments.out));
+  std::vector<ir::Warning> warnings;
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
   OCTAVO_TRY(const std::string profile,
-             job::MakeProfile(input, options.numerics_limit, invocation.host.stop,
-                              [&](const job::Progress& progress) { printer.Show(progress); }));
+             job::MakeProfile(
+                 input, options.numerics_limit, invocation.host.stop,
+                 [&](const job::Progress& progress) { printer.Show(progress); }, &warnings));
   OCTAVO_CHECK(WriteProfile(arguments.out, profile, outputs));
+  PrintWarnings(invocation, warnings);
   return kExitDone;
 }
 
@@ -64,6 +68,7 @@ void AddProfile(CLI::App& program, Invocation& invocation) {
       ->type_name("FILE")
       ->required();
   arguments->input.options.Add(command, "numerics_limit");
+  arguments->input.options.Add(command, "allow_non_finite");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Profile(invocation, *arguments); };
   });

@@ -6,6 +6,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/outputs.h"
+#include "client/cli/warnings.h"
 
 namespace octavo::cli {
 namespace {
@@ -21,17 +22,14 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OutputSet outputs(invocation);
   OCTAVO_CHECK(outputs.AddFolder("-o", arguments.out));
   ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
-  std::vector<report::NanInput> nans;
+  std::vector<ir::Warning> warnings;
   OCTAVO_TRY(const std::vector<job::NamedBlob> files,
              job::RunModel(
                  input, arguments.values == "all", invocation.host.stop,
-                 [&](const job::Progress& progress) { printer.Show(progress); }, &nans));
+                 [&](const job::Progress& progress) { printer.Show(progress); }, &warnings));
   OCTAVO_CHECK(StageInto("-o", arguments.out, files, outputs));
   OCTAVO_CHECK(outputs.Commit());
-  for (const report::NanInput& nan : nans) {
-    if (invocation.quiet) break;
-    invocation.host.err << fmt::format("octavo: warning: {}\n", report::Describe(nan));
-  }
+  PrintWarnings(invocation, warnings);
   return kExitDone;
 }
 
@@ -56,6 +54,7 @@ void AddRun(CLI::App& program, Invocation& invocation) {
       ->type_name("outputs|all")
       ->check(CLI::IsMember(std::vector<std::string>{"outputs", "all"}));
   arguments->input.options.Add(command, "numerics");
+  arguments->input.options.Add(command, "allow_non_finite");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

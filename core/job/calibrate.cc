@@ -11,9 +11,9 @@ Failure Mismatch(std::string_view field, std::string message) {
   return Fail(Code::kInvalidArgument, "{}", message).Field(field).Reason("PROFILE_MISMATCH");
 }
 
-void Warn(Prepared& prepared, std::string_view code, std::string message) {
+void Warn(Prepared& prepared, ir::WarningCode code, std::string message) {
   prepared.rewriting.findings.warnings.push_back(
-      {.code = std::string(code), .message = std::move(message), .node = {}});
+      {.code = code, .message = std::move(message), .node = {}});
 }
 
 // A profile of another model causes a warning, or an error with --strict-profile.

@@ -2,6 +2,8 @@
 // Stage "compare": runs the float graph and the integer graph on the same samples.
 #include <algorithm>
 
+#include "core/job/gates.h"
+#include "core/job/job_warnings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
 #include "core/job/synthetic.h"
@@ -16,9 +18,9 @@ constexpr int64_t kSyntheticSamples = 8;
 Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
   Compared compared;
   const Options& options = job.options();
-  const bool gated = options.require_sqnr > 0 || options.require_cosine > 0;
-  const auto warn = [&](const char* code, std::string message) {
-    compared.warnings.push_back({.code = code, .message = std::move(message), .node = {}});
+  const bool gated = HasGate(options);
+  const auto warn = [&](ir::WarningCode code, std::string_view message) {
+    AddWarning(compared.warnings, code, message);
   };
   const ir::Graph& float_graph = quantized.float_graph;
   if (const ir::Node* node = WithoutMeaning(float_graph); node != nullptr && !gated) {
@@ -36,7 +38,7 @@ Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
     warn("synthetic_samples",
          "no data was given: the report's figures come from samples drawn from the profile");
   } else {
-    compared.samples_source = "data";
+    compared.samples_source = quantized.samples.random ? "random" : "data";
     // Samples choose the ranges, unless a profile or the model itself brings them.
     const bool calibrates = quantized.profile && !job.request.profile;
     compared.samples_set = calibrates ? "calibration" : "evaluation";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of rules, ops, targets and options as JSON lines.
+// The tables of rules, ops, targets, options and warnings as JSON lines.
 #include <algorithm>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -179,6 +179,14 @@ std::string OptionsTable() {
                           {"help", row.help}}
                  .dump() +
              "\n";
+  }
+  return lines;
+}
+
+std::string WarningsTable() {
+  std::string lines;
+  for (const ir::WarningRow& row : ir::kWarningRows) {
+    lines += ordered_json{{"code", row.code}, {"meaning", row.text}}.dump() + "\n";
   }
   return lines;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/job/execute.h"
+#include "core/job/job_warnings.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
 #include "core/job/report_json.h"
@@ -77,7 +78,7 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
   findings.float_nodes = FloatNodes(graph, findings.rewrites);
   findings.kept_rescales = KeptRescales(graph, findings.rewrites);
   findings.samples = real.samples.count;
-  findings.samples_source = "data";
+  findings.samples_source = real.samples.random ? "random" : "data";
   findings.samples_set = "evaluation";
   OCTAVO_TRY(findings.numerics,
              report::Diff(
@@ -91,6 +92,10 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
                   .labels = real.samples.labels ? &*real.samples.labels : nullptr,
                   .batch = real.samples.count / std::max<int64_t>(real.samples.batches.size(), 1)},
                  pool, stop));
+  WarnOfSamples(real.samples, real.survey.get(), findings.rewrites.warnings);
+  WarnOfSaturation(real.model.graph, *findings.numerics, findings.rewrites.warnings);
+  WarnOfNans(findings.numerics->nan_inputs, findings.rewrites.warnings);
+  if (real.survey) findings.inputs = real.survey->Inputs();
   if (against) {
     OCTAVO_TRY(findings.against,
                report::CompareModes(graph, QuantizedFor(graph, real.samples.batches, pool),

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/data/samples.h"
+#include "core/ir/warning.h"
 #include "core/job/job.h"
 #include "core/numerics/mode_table.h"
-#include "core/report/nan_inputs.h"
 
 namespace octavo::job {
 
@@ -25,6 +25,7 @@ struct ModelInput {
   ModelLimits limits = {};
   const numerics::Mode* numerics = &numerics::kOnnx;  // the mode that rounds integers
   data::SampleOptions reading = {};                   // of the samples
+  bool allow_non_finite = false;  // of samples: count NaN and infinite elements, do not refuse them
 };
 
 // The unit that `diff --by-rule` measures: a single application of a rule, or a sequence of
@@ -33,9 +34,10 @@ enum class Granularity { kRule, kApplication };
 
 // The profile as JSON: ranges and histograms of all values over the samples, after the same
 // preparation as in a job of that limit.  Values that only jobs of another limit have are in it
-// too, so that it matches under each.
+// too, so that it matches under each.  `warnings` gets those about the samples; may be null.
 Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
-                                const Observer& observer);
+                                const Observer& observer,
+                                std::vector<ir::Warning>* warnings = nullptr);
 
 // Merges the profiles of several shards of the calibration data.
 Result<std::string> MergeProfiles(const std::vector<NamedBlob>& profiles);
@@ -44,10 +46,12 @@ Result<std::string> GlowYamlOf(std::string_view profile);
 
 // One .npy per output (or per value), named after it, and index.json.  Batched results are joined
 // along axis 0, others stacked in a new leading axis; quantized values stay integers.
-// `nans` gets the Quantize nodes that read NaN elements, which become zero points; may be null.
+// `warnings` gets the inputs that are not finite and the Quantize nodes that read NaN elements,
+// which become zero points; may be null.  Samples that are not finite are refused if the model has
+// quantized values.
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer,
-                                        std::vector<report::NanInput>* nans = nullptr);
+                                        std::vector<ir::Warning>* warnings = nullptr);
 
 // Compares the quantized model `input`, on its samples and in its numerics mode, with the float
 // model `baseline`.  Returns the numerics report as JSON.  With a second mode, the report's
@@ -125,5 +129,6 @@ std::string PassesTable();
 std::string OpsTable();
 std::string TargetsTable();
 std::string OptionsTable();
+std::string WarningsTable();
 
 }  // namespace octavo::job

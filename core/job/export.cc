@@ -44,13 +44,32 @@ Status WarnOfQuirks(const ir::Graph& graph, const std::string& warn_for, int64_t
   OCTAVO_TRY(const target::TargetQuirks runtime, target::BuiltInQuirks(warn_for));
   for (const onnx::MetQuirk& met : onnx::FindQuirks(graph, runtime.avoided, opset)) {
     if (!met.quirk->warns) continue;
+    const ir::WarningRow* row = ir::FindWarning(met.quirk->code);
+    if (row == nullptr) {
+      return Fail(Code::kInternal, "quirk '{}' of target {} has the unknown warning code '{}'",
+                  met.quirk->id, warn_for, met.quirk->code);
+    }
     exported.warnings.push_back(
-        {.code = met.quirk->code,
+        {.code = ir::WarningCode(*row),
          .message = fmt::format("{} '{}': {} {}; an export for target {} avoids it", met.op,
                                 met.node, warn_for, met.quirk->does, warn_for),
          .node = met.node});
   }
   return {};
+}
+
+// A reader of the model may rely on its opset.
+void WarnOfOpset(const ir::Graph& graph, const onnx::Exported& written, Exported& exported) {
+  const auto own = graph.opsets.find("");
+  const bool asked = exported.options.opset != 0;
+  if (asked || own == graph.opsets.end() || own->second == written.opset) return;
+  const std::string why = written.raised_for.empty()
+                              ? "which is the oldest that is written"
+                              : fmt::format("which {} needs", written.raised_for);
+  exported.warnings.push_back({.code = "opset_changed",
+                               .message = fmt::format("the model has opset {}, the result {}, {}",
+                                                      own->second, written.opset, why),
+                               .node = {}});
 }
 
 Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format format,
@@ -64,6 +83,7 @@ Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format f
                                        .external_limit = exported.options.external_over,
                                        .quirks = quirks.avoided,
                                        .kept_float = passes::KeptFloat(graph)}));
+  WarnOfOpset(graph, written, exported);
   OCTAVO_CHECK(WarnOfQuirks(graph, quirks.warn_for, written.opset, exported));
   exported.model = {"model.onnx", OutOfMemory(std::move(written.model))};
   if (!written.external.empty()) {

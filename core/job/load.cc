@@ -127,7 +127,8 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input, const St
           .batch = input.batch,
           .limits = input.limits,
           .reading = input.reading,
-          .stop = stop};
+          .stop = stop,
+          .non_finite = input.allow_non_finite ? NonFinite::kCount : NonFinite::kRefuse};
 }
 
 Result<Loaded> ReadModel(const LoadRequest& request) {
@@ -177,6 +178,7 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
   }
   OCTAVO_TRY(loaded.samples,
              data::CutSamples(*loaded.source, inputs, request.limits.samples_bytes));
+  loaded.survey = Survey(graph, request.non_finite, loaded.samples);
   loaded.source.reset();
   return {};
 }

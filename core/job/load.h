@@ -10,6 +10,7 @@
 
 #include "core/data/samples.h"
 #include "core/job/execute.h"
+#include "core/job/sample_survey.h"
 #include "core/onnx/import/import.h"
 #include "core/passes/pass.h"
 #include "core/target/target.h"
@@ -33,12 +34,14 @@ struct LoadRequest {
   Use use = Use::kRun;
   data::SampleOptions reading = {};  // of the samples
   StopToken stop = {};
+  NonFinite non_finite = NonFinite::kCount;  // elements of samples
 };
 
 struct Loaded {
   onnx::Imported model = {};  // of a text or native graph: only the fields that apply
   data::Samples samples = {};
   std::optional<data::SampleSource> source = {};  // of the samples, before the split into inputs
+  std::shared_ptr<SampleSurvey> survey = {};      // of the samples; null if they are drawn
   // SHA-256 of the model's bytes; another thread computes it.
   std::shared_future<std::string> digest = {};
 };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/job/gates.h"
+#include "core/job/job_warnings.h"
 #include "core/job/memory_estimate.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
@@ -32,8 +34,10 @@ Names NamesOf(const ir::Graph& graph) {
   return names;
 }
 
-bool HasGate(const Options& options) {
-  return options.require_sqnr > 0 || options.require_cosine > 0;
+Status CheckGates(const Request& request) {
+  std::vector<std::string> names;
+  for (const NamedBlob& blob : request.samples) names.push_back(blob.name);
+  return CheckGateSamples(request.options, names);
 }
 
 // Refuses a job that needs more memory than it may use; else reports the end of the stage.
@@ -90,6 +94,7 @@ Result<Imported> ImportModel(const JobContext& job) {
   const Options& options = job.options();
   job.Report("import", 0, 1);
   OCTAVO_CHECK(job.settings.stop.Check());
+  OCTAVO_CHECK(CheckGates(request));
   const LoadRequest load{
       .model = request.model,
       .external_data = request.external_data,
@@ -99,7 +104,8 @@ Result<Imported> ImportModel(const JobContext& job) {
       .target = &job.settings.target,
       .limits = request.limits,
       .reading = {.image = options.image, .cast = options.cast, .samples = options.samples},
-      .stop = job.settings.stop};
+      .stop = job.settings.stop,
+      .non_finite = options.allow_non_finite ? NonFinite::kCount : NonFinite::kRefuse};
   Imported imported;
   Loaded& loaded = imported.loaded;
   Rewriting& rewriting = imported.rewriting;
@@ -108,9 +114,8 @@ Result<Imported> ImportModel(const JobContext& job) {
   imported.names = NamesOf(rewriting.graph);
   rewriting.float_names = FindFloatNames(options.keep_float, rewriting.graph, loaded.model.ops);
   if (job.certificate != nullptr) job.certificate->Begin(rewriting.graph);
-  for (const onnx::ImportWarning& warning : loaded.model.warnings) {
-    rewriting.findings.warnings.push_back({warning.code, warning.message, warning.node});
-  }
+  rewriting.findings.warnings = std::move(loaded.model.warnings);
+  WarnOfFixedDimensions(loaded.model, rewriting.graph, rewriting.findings.warnings);
   OCTAVO_CHECK(RunPhases(job, "import", {passes::Phase::kImport}, rewriting));
   OCTAVO_CHECK(TakeSamples(load, rewriting.graph, loaded));
   const bool has_samples = !loaded.samples.batches.empty();
@@ -135,6 +140,7 @@ Result<Prepared> Prepare(const JobContext& job, Imported imported) {
   prepared.model = {
       .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
   prepared.samples = std::move(loaded.samples);
+  prepared.survey = std::move(loaded.survey);
   prepared.digest = loaded.digest;
   prepared.model_names = std::move(imported.names);
   prepared.quantized_model = HasQuantizedValues(rewriting.graph);

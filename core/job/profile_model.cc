@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/job/execute.h"
+#include "core/job/job_warnings.h"
 #include "core/job/load.h"
 #include "core/job/prepare.h"
 #include "core/job/settings.h"
@@ -28,7 +29,7 @@ Result<std::optional<ir::Graph>> OtherPreparation(const ir::Graph& imported, pas
 }  // namespace
 
 Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
-                                const Observer& observer) {
+                                const Observer& observer, std::vector<ir::Warning>* warnings) {
   OCTAVO_TRY(Loaded loaded, LoadToRun(RequestOf(input, input, stop), "profile"));
   ThreadPool pool(input.threads);
   const passes::Effect effect = EffectOf(limit);
@@ -55,6 +56,7 @@ Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, co
     OCTAVO_TRY(profile::Profile more, collect(*other, batches));
     profile.values.merge(more.values);  // adds the names that the first does not have
   }
+  if (warnings != nullptr) WarnOfSamples(loaded.samples, loaded.survey.get(), *warnings);
   return profile::ToJson(profile);
 }
 

@@ -2,6 +2,7 @@
 // Stage "quantize": runs the passes from lowering to the end.
 #include <algorithm>
 
+#include "core/job/job_warnings.h"
 #include "core/job/settle.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
@@ -14,6 +15,15 @@ bool Ran(std::string_view pass, const Rewriting& rewriting) {
                              [&](const passes::PassRecord& run) { return run.name == pass; });
 }
 
+// Everything may have stayed float for a reason of its own.
+void WarnOfNoIntegers(const JobContext& job, Quantized& result) {
+  Rewriting& rewriting = result.rewriting;
+  const bool quantizes = result.profile && !job.options().no_quantize && !result.quantized_model;
+  if (!quantizes || rewriting.stopped || HasQuantizedValues(rewriting.graph)) return;
+  AddWarning(rewriting.findings.warnings, "nothing_to_quantize",
+             "no operator was quantized; the report's float_nodes say why");
+}
+
 }  // namespace
 
 Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
@@ -21,6 +31,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   Prepared& prepared = profiled.prepared;
   Quantized result{.rewriting = std::move(prepared.rewriting),
                    .samples = std::move(prepared.samples),
+                   .survey = std::move(prepared.survey),
                    .digest = prepared.digest,
                    .model_names = std::move(prepared.model_names),
                    .before = std::move(prepared.model),
@@ -59,6 +70,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
         .Reason("PROFILE_MISMATCH");
   }
   result.rescales_after = CountRescales(rewriting.graph);
+  WarnOfNoIntegers(job, result);
   WarnOfQuantizedEqual(rewriting.graph, rewriting.findings.warnings);
   const bool quantizes = settings.profile != nullptr && !job.options().no_quantize;
   if ((quantizes || result.quantized_model) && Ran("quantize", rewriting)) {

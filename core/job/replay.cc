@@ -88,7 +88,11 @@ Result<Graph> Finished(Graph graph, passes::Settings settings) {
 }
 
 Request RequestOfJob(const ReplayRequest& replay) {
-  return {.options = replay.options,
+  Options options = replay.options;
+  options.allow_non_finite |= replay.model.allow_non_finite;
+  // The job that is run again has passed its gates, or has failed them.
+  options.require_sqnr = options.require_cosine = 0;
+  return {.options = std::move(options),
           .model = replay.model.model,
           .external_data = replay.model.external_data,
           .profile = replay.profile,

@@ -78,7 +78,7 @@ void SetRewrites(const Findings& findings, v1::Report& report) {
   }
   for (const passes::Warning& entry : findings.rewrites.warnings) {
     v1::Warning& warning = *report.add_warnings();
-    warning.set_code(entry.code);
+    warning.set_code(std::string(entry.code.name()));
     warning.set_message(entry.message);
     warning.set_node(entry.node);
   }
@@ -89,6 +89,13 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
   numerics.set_samples(findings.samples);
   numerics.set_samples_source(findings.samples_source);
   numerics.set_samples_set(findings.samples_set);
+  for (const SurveyedInput& input : findings.inputs) {
+    if (input.nans + input.infinities == 0) continue;
+    v1::NonFiniteInput& line = *numerics.add_non_finite_inputs();
+    line.set_name(input.name);
+    line.set_nans(input.nans);
+    line.set_infinities(input.infinities);
+  }
   if (!findings.numerics) return;
   Copy(findings.numerics->outputs, numerics.mutable_outputs());
   Copy(findings.numerics->values, numerics.mutable_values());
@@ -99,17 +106,6 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
     line.set_count(input.count);
   }
   if (findings.numerics->accuracy) *numerics.mutable_accuracy() = *findings.numerics->accuracy;
-}
-
-// A warning for each Quantize that read NaN elements.
-void WarnOfNans(const Findings& findings, v1::Report& report) {
-  if (!findings.numerics) return;
-  for (const report::NanInput& input : findings.numerics->nan_inputs) {
-    v1::Warning& warning = *report.add_warnings();
-    warning.set_code("nan_input");
-    warning.set_message(Describe(input));
-    warning.set_node(input.node);
-  }
 }
 
 }  // namespace
@@ -137,7 +133,6 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   SetPasses(findings, !options.deterministic, report);
   SetRewrites(findings, report);
   SetNumerics(findings, *report.mutable_numerics());
-  WarnOfNans(findings, report);
   if (findings.against) *report.mutable_against() = *findings.against;
   return report::PrintReport(report, OptionsJson(settings.options));
 }

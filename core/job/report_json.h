@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/job/job.h"
+#include "core/job/sample_survey.h"
 #include "core/passes/pass.h"
 #include "core/report/diff.h"
 #include "core/report/mode_diff.h"
@@ -44,6 +45,7 @@ struct Findings {
   int64_t samples = 0;
   std::string samples_source = {};
   std::string samples_set = {};  // calibration, evaluation or synthetic
+  std::vector<SurveyedInput> inputs = {};  // of samples that were read
 };
 
 // Converts an entry without `count`, which only entries of the report's ledger have.

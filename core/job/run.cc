@@ -2,6 +2,8 @@
 // Runs a whole job: its stages (stages.h) in order, then the gates and the report.
 #include "core/job/certificate_file.h"
 #include "core/job/facts.h"
+#include "core/job/gates.h"
+#include "core/job/job_warnings.h"
 #include "core/job/report_json.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
@@ -25,6 +27,7 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
                     .samples = compared.samples,
                     .samples_source = std::move(compared.samples_source),
                     .samples_set = std::move(compared.samples_set)};
+  if (quantized.survey) findings.inputs = quantized.survey->Inputs();
   findings.after.bytes = exported.bytes;
   findings.kept_rescales = KeptRescales(rewriting.graph, findings.rewrites);
   findings.float_nodes = FloatNodes(rewriting.graph, findings.rewrites);
@@ -32,25 +35,6 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
   warnings.insert(warnings.end(), exported.warnings.begin(), exported.warnings.end());
   warnings.insert(warnings.end(), compared.warnings.begin(), compared.warnings.end());
   return findings;
-}
-
-// The message of the last failed gate; empty if all gates pass.
-std::string FailedGate(const Options& options, const std::optional<report::DiffResult>& numerics) {
-  std::string message;
-  if (!numerics) return message;
-  for (const v1::ValueNumerics& output : numerics->outputs) {
-    if (options.require_sqnr > 0 && output.has_sqnr_db() &&
-        output.sqnr_db() < options.require_sqnr) {
-      message = fmt::format("output '{}' has an SQNR of {:.2f} dB, below {}", output.name(),
-                            output.sqnr_db(), options.require_sqnr);
-    }
-    if (options.require_cosine > 0 && output.has_cosine() &&
-        output.cosine() < options.require_cosine) {
-      message = fmt::format("output '{}' has a cosine of {:.6f}, below {}", output.name(),
-                            output.cosine(), options.require_cosine);
-    }
-  }
-  return message;
 }
 
 Result<Outcome> RunStages(const Request& request, const StopToken& stop, const Observer& observer) {
@@ -66,6 +50,8 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   OCTAVO_TRY(Quantized quantized, Quantize(job, std::move(profiled)));
   OCTAVO_TRY(Exported exported, Export(job, quantized));
   OCTAVO_TRY(Compared compared, Compare(job, quantized));
+  const Warnings of_data = DataWarningsOf(job, quantized, compared);
+  compared.warnings.insert(compared.warnings.end(), of_data.begin(), of_data.end());
 
   Outcome outcome{.model = std::move(exported.model),
                   .external = std::move(exported.external),
@@ -75,7 +61,7 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   }
   settings.options = exported.options;
   const Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
-  outcome.message = FailedGate(settings.options, findings.numerics);
+  if (findings.numerics) outcome.message = FailedGate(settings.options, findings.numerics->outputs);
   outcome.gate_failed = !outcome.message.empty();
   outcome.report_json = ReportJson(settings.options, settings, findings);
   outcome.facts = FactsOf(findings);

@@ -5,6 +5,7 @@
 #include "core/data/npy.h"
 #include "core/job/execute.h"
 #include "core/job/file_names.h"
+#include "core/job/job_warnings.h"
 #include "core/job/load.h"
 #include "core/report/nan_inputs.h"
 #include "core/runtime/plan.h"
@@ -146,14 +147,18 @@ class Runner {
 
 Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values,
                                         const StopToken& stop, const Observer& observer,
-                                        std::vector<report::NanInput>* nans) {
+                                        std::vector<ir::Warning>* warnings) {
   LoadRequest request = RequestOf(input, input, stop);
   request.deciders = LoadRequest::Deciders::kFromSamples;
+  if (request.non_finite == NonFinite::kRefuse) request.non_finite = NonFinite::kRefuseIfQuantized;
   OCTAVO_TRY(const Loaded loaded, LoadToRun(request, "run"));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
   OCTAVO_CHECK(runner.Run(input.numerics, all_values, pool, stop, observer));
-  if (nans != nullptr) *nans = runner.nans().Found();
+  if (warnings != nullptr) {
+    WarnOfNonFinite(loaded.survey.get(), *warnings);
+    WarnOfNans(runner.nans().Found(), *warnings);
+  }
   return runner.Files();
 }
 

@@ -15,9 +15,9 @@ namespace {
 constexpr size_t kMaxRounds = 8;
 
 void DropRepeated(std::vector<passes::Warning>& warnings) {
-  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  std::set<std::tuple<std::string_view, std::string, std::string>> seen;
   std::erase_if(warnings, [&](const passes::Warning& warning) {
-    return !seen.emplace(warning.code, warning.message, warning.node).second;
+    return !seen.emplace(warning.code.name(), warning.message, warning.node).second;
   });
 }
 

@@ -89,6 +89,7 @@ Result<Imported> ImportModel(const JobContext& job);
 struct Prepared {
   Rewriting rewriting = {};
   data::Samples samples = {};
+  std::shared_ptr<SampleSurvey> survey = {};  // of the samples; null if they are drawn
   std::shared_future<std::string> digest = {};
   Names model_names = {};
   ModelFigures model = {};       // as imported
@@ -115,6 +116,7 @@ struct Quantized {
   Rewriting rewriting = {};
   ir::Graph float_graph = {};  // just before quantization
   data::Samples samples = {};
+  std::shared_ptr<SampleSurvey> survey = {};  // of the samples; null if they are drawn
   std::shared_future<std::string> digest = {};
   Names model_names = {};
   ModelFigures before = {}, after = {};

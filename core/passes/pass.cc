@@ -82,9 +82,9 @@ void Context::KeepFloat(std::string_view node, std::string reason) {
   findings_.float_reasons.insert_or_assign(std::string(node), std::move(reason));
 }
 
-void Context::Warn(std::string_view code, std::string message, std::string_view node) {
+void Context::Warn(ir::WarningCode code, std::string message, std::string_view node) {
   findings_.warnings.push_back(
-      {.code = std::string(code), .message = std::move(message), .node = std::string(node)});
+      {.code = code, .message = std::move(message), .node = std::string(node)});
 }
 
 Status CheckRunOptions(const RunOptions& options) {

@@ -15,6 +15,7 @@
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
 #include "core/ir/graph.h"
+#include "core/ir/warning.h"
 #include "core/options/options.h"
 #include "core/passes/ledger.h"
 #include "core/profile/profile.h"
@@ -26,9 +27,7 @@ namespace octavo::passes {
 struct FloatNode {
   std::string node = {}, op = {}, reason = {};
 };
-struct Warning {
-  std::string code = {}, message = {}, node = {};
-};
+using Warning = ir::Warning;
 
 // The settings of a job that passes need.
 struct Settings {
@@ -95,7 +94,7 @@ class Context {
   // Records why a rule does not apply to the node.
   void Keep(std::string_view node, std::string reason);
   void KeepFloat(std::string_view node, std::string reason);
-  void Warn(std::string_view code, std::string message, std::string_view node = {});
+  void Warn(ir::WarningCode code, std::string message, std::string_view node = {});
   int64_t applications() const { return applications_; }
 
  private:

@@ -12,12 +12,23 @@ namespace {
 // The channel axis: axis 1 of activations.  Vectors and matrices have no channels to report.
 int ChannelAxis(const ir::Shape& shape) { return shape.size() >= 3 ? 1 : -1; }
 
+// The index of the first largest element; -1 if one is NaN, so that there is no largest.
 int64_t ArgMax(const ir::Tensor& tensor, int64_t begin, int64_t count) {
   int64_t best = 0;
-  for (int64_t i = 1; i < count; ++i) {
-    if (tensor.FloatAt(begin + i) > tensor.FloatAt(begin + best)) best = i;
+  double most = tensor.FloatAt(begin);
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = tensor.FloatAt(begin + i);
+    if (std::isnan(value)) return -1;
+    if (value <= most) continue;
+    best = i;
+    most = value;
   }
   return best;
+}
+
+// Class scores are a vector for each sample; in a map, the last axis is a place.
+bool HasClasses(const ir::Shape& shape) {
+  return !shape.empty() && shape.size() <= 2 && shape.back() >= 2;
 }
 
 }  // namespace
@@ -71,6 +82,7 @@ void ValueStats::Cut() {
 }
 
 void ValueStats::Add(const ir::Tensor& baseline, const ir::Tensor& actual, ThreadPool& pool) {
+  compared_ = true;
   if (!has_range_) SetHistogramRange(baseline);
   if (ranges_.empty()) Cut();
   const auto count = static_cast<int64_t>(ranges_.size());
@@ -111,7 +123,8 @@ void ValueStats::AddTop1(const ir::Tensor& baseline, const ir::Tensor& actual) {
   const int64_t width = type_.shape.back();
   for (int64_t begin = 0; begin < baseline.size(); begin += width) {
     ++rows_;
-    top1_matches_ += ArgMax(baseline, begin, width) == ArgMax(actual, begin, width);
+    const int64_t expected = ArgMax(baseline, begin, width);
+    top1_matches_ += expected >= 0 && expected == ArgMax(actual, begin, width);
   }
 }
 
@@ -125,8 +138,11 @@ v1::ValueNumerics ValueStats::Finish() const {
 }
 
 void ValueStats::SetErrors(v1::ValueNumerics& figures) const {
-  if (const auto sqnr = SqnrDb(sums_.signal, sums_.noise)) figures.set_sqnr_db(*sqnr);
-  if (sums_.signal > 0 && sums_.energy > 0) {
+  figures.set_exact(compared_ && sums_.noise == 0 && sums_.unequal == 0);
+  const bool defined = sums_.invalid == 0;
+  const auto sqnr = SqnrDb(sums_.signal, sums_.noise);
+  if (defined && sqnr) figures.set_sqnr_db(*sqnr);
+  if (defined && sums_.signal > 0 && sums_.energy > 0) {
     figures.set_cosine(sums_.dot / (std::sqrt(sums_.signal) * std::sqrt(sums_.energy)));
   }
   if (sums_.count > 0) {
@@ -135,6 +151,7 @@ void ValueStats::SetErrors(v1::ValueNumerics& figures) const {
   }
   if (rows_ > 0) {
     figures.set_top1_agreement(static_cast<double>(top1_matches_) / static_cast<double>(rows_));
+    if (HasClasses(type_.shape)) figures.set_classes(type_.shape.back());
   }
 }
 

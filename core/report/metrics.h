@@ -24,7 +24,7 @@ class ValueStats {
   void Add(const ir::Tensor& baseline, const ir::Tensor& actual, ThreadPool& pool);
 
   // Sets all figures except `name` and `local_sqnr_db`.  Undefined figures (no noise, no signal, no
-  // quantization) stay unset.
+  // quantization, a result that is not finite where the baseline is) stay unset.
   v1::ValueNumerics Finish() const;
 
   // Elements at a bound of the type whose unclamped quantized value lies beyond the bound.
@@ -52,6 +52,7 @@ class ValueStats {
   int channel_axis_ = -1;
   std::vector<double> channel_signal_, channel_noise_;
   int64_t rows_ = 0, top1_matches_ = 0;
+  bool compared_ = false;
   bool has_range_ = false;
   double low_ = 0, high_ = 0;
 };

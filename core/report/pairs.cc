@@ -2,6 +2,7 @@
 #include "core/report/pairs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "core/base/cpu.h"
@@ -83,6 +84,15 @@ PairSums Join(const PairLanes& lanes, int64_t count) {
           .count = count};
 }
 
+void CountNonFinite(const float* expected, const float* found, int64_t count, PairSums& sums) {
+  for (int64_t i = 0; i < count; ++i) {
+    const bool is_finite = std::isfinite(expected[i]);
+    if (is_finite && std::isfinite(found[i])) continue;
+    sums.unequal += expected[i] != found[i];  // a NaN differs from everything
+    sums.invalid += is_finite;
+  }
+}
+
 // Reads eight bytes at a time, because the compiler must assume that storing a count changes the
 // bytes.
 void Count(const uint8_t* at, int64_t count, Counter<256>& counter) {
@@ -135,6 +145,7 @@ struct Runner {
   PairBlock& block;
   const PairLoops& loops = CurrentLoops();
   PairLanes lanes = {};
+  PairSums non_finite = {};
 
   int64_t Add(const ElementRange& part) {
     const float* expected = baseline.values<float>().data() + part.begin;
@@ -151,6 +162,7 @@ struct Runner {
     int64_t finite = part.count;
     const uint8_t* nonfinite = nullptr;
     if (!all_finite) {
+      CountNonFinite(expected, found, part.count, non_finite);
       std::copy_n(expected, part.count, block.baseline);
       if (found != block.actual) std::copy_n(found, part.count, block.actual);
       finite = loops.clean(part.count, block);
@@ -205,7 +217,10 @@ PairSums Run(const ir::Tensor& baseline, const ir::Tensor& actual, const ir::Typ
     const int64_t count = std::min(kPairBlock, end - begin);
     finite += runner.Add({.begin = begin, .count = count, .channel = range.channel});
   }
-  return Join(runner.lanes, finite);
+  PairSums sums = Join(runner.lanes, finite);
+  sums.unequal = runner.non_finite.unequal;
+  sums.invalid = runner.non_finite.invalid;
+  return sums;
 }
 
 }  // namespace
@@ -218,6 +233,8 @@ void PairSums::Add(const PairSums& other) {
   sum_abs += other.sum_abs;
   max_abs = std::max(max_abs, other.max_abs);
   count += other.count;
+  unequal += other.unequal;
+  invalid += other.invalid;
 }
 
 bool CountsBytes(const ir::Type& type) {

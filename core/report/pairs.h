@@ -24,6 +24,9 @@ struct PairSums {
   double dot = 0;     // baseline * actual
   double sum_abs = 0, max_abs = 0;
   int64_t count = 0;
+  // Of the other pairs: those that are not the same infinity twice, and those whose baseline is
+  // finite, so that no number can say how far `actual` is from it.
+  int64_t unequal = 0, invalid = 0;
 
   void Add(const PairSums& other);
 };

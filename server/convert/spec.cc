@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/job/action_digest.h"
+#include "core/job/gates.h"
 #include "core/job/job.h"
 #include "core/job/options_wire.h"
 
@@ -75,6 +76,16 @@ Result<Options> OptionsFromWire(const v1::Options& wire) {
   auto status = job::CheckJobOptions(*options);
   if (!status) return at_path(std::move(status).error());
   return options;
+}
+
+Status CheckGateSamples(const JobSpec& spec) {
+  std::vector<std::string> samples;
+  for (const BlobInfo& blob : spec.blobs) {
+    if (blob.role == Role::kSamples) samples.push_back(blob.name);
+  }
+  auto status = job::CheckGateSamples(spec.options, samples);
+  if (!status) status.error().field = "spec.options." + status.error().field;
+  return status;
 }
 
 // Empty for a spec with the role of a result, which CheckSpec refuses.
@@ -193,6 +204,7 @@ Result<JobSpec> SpecFromWire(const v1::Spec& wire) {
                           .size_bytes = blob.size_bytes(),
                           .sha256 = blob.sha256()});
   }
+  OCTAVO_CHECK(CheckGateSamples(spec));
   spec.action_digest = ActionOf(spec);
   spec.no_cache = wire.no_cache();
   if (wire.priority() < -kMostPriority || wire.priority() > kMostPriority) {

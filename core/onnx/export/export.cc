@@ -57,6 +57,7 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
                 kNewestOpset)
         .Field("opset");
   }
+  std::string raised_for;
   // Terminates: each iteration raises the opset.
   while (true) {
     ModelWriter writer;
@@ -66,6 +67,7 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
     if (!needs) {
       OCTAVO_TRY(Exported exported, writer.Finish(options));
       exported.opset = opset;
+      exported.raised_for = std::move(raised_for);
       return exported;
     }
     if (options.opset || needs->opset > kNewestOpset) {
@@ -75,6 +77,7 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
           .Field("opset");
     }
     opset = needs->opset;
+    raised_for = fmt::format("{} '{}'", needs->op, needs->node);
   }
 }
 

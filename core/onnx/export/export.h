@@ -37,6 +37,7 @@ struct Exported {
   std::string model = {};
   std::string external = {};  // contents of the file external_name; empty: no such file
   int64_t opset = 0;
+  std::string raised_for = {};  // the last op that needed a higher opset; empty: none did
   int64_t nodes = 0;
 };
 

@@ -57,8 +57,8 @@ class GraphBuilder {
   void NoteFourBit(const std::string& name) { four_bit_.insert(name); }
   bool IsFourBit(ir::ValueId value) const { return four_bit_.count(graph_.name(value)) > 0; }
 
-  void Warn(ImportWarning warning) { warnings_.push_back(std::move(warning)); }
-  std::vector<ImportWarning>& warnings() { return warnings_; }
+  void Warn(ir::Warning warning) { warnings_.push_back(std::move(warning)); }
+  std::vector<ir::Warning>& warnings() { return warnings_; }
 
  private:
   Result<ir::ValueId> ValueOf(const Draft& draft, const Operand& operand);
@@ -75,7 +75,7 @@ class GraphBuilder {
   OpFinder find_op_;
   bool own_ = false;
   std::unordered_set<std::string> reserved_, reserved_nodes_, four_bit_, outputs_;
-  std::vector<ImportWarning> warnings_;
+  std::vector<ir::Warning> warnings_;
   std::unordered_map<std::string, ir::ValueId> locals_;
   // The Reinterpret results for each unquantized integer value.
   std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> reinterprets_;

@@ -14,6 +14,7 @@
 
 #include "core/base/blob.h"
 #include "core/ir/graph.h"
+#include "core/ir/warning.h"
 #include "core/onnx/wire/external_data.h"
 
 namespace octavo::onnx {
@@ -62,10 +63,6 @@ struct OutputSignature {
   bool batched = false;
 };
 
-struct ImportWarning {
-  std::string code = {}, message = {}, node = {};
-};
-
 struct Imported {
   ir::Graph graph = {};
   std::vector<std::string> fixed_inputs = {};  // the inputs that `value_of` made constant
@@ -78,7 +75,7 @@ struct Imported {
   int64_t batch = 1;  // extent of axis 0 of the inputs: samples per run
   int64_t nodes = 0;  // in the model
   std::map<std::string, int64_t> ops = {};
-  std::vector<ImportWarning> warnings = {};
+  std::vector<ir::Warning> warnings = {};
 };
 
 // kTooLarge, with both numbers, if `nodes` exceeds `most` (0: unlimited).

@@ -3,8 +3,6 @@
 // every bit; a warning states the new type of each input and output.
 #pragma once
 
-#include <string_view>
-
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
@@ -27,7 +25,7 @@ inline constexpr Rule kIntegerOutput = {
 };
 
 // The code of the warning that an input or output stays float.
-inline constexpr std::string_view kFloatInterface = "float_interface";
+inline constexpr ir::WarningCode kFloatInterface = "float_interface";
 
 // Applies both rules wherever possible.  If an input or output stays float, records the reason and
 // reports it in a warning.

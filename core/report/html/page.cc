@@ -34,9 +34,10 @@ constexpr Section kSections[] = {
 
 std::string Samples(const v1::Numerics& numerics) {
   if (numerics.samples() == 0) return "without samples";
-  return fmt::format("{} {}",
-                     numerics.samples_source() == "synthetic" ? "on synthetic data:" : "on",
-                     html::Plural(numerics.samples(), "sample"));
+  const std::string count = html::Plural(numerics.samples(), "sample");
+  const std::string& source = numerics.samples_source();
+  if (source != "random" && source != "synthetic") return "on " + count;
+  return fmt::format("on <strong class=\"bad\">{} data</strong>: {}", source, count);
 }
 
 std::string Header(const v1::Report& report, std::string_view contents) {

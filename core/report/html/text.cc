@@ -108,9 +108,7 @@ std::optional<double> LocalSqnr(const v1::ValueNumerics& value) {
   return Optional(value.has_local_sqnr_db(), value.local_sqnr_db());
 }
 
-bool IsExact(const v1::ValueNumerics& value) {
-  return !value.has_sqnr_db() && value.has_max_abs() && value.max_abs() == 0;
-}
+bool IsExact(const v1::ValueNumerics& value) { return value.exact(); }
 
 std::string SqnrText(const v1::ValueNumerics& value) {
   return IsExact(value) ? "exact" : Decibel(Sqnr(value));

@@ -139,6 +139,7 @@ TEST(Job, OptionsThatChangeBytesReachTheReport) {
   options.fold_budget = 12345;
   options.external_over = 54321;
   options.require_sqnr = 1;
+  options.allow_random = true;
   options.integer_io = true;
   const json told = ReportOf(request)["options"];
   EXPECT_EQ(told["schema"], "symmetric");
@@ -165,6 +166,7 @@ TEST(Job, SecondsAreLeftOutWhereItIsDeterministic) {
 TEST(Job, GateThatFailsStillWritesEverything) {
   Request request = Tiny();
   request.options.require_sqnr = 1000;
+  request.options.allow_random = true;
   const auto outcome = RunJob(request);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_TRUE(outcome->gate_failed);
@@ -175,6 +177,7 @@ TEST(Job, GateThatFailsStillWritesEverything) {
 TEST(Job, GateThatHoldsSaysNothing) {
   Request request = Tiny();
   request.options.require_cosine = 0.9;
+  request.options.allow_random = true;
   const auto outcome = RunJob(request);
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_FALSE(outcome->gate_failed);

@@ -33,6 +33,7 @@ std::vector<NamedBlob> SamplesWith(float element) {
 
 Outcome Quantized(float element) {
   Request request{.model = Model(), .samples = SamplesWith(element)};
+  request.options.allow_non_finite = true;
   request.options.emit = EmitForm::kText;
   request.options.threads = 1;
   auto outcome = Run(request, {}, {});
@@ -72,7 +73,8 @@ TEST(NanInputs, AreInTheReportOfADiff) {
   const NamedBlob model = Quantized(0.25f).model;
   for (const float element : {kNan, 0.25f}) {
     const ModelInput baseline{.model = Model()};
-    const ModelInput input{.model = model, .samples = SamplesWith(element), .threads = 1};
+    const ModelInput input{
+        .model = model, .samples = SamplesWith(element), .threads = 1, .allow_non_finite = true};
     const auto report = DiffModels(baseline, input, {}, {}, {});
     ASSERT_TRUE(report) << report.error().message;
     element == 0.25f ? ExpectNone(json::parse(*report)) : ExpectNans(json::parse(*report));

@@ -101,6 +101,8 @@ TEST(OptionsWire, EveryOptionComesBackAsItWasSent) {
                                "strict_profile=true",
                                "require_sqnr=20.5",
                                "require_cosine=0.5",
+                               "allow_random=true",
+                               "allow_non_finite=true",
                                "deterministic=true",
                                "output_name=n.onnx",
                                "snapshots=true",

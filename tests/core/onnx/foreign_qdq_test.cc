@@ -357,7 +357,7 @@ TEST(ForeignQdq, ASubnormalScaleIsAWarning) {
   const auto imported = test::ImportFolded(model.Build());
   ASSERT_TRUE(imported) << imported.error().message;
   ASSERT_EQ(imported->findings.warnings.size(), 1u);
-  EXPECT_EQ(imported->findings.warnings[0].code, "subnormal_scale");
+  EXPECT_EQ(imported->findings.warnings[0].code.name(), "subnormal_scale");
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ TEST(Blocks, AConstantIsDequantized) {
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_THAT(text::Print(imported->graph), HasSubstr("[1, 2, 6, 8, 15, 24, 28, 40, 45, 60]"));
   ASSERT_EQ(imported->warnings.size(), 1u);
-  EXPECT_EQ(imported->warnings[0].code, "blocks_dequantized");
+  EXPECT_EQ(imported->warnings[0].code.name(), "blocks_dequantized");
   EXPECT_EQ(imported->warnings[0].node, "blocks");
 }
 

@@ -121,6 +121,53 @@ TEST(Metrics, InfinitiesAddNothingButCountAsSaturated) {
   EXPECT_EQ(measured.steps()[2], 2);
 }
 
+v1::ValueNumerics FiguresOf(const Tensor& baseline, const Tensor& actual) {
+  return Measure({baseline, actual, {.dtype = ir::DType::kF32, .shape = baseline.shape()}}, 1)
+      .figures;
+}
+
+TEST(Metrics, ExactEqualityIsExact) {
+  const Tensor values = Tensor::Of<float>({4}, {1, -2, 0, kInfinity});
+  EXPECT_TRUE(FiguresOf(values, values).exact());
+  EXPECT_FALSE(FiguresOf(values, values).has_sqnr_db());
+  const Tensor zeros = Tensor::Of<float>({2}, {0, 0});
+  EXPECT_TRUE(FiguresOf(zeros, zeros).exact());
+  EXPECT_TRUE(FiguresOf(Tensor(ir::DType::kF32, {0}), Tensor(ir::DType::kF32, {0})).exact());
+}
+
+TEST(Metrics, WhatDiffersOrIsNaNIsNotExact) {
+  const Tensor values = Tensor::Of<float>({4}, {1, -2, 0, 3});
+  for (const float last : {3.5f, kInfinity, kNan}) {
+    const Tensor other = Tensor::Of<float>({4}, {1, -2, 0, last});
+    EXPECT_FALSE(FiguresOf(values, other).exact()) << last;
+    EXPECT_FALSE(FiguresOf(other, values).exact()) << last;
+  }
+  const Tensor nans = Tensor::Of<float>({2}, {kNan, kNan});
+  EXPECT_FALSE(FiguresOf(nans, nans).exact());
+  EXPECT_FALSE(ValueStats({.dtype = ir::DType::kF32, .shape = {2}}, false).Finish().exact())
+      << "nothing was compared";
+}
+
+TEST(Metrics, AResultThatIsNotFiniteWhereTheBaselineIsLeavesFiguresUndefined) {
+  const Tensor values = Tensor::Of<float>({3}, {1, 2, 3});
+  const v1::ValueNumerics broken = FiguresOf(values, Tensor::Of<float>({3}, {1.5, 2, kNan}));
+  EXPECT_FALSE(broken.has_sqnr_db());
+  EXPECT_FALSE(broken.has_cosine());
+  const v1::ValueNumerics masked =
+      FiguresOf(Tensor::Of<float>({3}, {1, 2, -kInfinity}), Tensor::Of<float>({3}, {1.5, 2, -9}));
+  EXPECT_TRUE(masked.has_sqnr_db()) << "an integer model clamps the baseline's infinity";
+}
+
+TEST(Metrics, RowsWithNaNHaveNoTopClass) {
+  const Tensor scores = Tensor::Of<float>({2, 3}, {1, 5, 2, kNan, 1, 2});
+  const v1::ValueNumerics figures = FiguresOf(scores, scores);
+  EXPECT_EQ(figures.top1_agreement(), 0.5);
+  EXPECT_EQ(figures.classes(), 3);
+  const Tensor image = Tensor(ir::DType::kF32, {1, 1, 4, 4});
+  EXPECT_TRUE(FiguresOf(image, image).has_top1_agreement());
+  EXPECT_FALSE(FiguresOf(image, image).has_classes()) << "rows of an image are no class scores";
+}
+
 TEST(Metrics, TheWorstChannelIsTheNoisiest) {
   Case made = MakeCase({2, 4, 5, 5}, {.dtype = ir::DType::kF32}, 1);
   for (int64_t i = 50; i < 75; ++i) made.actual.mutable_values<float>()[i] += 3;

@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 
+#include "core/ir/warning.h"
 #include "core/target/target.h"
 
 namespace octavo::target {
@@ -95,6 +96,14 @@ TEST(Quirk, EveryRowOfABuiltInNamesItsSource) {
     const auto quirks = BuiltInQuirks(name);
     ASSERT_TRUE(quirks) << name;
     for (const Quirk& quirk : quirks->avoided) EXPECT_NE(quirk.source, "") << quirk.id;
+  }
+}
+
+TEST(Quirk, ABuiltInGivesWarningsOfTheTable) {
+  for (const std::string& name : BuiltInNames()) {
+    for (const Quirk& quirk : BuiltInQuirks(name)->avoided) {
+      EXPECT_NE(ir::FindWarning(quirk.code), nullptr) << quirk.id << ": " << quirk.code;
+    }
   }
 }
 

@@ -196,10 +196,30 @@ TEST(RenderHtml, CallsAValueWithoutAnyErrorExact) {
   Json report = Report();
   Json& output = report["numerics"]["outputs"][0];
   output["sqnr_db"] = nullptr;
-  output["max_abs"] = 0.0;
+  output["exact"] = true;
   EXPECT_THAT(Page(report), HasSubstr("<div class=\"figure good\">exact</div>"));
-  output["max_abs"] = 0.5;
+  output["exact"] = false;
   EXPECT_THAT(Page(report), HasSubstr("not defined"));
+}
+
+TEST(RenderHtml, MarksFiguresOfRandomAndSyntheticSamples) {
+  Json report = Report();
+  EXPECT_THAT(Page(report), Not(HasSubstr("random data")));
+  for (const std::string source : {"random", "synthetic"}) {
+    report["numerics"]["samples_source"] = source;
+    EXPECT_THAT(Page(report),
+                HasSubstr("on <strong class=\"bad\">" + source + " data</strong>: 8 samples"));
+  }
+}
+
+TEST(RenderHtml, ShowsEveryWarningWithItsCode) {
+  Json report = Report();
+  report["warnings"].push_back({{"code", "few_samples"}, {"message", "only 4"}, {"node", ""}});
+  const std::string page = Page(report);
+  for (const std::string_view text :
+       {"2 warnings", "look at this", "c1", "only 4", "few_samples"}) {
+    EXPECT_THAT(page, HasSubstr(text));
+  }
 }
 
 TEST(RenderHtml, CountsParametersPerChannel) {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/job/job_warnings.h"
+
+#include <algorithm>
+
+#include "core/job/sample_survey.h"
+
+namespace octavo::job {
+namespace {
+
+constexpr int64_t kEnoughSamples = 16;
+constexpr double kSaturatedShare = 0.01;
+
+std::string Others(size_t count, std::string_view one) {
+  return count > 1 ? fmt::format("'{}' and {} more", one, count - 1) : fmt::format("'{}'", one);
+}
+
+void WarnOfConstants(const SampleSurvey& survey, Warnings& warnings) {
+  for (const SurveyedInput& input : survey.Inputs()) {
+    if (input.varies || input.elements < 2) continue;
+    AddWarning(warnings, "constant_input",
+               fmt::format("all {} elements of input '{}' are equal in the samples", input.elements,
+                           input.name),
+               input.name);
+  }
+}
+
+void WarnOfProfile(const Quantized& quantized, Warnings& warnings) {
+  const std::vector<std::string>& unmatched = quantized.profile_figures.unmatched_entries;
+  if (!unmatched.empty()) {
+    AddWarning(warnings, "profile_unmatched",
+               fmt::format("the profile's entry {} names no value of the model",
+                           Others(unmatched.size(), unmatched.front())));
+  }
+  const std::vector<std::string>& missing = quantized.rewriting.findings.missing_values;
+  if (!missing.empty()) {
+    AddWarning(warnings, "profile_missing",
+               fmt::format("the profile has no entry for {}; such values stay float",
+                           Others(missing.size(), missing.front())));
+  }
+  const int64_t samples = quantized.profile ? quantized.profile->samples : 0;
+  if (samples > 0 && samples < kEnoughSamples) {
+    AddWarning(warnings, "few_samples",
+               fmt::format("the profile is of {} samples; ranges need {} or more", samples,
+                           kEnoughSamples));
+  }
+}
+
+}  // namespace
+
+void AddWarning(Warnings& warnings, ir::WarningCode code, std::string_view message,
+                std::string_view node) {
+  // Assigned, not moved: GCC 12 takes the move of a string of known length for an overflow.
+  ir::Warning& warning = warnings.emplace_back(ir::Warning{.code = code});
+  warning.message = message;
+  warning.node = node;
+}
+
+void WarnOfNonFinite(const SampleSurvey* survey, Warnings& warnings) {
+  if (survey == nullptr) return;
+  for (const SurveyedInput& input : survey->Inputs()) {
+    if (input.nans + input.infinities == 0) continue;
+    AddWarning(warnings, "non_finite_samples",
+               fmt::format("input '{}' has {} NaN and {} infinite elements in the samples",
+                           input.name, input.nans, input.infinities),
+               input.name);
+  }
+}
+
+void WarnOfNans(const std::vector<report::NanInput>& inputs, Warnings& warnings) {
+  for (const report::NanInput& input : inputs) {
+    AddWarning(warnings, "nan_input", Describe(input), input.node);
+  }
+}
+
+void WarnOfSamples(const data::Samples& samples, const SampleSurvey* survey, Warnings& warnings) {
+  const bool given = samples.random || samples.origin;
+  if (!given) return;  // none, or those of a model without inputs
+  if (samples.random) {
+    AddWarning(warnings, "random_samples",
+               "the samples are random numbers: ranges and figures say nothing about real inputs");
+  }
+  if (samples.count < kEnoughSamples) {
+    AddWarning(warnings, "few_samples",
+               fmt::format("there are {} samples; ranges and figures need {} or more",
+                           samples.count, kEnoughSamples));
+  }
+  if (survey != nullptr) WarnOfConstants(*survey, warnings);
+  WarnOfNonFinite(survey, warnings);
+}
+
+void WarnOfSaturation(const ir::Graph& graph, const report::DiffResult& figures,
+                      Warnings& warnings) {
+  for (const ir::ValueId input : graph.inputs()) {
+    const auto at = std::ranges::find(figures.values, graph.name(input), &v1::ValueNumerics::name);
+    if (at == figures.values.end() || at->saturated_ratio() <= kSaturatedShare) continue;
+    AddWarning(
+        warnings, "saturated_input",
+        fmt::format("{:.1f} % of the elements of input '{}' are outside of its quantized range: "
+                    "the samples differ from those that calibrated, or are scaled otherwise",
+                    100 * at->saturated_ratio(), graph.name(input)),
+        graph.name(input));
+  }
+}
+
+void WarnOfFixedDimensions(const onnx::Imported& model, const ir::Graph& graph,
+                           Warnings& warnings) {
+  for (size_t i = 0; i < graph.inputs().size() && i < model.inputs.size(); ++i) {
+    const onnx::InputSignature& input = model.inputs[i];
+    const ir::Shape& shape = graph.type(graph.inputs()[i]).shape;
+    for (size_t axis = 0; axis < input.declared.size() && axis < shape.size(); ++axis) {
+      const onnx::Extent& extent = input.declared[axis];
+      if (extent.value) continue;
+      const std::string symbol =
+          extent.symbol.empty() ? std::string() : fmt::format(" ('{}')", extent.symbol);
+      AddWarning(
+          warnings, "fixed_dimension",
+          fmt::format("dimension {}{} of input '{}' is open in the model and {} in the result",
+                      axis, symbol, input.name, shape[axis]),
+          input.name);
+    }
+  }
+}
+
+Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
+                        const Compared& compared) {
+  Warnings warnings;
+  WarnOfSamples(quantized.samples, quantized.survey.get(), warnings);
+  if (job.request.profile) WarnOfProfile(quantized, warnings);
+  if (!compared.figures) return warnings;
+  const bool given = quantized.samples.random || quantized.samples.origin;
+  if (given && quantized.profile && !job.request.profile) {
+    AddWarning(
+        warnings, "evaluated_on_calibration",
+        "the report's figures are of the samples that also calibrated; with --profile, --data may "
+        "be samples that the job has not seen");
+  }
+  WarnOfSaturation(quantized.float_graph, *compared.figures, warnings);
+  WarnOfNans(compared.figures->nan_inputs, warnings);
+  return warnings;
+}
+
+}  // namespace octavo::job

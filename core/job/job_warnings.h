@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// The warnings that no pass gives: about a job's samples, its profile and its inputs.
+#pragma once
+
+#include <vector>
+
+#include "core/ir/warning.h"
+#include "core/job/stages.h"
+
+namespace octavo::job {
+
+using Warnings = std::vector<ir::Warning>;
+
+void AddWarning(Warnings& warnings, ir::WarningCode code, std::string_view message,
+                std::string_view node = {});
+
+// Random, few, constant and not finite ones.  `survey` may be null.
+void WarnOfSamples(const data::Samples& samples, const SampleSurvey* survey, Warnings& warnings);
+void WarnOfNonFinite(const SampleSurvey* survey, Warnings& warnings);
+// Each Quantize that read NaN elements.
+void WarnOfNans(const std::vector<report::NanInput>& inputs, Warnings& warnings);
+// Inputs of `graph`, the float graph, with more than 1 % of their elements outside of the range.
+void WarnOfSaturation(const ir::Graph& graph, const report::DiffResult& figures,
+                      Warnings& warnings);
+// Dimensions of inputs that the model leaves open and that `graph` binds.
+void WarnOfFixedDimensions(const onnx::Imported& model, const ir::Graph& graph, Warnings& warnings);
+// All warnings of a job about its samples and its profile.
+Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
+                        const Compared& compared);
+
+}  // namespace octavo::job
