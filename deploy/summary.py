@@ -10,8 +10,10 @@ def size(count):
     return f"{count / 1024:,.1f} KiB" if count < 1 << 20 else f"{count / (1 << 20):,.1f} MiB"
 
 
-def decibel(value):
-    return "exact or undefined" if value is None else f"{value:.1f} dB"
+def decibel(output):
+    if output["exact"]:
+        return "exact"
+    return "undefined" if output["sqnr_db"] is None else f"{output['sqnr_db']:.1f} dB"
 
 
 def lines(report):
@@ -24,7 +26,7 @@ def lines(report):
     yield "Rescales", (f"{rescales['before']} -> {rescales['after']} "
                        f"({rescales['before'] - rescales['after']} removed)")
     for output in report["numerics"]["outputs"]:
-        yield f"SQNR of {output['name']}", decibel(output["sqnr_db"])
+        yield f"SQNR of {output['name']}", decibel(output)
     accuracy = report["numerics"].get("accuracy")
     for top in ("top1", "top5"):
         if accuracy and accuracy[top] is not None:

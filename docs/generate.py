@@ -6,7 +6,7 @@
     docs/generate.py --check ...                           exit 1 where a page differs
 
 A page is its template in docs/templates/ with every line `@NAME ARGUMENTS` replaced: by what the
-programs print (help, options, passes, ops, targets), or by the figures that docs/measure.py keeps
+programs print (help, options, passes, ops, targets, warnings), or by the figures that docs/measure.py keeps
 in docs/figures/.  In README.md, the text between `<!-- NAME -->` and `<!-- /NAME -->` is replaced:
 the table `summary`, and `job`, a session of commands with its output.
 """
@@ -177,6 +177,9 @@ class Pages:
     def targets(self):
         return objects_table(self._octavo.rows("targets"))
 
+    def warnings(self):
+        return objects_table(self._octavo.rows("warnings"))
+
     def job(self):
         digits = ROOT / "tests/data/digits"
         programs = {"octavo": [str(pathlib.Path(self._octavo.path).resolve())],
@@ -196,6 +199,7 @@ class Pages:
         """`template` with each line `@NAME ARGUMENTS` replaced by what NAME gives."""
         own = {"help": self.help, "settings": self.settings, "options": self.options,
                "passes": self.passes, "ops": self.ops, "targets": self.targets,
+               "warnings": self.warnings,
                "figures": figures}
         return re.sub(r"^@(\w+)(?: (\S+))?\n", lambda match: own[match[1]](
             *([match[2]] if match[2] else [])), template, flags=re.MULTILINE)

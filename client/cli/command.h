@@ -15,7 +15,8 @@ namespace octavo::cli {
 struct Invocation {
   const Host& host;
   bool json = false;
-  bool quiet = false;
+  bool quiet = false;       // errors only
+  bool verbose = false;     // of commands with AddVerboseFlag
   std::string server = {};  // HOST:PORT; empty: run in this process
   std::function<Result<int>()> action = {};
 };

@@ -6,6 +6,8 @@
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/outputs.h"
+#include "client/cli/warnings.h"
+#include "core/job/summary.h"
 
 namespace octavo::cli {
 namespace {
@@ -104,6 +106,8 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
     violation = std::move(measured.violation);
   }
   OCTAVO_CHECK(WriteReport(invocation, arguments, report, outputs));
+  OCTAVO_TRY(const v1::Summary summary, job::SummaryOf(report));
+  PrintWarnings(invocation, summary.warnings());
   if (violation.empty()) return kExitDone;
   return Fail(Code::kInternal, "{}", violation).Reason("NOT_EXACT");
 }
@@ -146,6 +150,7 @@ void AddDiff(CLI::App& program, Invocation& invocation) {
   command.add_option("--html", arguments->html, "write the report as an HTML page")
       ->type_name("FILE");
   arguments->input.options.Add(command, "numerics");
+  arguments->input.options.Add(command, "allow_non_finite");
   command
       .add_option(
           "--against", arguments->against,

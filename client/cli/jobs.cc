@@ -10,6 +10,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
+#include "client/cli/summary.h"
 #include "client/cli/terminal_text.h"
 #include "client/jobs.h"
 
@@ -132,9 +133,22 @@ struct ResultArguments {
   std::string report = {};
   std::string html = {};
   std::string snapshots = {};
+  std::vector<std::string> fail_on_warning = {};
 };
 
+std::string_view NameOf(v1::Finished::Source source) {
+  switch (source) {
+    case v1::Finished::SOURCE_CACHE:
+      return "cache";
+    case v1::Finished::SOURCE_JOINED:
+      return "joined";
+    default:
+      return "executed";
+  }
+}
+
 Result<int> Fetch(const Invocation& invocation, const ResultArguments& arguments) {
+  OCTAVO_TRY(const FailOnWarning fail_on, ParseFailOnWarning(arguments.fail_on_warning));
   OCTAVO_TRY(const auto jobs, Open(invocation, "result"));
   OutputSet outputs(invocation);
   OCTAVO_CHECK(outputs.Add("--report", arguments.report));
@@ -151,18 +165,17 @@ Result<int> Fetch(const Invocation& invocation, const ResultArguments& arguments
   OCTAVO_TRY(const job::Outcome outcome,
              jobs->Fetch(job, DownloadFolder(arguments.out), {},
                          [&](const job::Progress& p) { printer.Show(p); }));
-  OCTAVO_TRY(const auto written, StageModel(outcome, arguments.out, outputs));
+  FinishedJob finished{
+      .model = ModelOf(job),
+      .source = std::string(NameOf(job.finished().source())),
+      .seconds = SecondsOf(job),
+      .files = {
+          .report = arguments.report, .html = arguments.html, .snapshots = arguments.snapshots}};
+  OCTAVO_TRY(finished.files.model, StageModel(outcome, arguments.out, outputs));
   OCTAVO_CHECK(StageReport(invocation.host, outcome.report_json, outputs));
   OCTAVO_CHECK(StageInto("--snapshots", arguments.snapshots, outcome.snapshots, outputs));
   OCTAVO_CHECK(outputs.Commit());
-  if (invocation.json) {
-    const nlohmann::json result = {{"output", written.front()},
-                                   {"files", written},
-                                   {"gate_failed", outcome.gate_failed},
-                                   {"message", outcome.message}};
-    invocation.host.out << result.dump() << '\n';
-  }
-  return outcome.gate_failed ? kExitGateFailed : kExitDone;
+  return TellResult(invocation, outcome, finished, fail_on);
 }
 
 CLI::App& Add(CLI::App& program, Invocation& invocation, const char* name, const char* help) {
@@ -195,6 +208,8 @@ void AddResult(CLI::App& program, Invocation& invocation) {
   command
       .add_option("--snapshots", arguments->snapshots, "write the graph as text after each pass")
       ->type_name("DIR");
+  AddFailOnWarning(command, arguments->fail_on_warning);
+  AddVerboseFlag(command, invocation);
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Fetch(invocation, *arguments); };
   });

@@ -13,8 +13,10 @@
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
 #include "client/cli/sample_files.h"
+#include "client/cli/summary.h"
 #include "client/cli/terminal_text.h"
 #include "client/remote.h"
+#include "core/job/gates.h"
 
 namespace octavo::cli {
 namespace {
@@ -36,6 +38,7 @@ struct Arguments {
   double retry_for = 120;  // seconds
   bool detach = false;
   int priority = 0;
+  std::vector<std::string> fail_on_warning = {};
 };
 
 // The form that the extension of OUT selects if --emit is absent.
@@ -49,7 +52,12 @@ Result<EmitForm> FormOf(const std::string& out) {
 }
 
 Status CheckGates(const Options& options, const Arguments& arguments) {
-  if (!arguments.samples.data.empty()) return {};
+  if (!arguments.samples.data.empty()) {
+    auto status = job::CheckGateSamples(options, arguments.samples.data);
+    if (status) return {};
+    status.error().field = FindOption(status.error().field)->FlagName();
+    return status;
+  }
   if (options.require_sqnr > 0) {
     return Fail(Code::kUsage, "--require-sqnr needs --data").Field("--require-sqnr");
   }
@@ -127,13 +135,17 @@ client::RemoteOptions RemoteOptionsOf(const Invocation& invocation, const Argume
 }
 
 Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& arguments,
-                            const job::Request& request, client::ResultSource& source) {
+                            const job::Request& request, client::ResultSource& source,
+                            StageClock& clock) {
   if (arguments.no_cache && invocation.server.empty()) {
     return Fail(Code::kUsage, "--no-cache is of a job on a service; it needs --server")
         .Field("--no-cache");
   }
   ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
-  const job::Observer observer = [&](const job::Progress& p) { printer.Show(p); };
+  const job::Observer observer = [&](const job::Progress& p) {
+    clock.Show(p.stage);
+    printer.Show(p);
+  };
   if (invocation.server.empty()) {
     const StopToken& stop = invocation.host.stop;
     return invocation.host.run_job(request, stop, observer);
@@ -182,30 +194,13 @@ Result<std::vector<std::string>> WriteAll(const Host& host, const Arguments& arg
   return written;
 }
 
-// A result that did not run says so, unless --quiet.
-void PrintSource(const Invocation& invocation, client::ResultSource source) {
-  if (invocation.quiet || invocation.json) return;
-  if (source == client::ResultSource::kCache) {
-    invocation.host.err << "octavo: the service has kept the result of an equal job\n";
-  } else if (source == client::ResultSource::kJoined) {
-    invocation.host.err << "octavo: the service was running an equal job\n";
-  }
-}
-
-void PrintResult(const Invocation& invocation, const job::Outcome& outcome,
-                 client::ResultSource source, const std::vector<std::string>& written) {
-  PrintSource(invocation, source);
-  if (!invocation.json) return;
-  const nlohmann::json result = {{"output", written.front()},
-                                 {"files", written},
-                                 {"gate_failed", outcome.gate_failed},
-                                 {"message", outcome.message},
-                                 {"source", NameOf(source)}};
-  invocation.host.out << result.dump() << '\n';
-}
-
 // A detached job writes no file here.  --snapshots stays: the service has to make them.
 Status CheckDetached(const Arguments& arguments) {
+  if (!arguments.fail_on_warning.empty()) {
+    return Fail(Code::kUsage,
+                "--fail-on-warning is not checked by --detach; give it to `octavo result`")
+        .Field("--fail-on-warning");
+  }
   for (const auto& [flag, file] :
        {std::pair("--report", arguments.report), std::pair("--html", arguments.html)}) {
     if (file.empty()) continue;
@@ -244,19 +239,27 @@ Result<int> Detach(const Invocation& invocation, const Arguments& arguments) {
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   if (arguments.detach) return Detach(invocation, arguments);
+  OCTAVO_TRY(const FailOnWarning fail_on, ParseFailOnWarning(arguments.fail_on_warning));
   std::vector<std::string> inputs;
   OCTAVO_TRY(const job::Request request, BuildRequest(invocation, arguments, inputs));
   OutputSet outputs(invocation);
   OCTAVO_CHECK(PlanOutputs(arguments, request.options, outputs));
   client::ResultSource source = client::ResultSource::kExecuted;
-  OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request, source));
-  OCTAVO_TRY(const auto written, WriteAll(invocation.host, arguments, outcome, inputs, outputs));
-  PrintResult(invocation, outcome, source, written);
-  if (!outcome.gate_failed) return kExitDone;
-  if (!invocation.json) {
-    invocation.host.err << "octavo: error: gate failed: " << ForTerminal(outcome.message) << '\n';
-  }
-  return kExitGateFailed;
+  StageClock clock;
+  const auto begun = std::chrono::steady_clock::now();
+  OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request, source, clock));
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun;
+  FinishedJob finished{.model = arguments.model,
+                       .source = std::string(NameOf(source)),
+                       .seconds = spent.count(),
+                       .stages = clock.Seconds(),
+                       .files = {.report = arguments.report,
+                                 .html = arguments.html,
+                                 .snapshots = arguments.snapshots,
+                                 .certificate = arguments.certificate,
+                                 .depfile = arguments.depfile}};
+  OCTAVO_TRY(finished.files.model, WriteAll(invocation.host, arguments, outcome, inputs, outputs));
+  return TellResult(invocation, outcome, finished, fail_on);
 }
 
 void AddFileFlags(CLI::App& command, Arguments& arguments) {
@@ -313,8 +316,10 @@ void AddOptimize(CLI::App& program, Invocation& invocation) {
       *program.add_subcommand("optimize", "quantize a model to int8 and optimize it");
   AddCommonFlags(command, invocation);
   AddServerFlag(command, invocation);
+  AddVerboseFlag(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddFileFlags(command, *arguments);
+  AddFailOnWarning(command, arguments->fail_on_warning);
   AddLimitFlags(command, arguments->limits);
   arguments->flags.AddAll(command);
   command.callback([&invocation, arguments] {

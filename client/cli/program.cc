@@ -79,7 +79,8 @@ Result<int> RunGuarded(const Invocation& invocation) {
 
 void AddCommonFlags(CLI::App& command, Invocation& invocation) {
   command.add_flag("--json", invocation.json, "print results and errors as JSON");
-  command.add_flag("--quiet", invocation.quiet, "do not show progress");
+  command.add_flag("-q,--quiet", invocation.quiet,
+                   "print errors only: no progress, no summary, no warnings");
 }
 
 void AddServerFlag(CLI::App& command, Invocation& invocation) {

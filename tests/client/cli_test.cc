@@ -287,7 +287,7 @@ TEST_F(Cli, AUsageErrorIsJsonToo) {
 }
 
 TEST_F(Cli, AFailedGateIsExit5AndTheOutputsAreWritten) {
-  EXPECT_EQ(Optimize({"--data", "random:0", "--require-sqnr", "101", "--quiet", "--report",
+  EXPECT_EQ(Optimize({"--data", Path("s.npz"), "--require-sqnr", "101", "--quiet", "--report",
                       Path("r.json")}),
             5);
   EXPECT_EQ(ReadText(Path("out.onnx")), "ledom");

@@ -163,8 +163,8 @@ class SameBytes(Case):
         rules = {entry["rule"]: entry["effect"] for entry in report["ledger"]}
         self.assertEqual(rules["move-quantize/integer-input"], "exact")
         self.assertEqual(rules["move-quantize/integer-output"], "exact")
-        self.assertEqual({"integer_input", "integer_output"},
-                         {warning["code"] for warning in report["warnings"]})
+        self.assertLessEqual({"integer_input", "integer_output"},
+                             {warning["code"] for warning in report["warnings"]})
         said = octavo("diff", DIGITS / "model.onnx", self.folder / "one" / "out.onnx", *data)
         self.assertEqual(said.returncode, 0, said.stderr)
         told, wanted = json.loads(said.stdout)["numerics"], report["numerics"]
