@@ -45,7 +45,11 @@ void OptionFlags::AddRow(CLI::App& command, const OptionRow& row) {
   }
   CLI::Option* option = command.add_option(row.FlagName(), given, HelpOf(row));
   option->group(group)->type_name(ValueOf(row));
-  if (!IsList(row)) option->expected(1);
+  if (IsList(row)) {
+    option->allow_extra_args(false);  // one value a flag: MODEL may follow
+  } else {
+    option->expected(1);
+  }
 }
 
 void OptionFlags::Add(CLI::App& command, std::string_view option) {
@@ -61,10 +65,12 @@ bool OptionFlags::Given(std::string_view option) const {
   return at != given_.end() && !at->second.empty();
 }
 
-Result<Options> OptionFlags::Read() const {
-  Options options;
+Result<Options> OptionFlags::Read(Options options) const {
+  const Options defaults;
   for (const auto& [name, arguments] : given_) {
     const OptionRow& row = *FindOption(name);
+    // A flag replaces the list that the options had before.
+    if (IsList(row) && !arguments.empty()) OCTAVO_CHECK(row.set(row, options, row.get(defaults)));
     for (const std::string& argument : arguments) {
       auto status = SetOptionText(row, options, argument);
       if (status) continue;

@@ -22,8 +22,8 @@ class OptionFlags {
 
   // Whether the command line contains a flag of the option.
   bool Given(std::string_view option) const;
-  // Returns the options with the given arguments applied.  kUsage with the flag as the field.
-  Result<Options> Read() const;
+  // Returns `options` with the given arguments applied.  kUsage with the flag as the field.
+  Result<Options> Read(Options options = {}) const;
 
  private:
   void AddRow(CLI::App& command, const OptionRow& row);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "core/base/nearest_name.h"
 #include "core/data/random_samples.h"
 #include "core/data/samples.h"
 
@@ -192,8 +193,8 @@ class SampleCutter {
       } else {
         std::vector<std::string_view> names;
         for (const auto& [name, array] : group.named) names.push_back(name);
-        return Wrong(inputs_[i].name, "'{}' has no array for input '{}'; it has {}", group.origin,
-                     inputs_[i].name, fmt::join(names, ", "));
+        return Wrong(inputs_[i].name, "'{}' has no array for input '{}'; it has {}{}", group.origin,
+                     inputs_[i].name, fmt::join(names, ", "), DidYouMean(inputs_[i].name, names));
       }
     }
     return arrays;

@@ -5,8 +5,11 @@
 #include <set>
 #include <unordered_map>
 
+#include "core/base/glob.h"
+#include "core/base/nearest_name.h"
 #include "core/ops/op_table.h"
 #include "core/passes/quantize/quantize_plan.h"
+#include "core/passes/quantize/unknown_names.h"
 
 namespace octavo::job {
 namespace {
@@ -104,8 +107,10 @@ std::vector<FloatName> FindFloatNames(const std::vector<std::string>& names, con
                                       const std::map<std::string, int64_t>& ops) {
   std::vector<FloatName> found;
   std::unordered_map<std::string, size_t> places;
+  std::vector<size_t> patterns;
   for (const std::string& name : names) {
     if (!places.emplace(name, found.size()).second) continue;
+    if (IsGlob(name)) patterns.push_back(found.size());
     found.push_back({.name = name,
                      .is_op = ops::FindOp(name, "") != nullptr,
                      .is_value = imported.Knows(name),
@@ -117,14 +122,24 @@ std::vector<FloatName> FindFloatNames(const std::vector<std::string>& names, con
     if (node.op->domain == "octavo") continue;
     std::set<std::string, std::less<>> meant = {node.name, std::string(node.op->name)};
     for (const ir::ValueId result : node.results) meant.insert(imported.name(result));
-    for (const std::string& name : meant) {
-      const auto at = places.find(name);
-      if (at == places.end()) continue;
-      FloatName& entry = found[at->second];
+    const auto add = [&](FloatName& entry, bool is_op) {
       entry.nodes.push_back({.name = node.name,
                              .op = std::string(node.op->name),
                              .real = passes::IsFloatNode(imported, node)});
-      entry.is_op |= name == node.op->name;
+      entry.is_op |= is_op;
+    };
+    for (const std::string& name : meant) {
+      const auto at = places.find(name);
+      if (at != places.end()) add(found[at->second], name == node.op->name);
+    }
+    for (const size_t place : patterns) {
+      const std::string& pattern = found[place].name;
+      const auto matches = [&](const std::string& name) {
+        return name != pattern && MatchesGlob(pattern, name);
+      };
+      const auto count = std::ranges::count_if(meant, matches);
+      const bool op = MatchesGlob(pattern, node.op->name);
+      if (count > 0) add(found[place], /*is_op=*/op && count == 1);
     }
   }
   return found;
@@ -164,11 +179,17 @@ void WarnOfFloatNames(const std::vector<FloatName>& names, const Graph& graph,
           {.code = "keep_float_no_effect",
            .message = fmt::format("--keep-float '{}' names nothing that could be quantized: {}",
                                   name.name, WhyNoEffect(name, fate))});
-    } else {
+    } else if (IsGlob(name.name)) {
       warnings.push_back({.code = "unknown_name",
-                          .message = fmt::format("--keep-float '{}' names no operator, and no node "
-                                                 "or value of the model",
+                          .message = fmt::format("--keep-float '{}' matches no operator, node or "
+                                                 "value of the model",
                                                  name.name)});
+    } else {
+      warnings.push_back(
+          {.code = "unknown_name",
+           .message = fmt::format("--keep-float '{}' names no operator, and no node or value of "
+                                  "the model{}",
+                                  name.name, DidYouMean(name.name, passes::KnownNames(graph)))});
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "core/options/option_words.h"
 
@@ -191,13 +192,26 @@ Status AddShape(const OptionRow& row, ShapeMap& shapes, std::string_view text) {
   return {};
 }
 
-void AddNames(const OptionRow& row, std::vector<std::string>& names, std::string_view text) {
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end =
-        row.separator == 0 ? text.size() : std::min(text.find(row.separator, at), text.size());
-    names.emplace_back(text.substr(at, end - at));
-    at = end + 1;
+// Adds "A,B" as A and B.  A separator after '\\' is part of a name.
+Status AddNames(const OptionRow& row, std::vector<std::string>& names, std::string_view text) {
+  std::string name;
+  const auto end = [&]() -> Status {
+    if (name.empty()) {
+      return WrongOption(row, text, fmt::format("names with '{}' between them", row.separator));
+    }
+    names.push_back(std::exchange(name, {}));
+    return {};
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == row.separator) {
+      name += text[++i];
+    } else if (text[i] == row.separator) {
+      OCTAVO_CHECK(end());
+    } else {
+      name += text[i];
+    }
   }
+  return end();
 }
 
 // The value that an argument's text sets, given the value from earlier arguments of the same flag.
@@ -221,7 +235,7 @@ Result<OptionValue> ValueOf(const OptionRow& row, OptionValue before, std::strin
     case OptionType::kChoice:
       return OptionValue(std::string(text));
     case OptionType::kNames:
-      AddNames(row, std::get<std::vector<std::string>>(before), text);
+      OCTAVO_CHECK(AddNames(row, std::get<std::vector<std::string>>(before), text));
       return before;
     case OptionType::kShapes:
       OCTAVO_CHECK(AddShape(row, std::get<ShapeMap>(before), text));

@@ -48,7 +48,7 @@ struct OptionRow {
   std::string_view name = {};  // the name of the field, the JSON key and the wire's field
   OptionGroup group = OptionGroup::kQuantization;
   std::string_view value = {};  // placeholder in help texts
-  char separator = 0;           // splits one argument into several names
+  char separator = 0;           // between the names of one argument; each list of names has one
   OptionBounds bounds = {};
   std::string_view otherwise = {};  // the default in words, if the value itself does not show it
   OptionFlag flag = OptionFlag::kByName;

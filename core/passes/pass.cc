@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 
+#include "core/base/nearest_name.h"
 #include "core/ir/verify.h"
 
 namespace octavo::passes {
@@ -17,7 +18,8 @@ Status CheckName(std::string_view field, std::string_view name) {
   if (FindPass(name)) return {};
   std::vector<std::string_view> names;
   for (const Pass* pass : AllPasses()) names.push_back(pass->name);
-  return Fail(Code::kUsage, "unknown pass '{}'; passes are {}", name, fmt::join(names, ", "))
+  return Fail(Code::kUsage, "unknown pass '{}'; passes are {}{}", name, fmt::join(names, ", "),
+              DidYouMean(name, names))
       .Field(field);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/nearest_name.h"
 #include "core/numerics/mode_table.h"
 #include "core/target/builtin.h"
 #include "core/target/json_reader.h"
@@ -298,8 +299,9 @@ Result<Target> BuiltIn(std::string_view name) {
   for (const BuiltInText& text : BuiltInTexts()) {
     if (text.name == name) return Parse(text.json);
   }
-  return Fail(Code::kUsage, "unknown target '{}'; built in are: {}", name,
-              fmt::join(BuiltInNames(), ", "))
+  const std::vector<std::string> names = BuiltInNames();
+  return Fail(Code::kUsage, "unknown target '{}'; built in are: {}{}", name, fmt::join(names, ", "),
+              DidYouMean(name, names))
       .Field("target");
 }
 

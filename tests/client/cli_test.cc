@@ -175,7 +175,7 @@ TEST_F(Cli, QuietPrintsNothing) {
 TEST_F(Cli, EveryOptionOfQuantizationReachesTheJob) {
   std::istringstream line(
       "--data random:0 --target tflite --emit qlinear --schema pow2 --activations i8 --weights i16 "
-      "--per-tensor --calibration percentile:99.9 --keep-float Softmax head --weights-only LSTM "
+      "--per-tensor --calibration percentile:99.9 --keep-float Softmax,head --weights-only LSTM "
       "--numerics tflite "
       "--numerics-limit exact --no-quantize --strict-profile");
   ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
@@ -197,7 +197,7 @@ TEST_F(Cli, EveryOptionOfQuantizationReachesTheJob) {
 
 TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
   std::istringstream line(
-      "--data random:0 --stop-before lower --skip canonicalize recognize --passes lower,quantize "
+      "--data random:0 --stop-before lower --skip canonicalize,recognize --passes lower,quantize "
       "--integer-io --sink-quantize --leave-integers --own-parameters --fold-budget 17 --opset 13 "
       "--shape x=1,3,8,8 --shape a=b=2 --batch 4 --require-sqnr 20 --require-cosine 0.9 "
       "--external-over 9 --threads 2 --deterministic");

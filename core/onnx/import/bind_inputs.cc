@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/import/bind_inputs.h"
 
+#include "core/base/nearest_name.h"
 #include "core/onnx/wire/tensor_proto.h"
 
 namespace octavo::onnx {
@@ -61,7 +62,10 @@ class Binder {
       bool found = false;
       for (const InputSignature& input : bound_.signatures) found |= input.name == name;
       if (!found) {
-        return Fail(Code::kUsage, "--shape {}: the model has no input of that name", name)
+        std::vector<std::string> names;
+        for (const InputSignature& input : bound_.signatures) names.push_back(input.name);
+        return Fail(Code::kUsage, "--shape {}: the model has no input of that name{}", name,
+                    DidYouMean(name, names))
             .Field("shape");
       }
       for (const int64_t extent : shape) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/base/glob.h"
 #include "core/ir/qdq_notes.h"
 #include "core/passes/qdq/name_list.h"
 #include "core/passes/quantize/quantize_plan.h"
@@ -15,14 +16,20 @@ using ir::Node;
 
 Result<FloatChoice> FloatChoice::Of(const Graph& graph, const Settings& settings) {
   FloatChoice choice(settings);
-  choice.names_.insert(settings.options.keep_float.begin(), settings.options.keep_float.end());
+  for (const std::string& name : settings.options.keep_float) {
+    choice.names_.insert(name);
+    if (IsGlob(name)) choice.patterns_.push_back(name);
+  }
   OCTAVO_TRY(choice.listed_, NamesIn(graph, ir::kFloatOnRequestKey));
   return choice;
 }
 
 bool FloatChoice::IsNamed(const Graph& graph, const Node& node) const {
   if (names_.empty()) return false;
-  const auto named = [&](std::string_view name) { return names_.contains(name); };
+  const auto named = [&](std::string_view name) {
+    const auto matches = [&](const std::string& pattern) { return MatchesGlob(pattern, name); };
+    return names_.contains(name) || std::ranges::any_of(patterns_, matches);
+  };
   return named(node.name) || named(node.op->name) || std::ranges::any_of(node.origin, named) ||
          std::ranges::any_of(node.results,
                              [&](ir::ValueId result) { return named(graph.name(result)); });

@@ -7,6 +7,7 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/passes/pass.h"
 
@@ -39,6 +40,7 @@ class FloatChoice {
 
   const Settings* settings_;
   std::set<std::string, std::less<>> names_ = {};  // of the option
+  std::vector<std::string> patterns_ = {};         // those of them that are patterns
   std::set<std::string> listed_ = {};              // by the metadata
 };
 

@@ -9,6 +9,7 @@
 #include "core/passes/passes.h"
 #include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/quantize/squeeze_excite.h"
+#include "core/passes/quantize/unknown_names.h"
 #include "core/passes/quantize/weight_type.h"
 
 namespace octavo::passes {
@@ -353,26 +354,11 @@ Status RefuseFloats(const Graph& graph, Context& context) {
       .Reason("FLOAT_NODE");
 }
 
-// Warns of unknown names: a misspelt name would otherwise go unnoticed, because the job succeeds
-// without it.
-void WarnOfUnknown(const std::vector<std::string>& names, const Graph& graph, Context& context) {
-  for (const std::string& name : names) {
-    if (graph.Knows(name) || ops::FindOp(name, "") != nullptr) continue;
-    bool found = false;
-    for (const NodeId id : graph.nodes()) found |= IsNamedBy({name}, graph, graph.node(id));
-    if (found) continue;
-    context.Warn("unknown_name",
-                 fmt::format("--weights-only '{}' names no operator, and no node or value of the "
-                             "prepared graph",
-                             name));
-  }
-}
-
 Status Run(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
   OCTAVO_TRY(const FloatChoice choice, FloatChoice::Of(graph, settings));
   if (!settings.options.no_quantize && settings.profile != nullptr) {
-    WarnOfUnknown(settings.options.weights_only, graph, context);
+    WarnOfUnknown(settings.options.weights_only, "weights-only", graph, context);
     OCTAVO_TRY(const QuantizePlan plan, PlanQuantization(graph, choice, context));
     RecordBlocks(graph, plan, SqueezeExciteBlocksOf(graph), context);
     Quantizer(graph, context, plan, choice).Run();

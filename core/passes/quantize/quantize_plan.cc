@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/base/glob.h"
 #include "core/ir/output_channels.h"
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/quantize/cancellation.h"
@@ -353,7 +354,7 @@ class Planner {
 
 bool IsNamedBy(const std::vector<std::string>& names, const Graph& graph, const Node& node) {
   const auto named = [&](std::string_view name) {
-    return std::ranges::find(names, name) != names.end();
+    return std::ranges::any_of(names, [&](const auto& each) { return MatchesGlob(each, name); });
   };
   return named(node.name) || named(node.op->name) || std::ranges::any_of(node.origin, named) ||
          std::ranges::any_of(node.results, [&](ValueId r) { return named(graph.name(r)); });

@@ -30,8 +30,8 @@ struct QuantizePlan {
   }
 };
 
-// Whether `names` (of --weights-only) contains the node, its op, one of its results, or an original
-// node of the model that it computes.
+// Whether `names` (of --weights-only), of which each may be a pattern as in core/base/glob.h,
+// contains the node, its op, one of its results, or an original node of the model that it computes.
 bool IsNamedBy(const std::vector<std::string>& names, const ir::Graph& graph, const ir::Node& node);
 
 Result<QuantizePlan> PlanQuantization(const ir::Graph& graph, const FloatChoice& choice,

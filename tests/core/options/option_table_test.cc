@@ -158,5 +158,20 @@ TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
             R"("output_name":"model.onnx"})");
 }
 
+TEST(OptionTable, ACommaSeparatesNamesAndAfterABackslashIsPartOfOne) {
+  for (const OptionRow& row : OptionTable()) {
+    if (row.type != OptionType::kNames) continue;
+    Options options;
+    ASSERT_TRUE(SetOptionText(row, options, "/a/Conv,b*")) << row.name;
+    ASSERT_TRUE(SetOptionText(row, options, "c\\,d")) << row.name;
+    EXPECT_EQ(row.get(options), OptionValue(std::vector<std::string>{"/a/Conv", "b*", "c,d"}));
+    for (const char* wrong : {"", "a,", ",a", "a,,b"}) {
+      const Status set = SetOptionText(row, options, wrong);
+      ASSERT_FALSE(set) << row.name << ' ' << wrong;
+      EXPECT_EQ(set.error().code, Code::kUsage);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace octavo
