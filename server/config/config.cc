@@ -6,6 +6,8 @@
 #include <thread>
 
 #include "core/base/blob.h"
+#include "core/base/nearest_name.h"
+#include "server/config/arguments.h"
 #include "server/config/memory.h"
 #include "server/config/setting.h"
 
@@ -14,65 +16,18 @@ namespace {
 
 using Values = std::map<std::string, std::string>;  // by name of the setting
 
-const Setting* Find(std::string_view name) {
-  for (const Setting& setting : Settings()) {
-    if (setting.name == name) return &setting;
-  }
-  return nullptr;
-}
-
 std::string Replaced(std::string text, char from, char to) {
   std::replace(text.begin(), text.end(), from, to);
   return text;
 }
 
-std::string VariableOf(std::string_view name) {
-  std::string variable = "OCTAVO_" + Replaced(std::string(name), '-', '_');
-  std::transform(variable.begin(), variable.end(), variable.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return variable;
-}
-
-// The arguments of the command line, unchecked.
-struct Flags {
-  Values values = {};
-  std::string file = {};
-  bool print_config = false;
-  bool help = false;
-  bool version = false;
-};
-
-Result<Flags> ReadFlags(const std::vector<std::string>& args) {
-  Flags flags;
-  for (size_t i = 0; i < args.size(); ++i) {
-    const std::string& arg = args[i];
-    if (!arg.starts_with("--")) {
-      return Fail(Code::kUsage, "'{}' is not an option; options begin with --", arg).Field(arg);
-    }
-    const size_t equals = arg.find('=');
-    const std::string name = arg.substr(2, equals == arg.npos ? arg.npos : equals - 2);
-    if (name == "print-config") {
-      flags.print_config = true;
-      continue;
-    }
-    if (name == "help") {
-      flags.help = true;
-      continue;
-    }
-    if (name == "version") {
-      flags.version = true;
-      continue;
-    }
-    if (name != "config" && Find(name) == nullptr) {
-      return Fail(Code::kUsage, "unknown option --{}; see --help", name).Field("--" + name);
-    }
-    if (equals == arg.npos && i + 1 == args.size()) {
-      return Fail(Code::kUsage, "--{} needs a value", name).Field("--" + name);
-    }
-    const std::string value = equals == arg.npos ? args[++i] : arg.substr(equals + 1);
-    (name == "config" ? flags.file : flags.values[name]) = value;
+// "; did you mean 'max_nodes'?" for a key of the file.
+std::string NearSetting(const std::string& key) {
+  std::vector<std::string> keys;
+  for (const Setting& setting : Settings()) {
+    keys.push_back(Replaced(std::string(setting.name), '-', '_'));
   }
-  return flags;
+  return DidYouMean(key, keys);
 }
 
 Result<Values> ReadFile(const std::string& path) {
@@ -84,8 +39,8 @@ Result<Values> ReadFile(const std::string& path) {
   Values values;
   for (const auto& [key, value] : json.items()) {
     const std::string name = Replaced(key, '_', '-');
-    if (Find(name) == nullptr) {
-      return Fail(Code::kUsage, "'{}': unknown key '{}'", path, key).Field(key);
+    if (FindSetting(name) == nullptr) {
+      return Fail(Code::kUsage, "'{}': unknown key '{}'{}", path, key, NearSetting(key)).Field(key);
     }
     if (!value.is_string() && !value.is_number()) {
       return Fail(Code::kUsage, "'{}': '{}' must be a string or a number", path, key).Field(key);
@@ -124,7 +79,7 @@ void SetMemory(Config& config) {
 }  // namespace
 
 Result<Config> LoadConfig(const std::vector<std::string>& args, const GetEnv& environment) {
-  OCTAVO_TRY(Flags flags, ReadFlags(args));
+  OCTAVO_TRY(Arguments flags, ParseArguments(args));
   Config config{.print_config = flags.print_config, .help = flags.help, .version = flags.version};
   SetDefaultThreads(config.limits);
   if (flags.file.empty()) flags.file = environment("OCTAVO_CONFIG").value_or("");
@@ -160,26 +115,9 @@ std::string PrintConfig(const Config& config) {
 }
 
 std::string ConfigHelp() {
-  std::string text =
-      "octavod: quantizes ONNX models to int8, as a gRPC service\n\n"
-      "Every option can also be set in the environment (--max-nodes as OCTAVO_MAX_NODES) and in\n"
-      "the --config file (\"max_nodes\").  The command line overrides the environment, which\n"
-      "overrides the file.\n\n";
   Config defaults;
   SetDefaultThreads(defaults.limits);
-  for (const Setting& setting : Settings()) {
-    const std::string value =
-        setting.otherwise.empty() ? setting.get(defaults) : std::string(setting.otherwise);
-    text += fmt::format("  {:<32} {} (default: {})\n",
-                        fmt::format("--{} {}", setting.name, setting.value), setting.help,
-                        value.empty() ? "none" : value);
-  }
-  text +=
-      "  --config FILE                    read settings from a JSON object\n"
-      "  --print-config                   print every setting with its source, and exit\n"
-      "  --version                        print the version, and exit\n"
-      "  --help                           print this text, and exit\n";
-  return text;
+  return HelpOf(defaults);
 }
 
 }  // namespace octavo::server

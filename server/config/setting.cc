@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/config/setting.h"
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 namespace octavo::server {
@@ -190,89 +193,111 @@ Status SetStateDir(Config& config, const std::string& text) {
   return {};
 }
 
+constexpr std::string_view kAddresses = "Addresses";
+constexpr std::string_view kJobs = "Jobs";
+constexpr std::string_view kStorage = "Storage";
+constexpr std::string_view kLimits = "Limits";
+constexpr std::string_view kStopping = "Stopping and log";
+
 constexpr Setting kSettings[] = {
-    {"listen", "HOST:PORT", "address of the gRPC services; port 0 chooses a free one",
+    {kAddresses, "listen", "HOST:PORT", "address of the gRPC services; port 0 chooses a free one",
      &SetAddressOf<&Config::listen>, &GetText<&Config::listen>},
-    {"metrics", "HOST:PORT", "address of /metrics, /livez and /readyz",
+    {kAddresses, "metrics", "HOST:PORT", "address of /metrics, /livez and /readyz",
      &SetAddressOf<&Config::metrics>, &GetText<&Config::metrics>},
-    {"port-file", "FILE",
+    {kAddresses, "port-file", "FILE",
      "write the gRPC address and, on a second line, the metrics address to FILE",
      &SetText<&Config::port_file>, &GetText<&Config::port_file>},
-    {"workers", "N", "jobs that run at the same time", &SetThreads<&Limits::workers>,
+    {kJobs, "workers", "N", "jobs that run at the same time", &SetThreads<&Limits::workers>,
      &GetLimit<&Limits::workers>},
-    {"job-threads", "N", "maximum threads of one job", &SetThreads<&Limits::job_threads>,
+    {kJobs, "job-threads", "N", "maximum threads of one job", &SetThreads<&Limits::job_threads>,
      &GetLimit<&Limits::job_threads>},
-    {"state-dir", "DIR",
+    {kStorage, "state-dir", "DIR",
      "folder for uploads, kept results and detached jobs, created if its parent exists; without it "
      "uploads are in memory",
      &SetStateDir, &GetLimit<&Limits::state_dir>},
-    {"store-bytes", "BYTES", "most that kept results may take in the state folder",
+    {kStorage, "store-bytes", "BYTES", "most that kept results may take in the state folder",
      &SetLimitBytes<&Limits::store_bytes>, &GetLimit<&Limits::store_bytes>},
-    {"keep-jobs", "SECONDS", "how long jobs are listed after their end, with --state-dir",
+    {kStorage, "keep-jobs", "SECONDS", "how long jobs are listed after their end, with --state-dir",
      &SetLimitSeconds<&Limits::keep_jobs>, &GetLimitSeconds<&Limits::keep_jobs>},
-    {"max-message-bytes", "BYTES", "largest gRPC message", &SetMessageBytes,
+    {kLimits, "max-message-bytes", "BYTES", "largest gRPC message", &SetMessageBytes,
      &GetLimit<&Limits::message_bytes>},
-    {"max-model-bytes", "BYTES",
+    {kLimits, "max-model-bytes", "BYTES",
      "largest model, including its external data; at most a third of --max-bytes-reserved",
      &SetLimitBytes<&Limits::model_bytes>, &GetLimit<&Limits::model_bytes>},
-    {"max-samples-bytes", "BYTES",
+    {kLimits, "max-samples-bytes", "BYTES",
      "largest samples and profile of a job; random samples count as if they were sent",
      &SetLimitBytes<&Limits::samples_bytes>, &GetLimit<&Limits::samples_bytes>},
-    {"max-nodes", "N", "maximum nodes of a model", &SetLimitCount<&Limits::nodes>,
+    {kLimits, "max-nodes", "N", "maximum nodes of a model", &SetLimitCount<&Limits::nodes>,
      &GetLimit<&Limits::nodes>},
-    {"max-value-bytes", "BYTES", "largest tensor that a job may compute",
+    {kLimits, "max-value-bytes", "BYTES", "largest tensor that a job may compute",
      &SetLimitBytes<&Limits::value_bytes>, &GetLimit<&Limits::value_bytes>},
-    {"max-blobs", "N", "maximum blobs of a job", &SetLimitCount<&Limits::blobs>,
+    {kLimits, "max-blobs", "N", "maximum blobs of a job", &SetLimitCount<&Limits::blobs>,
      &GetLimit<&Limits::blobs>},
-    {"max-uploads", "N",
+    {kLimits, "max-uploads", "N",
      "jobs whose blobs are being uploaded, at the same time; also of uploads of single blobs",
      &SetLimitCount<&Limits::uploads>, &GetLimit<&Limits::uploads>},
-    {"max-jobs-queued", "N", "complete jobs that wait, in addition to those that run",
+    {kJobs, "max-jobs-queued", "N", "complete jobs that wait, in addition to those that run",
      &SetLimitCount<&Limits::jobs_queued>, &GetLimit<&Limits::jobs_queued>},
-    {"max-bytes-reserved", "BYTES",
+    {kLimits, "max-bytes-reserved", "BYTES",
      "bytes of all uploads, and estimated memory of all jobs, together",
      &SetLimitBytes<&Limits::bytes_reserved>, &GetLimit<&Limits::bytes_reserved>,
      "half of the memory of the machine or of its control group"},
-    {"max-connections", "N", "connections at the same time; 0: half of the limit of open files",
+    {kLimits, "max-connections", "N",
+     "connections at the same time; 0: half of the limit of open files",
      &SetCount<&Config::max_connections>, &GetCount<&Config::max_connections>},
-    {"max-connections-per-address", "N",
+    {kLimits, "max-connections-per-address", "N",
      "connections of one address at the same time; 0: half of --max-connections",
      &SetCount<&Config::max_connections_per_address>,
      &GetCount<&Config::max_connections_per_address>},
-    {"job-timeout", "SECONDS", "maximum run time of a job", &SetLimitSeconds<&Limits::job_timeout>,
-     &GetLimitSeconds<&Limits::job_timeout>},
-    {"upload-idle-timeout", "SECONDS",
+    {kJobs, "job-timeout", "SECONDS", "maximum run time of a job",
+     &SetLimitSeconds<&Limits::job_timeout>, &GetLimitSeconds<&Limits::job_timeout>},
+    {kLimits, "upload-idle-timeout", "SECONDS",
      "end a call whose client neither sends nor reads for this long",
      &SetLimitSeconds<&Limits::upload_idle_timeout>,
      &GetLimitSeconds<&Limits::upload_idle_timeout>},
-    {"upload-min-rate", "BYTES", "minimum rate of an upload, per second",
+    {kLimits, "upload-min-rate", "BYTES", "minimum rate of an upload, per second",
      &SetLimitBytes<&Limits::upload_min_rate>, &GetLimit<&Limits::upload_min_rate>},
-    {"shutdown-wait", "SECONDS", "on SIGTERM: time from 'not ready' until jobs are refused",
+    {kStopping, "shutdown-wait", "SECONDS",
+     "on SIGTERM: time from 'not ready' until jobs are refused",
      &SetSeconds<&Config::shutdown_wait>, &GetSeconds<&Config::shutdown_wait>},
-    {"drain-timeout", "SECONDS", "on SIGTERM: time that running jobs have to finish",
+    {kStopping, "drain-timeout", "SECONDS", "on SIGTERM: time that running jobs have to finish",
      &SetSeconds<&Config::drain_timeout>, &GetSeconds<&Config::drain_timeout>},
-    {"isolation", "MODE",
+    {kJobs, "isolation", "MODE",
      "process: run each job in a locked process of its own; thread: in a thread of octavod",
      &SetIsolation, &GetText<&Config::isolation>},
-    {"worker", "PATH", "the program octavo-worker; by default the one next to octavod",
+    {kJobs, "worker", "PATH", "the program octavo-worker; by default the one next to octavod",
      &SetText<&Config::worker>, &GetText<&Config::worker>},
-    {"require-sandbox", "N", "with --isolation process: refuse to start below this level, 1 to 3",
-     &SetRequireSandbox, &GetRequireSandbox},
-    {"job-memory", "BYTES",
+    {kJobs, "require-sandbox", "N",
+     "with --isolation process: refuse to start below this level, 1 to 3", &SetRequireSandbox,
+     &GetRequireSandbox},
+    {kJobs, "job-memory", "BYTES",
      "memory of a job, or 1.25 times what its files let expect if that is more; a job whose "
      "estimate "
      "is higher is refused once its model is read",
      &SetJobMemory, &GetJobMemory},
-    {"job-cpu", "SECONDS", "with --isolation process: processor time of a job", &SetJobCpu,
+    {kJobs, "job-cpu", "SECONDS", "with --isolation process: processor time of a job", &SetJobCpu,
      &GetSeconds<&Config::job_cpu>},
-    {"reflection", "on|off", "whether clients may ask for the services and their messages",
-     &SetReflection, &GetReflection},
-    {"log-level", "LEVEL", "debug, info, warning or error", &SetLogLevel,
+    {kAddresses, "reflection", "on|off",
+     "whether clients may ask for the services and their messages", &SetReflection, &GetReflection},
+    {kStopping, "log-level", "LEVEL", "debug, info, warning or error", &SetLogLevel,
      &GetText<&Config::log_level>},
 };
 
 }  // namespace
 
 std::span<const Setting> Settings() { return kSettings; }
+
+const Setting* FindSetting(std::string_view name) {
+  const auto* row = std::ranges::find(kSettings, name, &Setting::name);
+  return row == std::end(kSettings) ? nullptr : row;
+}
+
+std::string VariableOf(std::string_view name) {
+  std::string variable = fmt::format("OCTAVO_{}", name);
+  std::ranges::transform(variable, variable.begin(), [](unsigned char c) {
+    return c == '-' ? '_' : static_cast<char>(std::toupper(c));
+  });
+  return variable;
+}
 
 }  // namespace octavo::server

@@ -12,6 +12,7 @@
 namespace octavo::server {
 
 struct Setting {
+  std::string_view group = {};  // heading in the help
   std::string_view name = {};   // of the flag, without the dashes
   std::string_view value = {};  // placeholder in the help
   std::string_view help = {};
@@ -22,5 +23,9 @@ struct Setting {
 };
 
 std::span<const Setting> Settings();
+// Null for an unknown name.
+const Setting* FindSetting(std::string_view name);
+// OCTAVO_MAX_NODES of max-nodes.
+std::string VariableOf(std::string_view name);
 
 }  // namespace octavo::server

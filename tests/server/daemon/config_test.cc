@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/blob.h"
+#include "server/config/setting.h"
 
 namespace octavo::server {
 namespace {
@@ -90,6 +91,35 @@ TEST(Config, AMistakeNamesItsFlagVariableOrKey) {
     ASSERT_FALSE(config) << wrong.field;
     EXPECT_EQ(config.error().code, Code::kUsage);
     EXPECT_EQ(config.error().field, wrong.field) << config.error().message;
+  }
+}
+
+TEST(Config, AMisspeltFlagOrKeyGetsTheNameThatWasMeant) {
+  EXPECT_EQ(Load({"--max-node", "1"}).error().message,
+            "unknown option --max-node; did you mean '--max-nodes'?");
+  EXPECT_EQ(Load({"--frobnicate"}).error().message, "unknown option --frobnicate; see --help");
+  const auto wrong = Load({"--config", WriteConfigFile(R"({"wrokers": 2})")});
+  EXPECT_TRUE(wrong.error().message.ends_with("unknown key 'wrokers'; did you mean 'workers'?"))
+      << wrong.error().message;
+}
+
+TEST(Config, TheLastOfAFlagCountsAndValuesMayFollowAnEqualsSign) {
+  const auto config = Load({"--workers=2", "--workers", "3", "--drain-timeout=0"});
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->limits.workers, 3);
+  EXPECT_EQ(config->drain_timeout.count(), 0);
+}
+
+TEST(Config, TheHelpHasEverySettingWithItsDefaultAndVariable) {
+  const std::string help = ConfigHelp();
+  for (const Setting& setting : Settings()) {
+    EXPECT_NE(help.find(fmt::format("\n  --{} {}", setting.name, setting.value)), help.npos)
+        << setting.name;
+    EXPECT_NE(help.find(VariableOf(setting.name)), help.npos) << setting.name;
+  }
+  for (const char* text : {"\nAddresses:\n", "\nLimits:\n", "(default: 127.0.0.1:50051; ",
+                           "\nExamples:\n", "\nExit codes: 0 "}) {
+    EXPECT_NE(help.find(text), help.npos) << text;
   }
 }
 
