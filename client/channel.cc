@@ -3,6 +3,7 @@
 
 #include <grpcpp/create_channel.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -11,6 +12,7 @@ namespace octavo::client {
 namespace {
 
 constexpr auto kPollPause = std::chrono::milliseconds(20);
+constexpr auto kSilence = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -26,6 +28,21 @@ std::shared_ptr<grpc::Channel> Connect(const std::string& address) {
   // A new channel connects anew, whatever an old one to the same address waits for.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+void AwaitConnection(grpc::Channel& channel, const std::string& address, const StopToken& stop,
+                     const job::Observer& observer) {
+  const auto end = std::chrono::system_clock::now() + kSilence;
+  for (;;) {
+    const grpc_connectivity_state state = channel.GetState(/*try_to_connect=*/true);
+    if (state != GRPC_CHANNEL_IDLE && state != GRPC_CHANNEL_CONNECTING) return;
+    if (stop.StopRequested()) return;
+    const auto now = std::chrono::system_clock::now();
+    if (now >= end) break;
+    channel.WaitForStateChange(state, std::min(end, now + kPollPause));
+  }
+  const std::string what = address + " has not answered for a second";
+  observer({.stage = "connect", .pass = what});
 }
 
 CancelOnStop::CancelOnStop(grpc::ClientContext& context, const StopToken& stop)

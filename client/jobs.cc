@@ -43,6 +43,7 @@ bool HasEnded(const v1::Job& job) {
 struct JobsClient::State {
   const std::string address;
   const StopToken stop;
+  const job::Observer notice;
   const std::shared_ptr<grpc::Channel> channel = Connect(address);
   const std::unique_ptr<v1::Jobs::Stub> stub = v1::Jobs::NewStub(channel);
 
@@ -50,6 +51,7 @@ struct JobsClient::State {
   Result<Response> Ask(grpc::Status (v1::Jobs::Stub::*method)(grpc::ClientContext*, const Request&,
                                                               Response*),
                        const Request& request) {
+    AwaitConnection(*channel, address, stop, notice);
     Call call(stop);
     call.context.set_deadline(std::chrono::system_clock::now() + kWaitForConnection);
     Response response;
@@ -58,8 +60,8 @@ struct JobsClient::State {
   }
 };
 
-JobsClient::JobsClient(const std::string& address, const StopToken& stop)
-    : state_(new State{.address = address, .stop = stop}) {}
+JobsClient::JobsClient(const std::string& address, const StopToken& stop, job::Observer notice)
+    : state_(new State{.address = address, .stop = stop, .notice = std::move(notice)}) {}
 JobsClient::~JobsClient() = default;
 
 Result<v1::Job> JobsClient::Get(const std::string& id) {
@@ -85,12 +87,14 @@ Result<v1::Job> JobsClient::Watch(const std::string& id,
                                   const std::function<void(const v1::Job&)>& show) {
   v1::WatchJobRequest request;
   request.set_job_id(id);
+  int attempts = 0;
   for (auto lost = std::chrono::steady_clock::time_point::max();;) {
     Call call(state_->stop);
     const auto stream = state_->stub->WatchJob(&call.context, request);
     v1::JobEvent event;
     while (stream->Read(&event)) {
       lost = std::chrono::steady_clock::time_point::max();
+      attempts = 0;
       request.set_after_sequence(event.sequence());
       // The newest job with an action digest may be another one when asked again.
       request.set_job_id(event.job().job_id());
@@ -106,6 +110,10 @@ Result<v1::Job> JobsClient::Watch(const std::string& id,
       return Fail(Code::kUnavailable, "{}: the service ended the call before the job",
                   state_->address);
     }
+    const std::string why =
+        fmt::format("in 0.5 s, attempt {}: {}", ++attempts + 1,
+                    ok ? state_->address + " ended the call" : ok.error().message);
+    state_->notice({.stage = "retry", .pass = why});
     std::this_thread::sleep_for(kReconnectPause);
   }
 }
@@ -175,8 +183,10 @@ Result<job::Outcome> JobsClient::Fetch(const v1::Job& job, const std::string& fo
       if (read) break;
       if (received > before) retry.Progressed();
       const auto pause = retry.PauseAfter(read.error());
-      if (!pause) return Forward(FinalError(std::move(read).error(), state_->address));
-      OCTAVO_CHECK(WaitToRetry(*pause, read.error(), state_->stop, observer));
+      if (!pause)
+        return Forward(FinalError(std::move(read).error(), state_->address, retry.attempts()));
+      OCTAVO_CHECK(
+          WaitToRetry(*pause, read.error(), state_->address, retry, state_->stop, observer));
     }
   }
   return download.Finish(job.finished());

@@ -18,7 +18,10 @@ namespace octavo::client {
 
 class JobsClient {
  public:
-  JobsClient(const std::string& address, const StopToken& stop);
+  // `notice` receives the stages `connect` and `retry`, as in remote.h.
+  JobsClient(
+      const std::string& address, const StopToken& stop,
+      job::Observer notice = [](const job::Progress&) {});
   ~JobsClient();
 
   // `id` is a job id or an action digest everywhere.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo: the command line.  Connects the core to the program.
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,6 +37,14 @@ std::optional<std::string> Environment(const std::string& name) {
   return value;
 }
 
+size_t TerminalColumns() {
+  for (const int descriptor : {STDERR_FILENO, STDOUT_FILENO}) {
+    winsize size = {};
+    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  }
+  return 0;
+}
+
 Result<std::vector<cli::ExternalFile>> ListExternal(const job::NamedBlob& model) {
   const job::ModelForm form = job::FormOf(model);
   if (form == job::ModelForm::kText) return cli::PayloadFiles(model);
@@ -65,6 +74,7 @@ int main(int argc, char** argv) {
   return cli::RunProgram(args, {.out = std::cout,
                                 .err = std::cerr,
                                 .err_is_terminal = isatty(STDERR_FILENO) == 1,
+                                .terminal_columns = &TerminalColumns,
                                 .environment = &Environment,
                                 .stop = Stop(),
                                 .version = VersionText(Revision()),

@@ -141,6 +141,9 @@ Attempt RunOnce(v1::Optimizer::Stub& stub, const RemoteOptions& options,
   // Upload nothing before the service has admitted the job.
   const bool started = stream->Write(first) && stream->Read(&accepted) && accepted.has_accepted();
   if (started) {
+    observer({.stage = "job",
+              .pass = accepted.accepted().job_id(),
+              .done = accepted.accepted().queue_position()});
     const auto needed = BlobsToSend(accepted.accepted(), submission);
     if (!needed) {
       context.TryCancel();
@@ -180,11 +183,13 @@ Attempt RunOnce(v1::Optimizer::Stub& stub, const RemoteOptions& options,
 // Asks again while the service is unreachable or overloaded.
 Result<Answer> RunUntilAnswered(const RemoteOptions& options, const Submission& submission,
                                 const StopToken& stop, const job::Observer& observer) {
-  auto stub = v1::Optimizer::NewStub(Connect(options.address));
+  auto channel = Connect(options.address);
+  auto stub = v1::Optimizer::NewStub(channel);
   uint64_t most_stored = 0;
   Retry retry(options.retry, options.deadline);
   for (;;) {
     OCTAVO_CHECK(stop.Check());
+    AwaitConnection(*channel, options.address, stop, observer);
     uint64_t stored = 0;
     auto answer = RunOnce(*stub, options, submission, stop, observer, stored);
     if (answer) return std::move(*answer);
@@ -194,12 +199,13 @@ Result<Answer> RunUntilAnswered(const RemoteOptions& options, const Submission& 
       retry.Progressed();
     }
     const auto pause = retry.PauseAfter(failure);
-    if (!pause) return Forward(FinalError(std::move(failure), options.address));
-    OCTAVO_CHECK(WaitToRetry(*pause, failure, stop, observer));
+    if (!pause) return Forward(FinalError(std::move(failure), options.address, retry.attempts()));
+    OCTAVO_CHECK(WaitToRetry(*pause, failure, options.address, retry, stop, observer));
     // A channel that failed connects again only while a call waits for it, and calls do not: they
     // would end with its old error long after the service is back.
     if (failure.error.code == Code::kUnavailable) {
-      stub = v1::Optimizer::NewStub(Connect(options.address));
+      channel = Connect(options.address);
+      stub = v1::Optimizer::NewStub(channel);
     }
   }
 }

@@ -32,8 +32,10 @@ std::optional<std::chrono::system_clock::time_point> DeadlineIn(double seconds);
 // Where the service had a result from.
 enum class ResultSource { kExecuted, kCache, kJoined };
 
-// The observer also receives the stages `queue`, `upload` and `download`, of which the last two
-// count bytes, and `retry`, whose pass says why and when. Outcome::facts stays empty because the
+// The observer also receives the stages `job`, whose pass is the job's id and whose `done` is the
+// number of jobs before it, `queue`, `upload` and `download`, of which the last two count bytes,
+// `connect`, whose pass says that there is no answer yet, and `retry`, whose pass says when, why
+// and which attempt. Outcome::facts stays empty because the
 // service has counted them. Sets `source`, if given, when it succeeds.
 Result<job::Outcome> RemoteRun(const RemoteOptions& options, const job::Request& request,
                                const StopToken& stop, const job::Observer& observer,

@@ -30,6 +30,7 @@ milliseconds Jittered(milliseconds pause) {
 }  // namespace
 
 std::optional<milliseconds> Retry::PauseAfter(const CallFailure& failure) {
+  ++attempts_;
   if (!MayPass(failure)) return std::nullopt;
   const auto now = Clock::now();
   if (!first_failure_) first_failure_ = now;
@@ -47,10 +48,13 @@ void Retry::Progressed() {
   pause_ = policy_.initial_backoff;
 }
 
-Status WaitToRetry(milliseconds pause, const CallFailure& failure, const StopToken& stop,
-                   const job::Observer& observer) {
+Status WaitToRetry(milliseconds pause, const CallFailure& failure, const std::string& address,
+                   const Retry& retry, const StopToken& stop, const job::Observer& observer) {
   const double seconds = std::chrono::duration<double>(pause).count();
-  const std::string why = fmt::format("in {:.1f} s: {}", seconds, failure.error.message);
+  const bool unreachable = failure.error.code == Code::kUnavailable;
+  const std::string why = fmt::format(
+      "in {:.1f} s, attempt {}: {} {}: {}", seconds, retry.attempts() + 1, address,
+      unreachable ? "is unreachable" : "refuses for the time being", failure.error.message);
   observer({.stage = "retry", .pass = why});
   const auto end = std::chrono::steady_clock::now() + pause;
   while (std::chrono::steady_clock::now() < end) {
@@ -60,11 +64,12 @@ Status WaitToRetry(milliseconds pause, const CallFailure& failure, const StopTok
   return {};
 }
 
-Error FinalError(CallFailure failure, const std::string& address) {
+Error FinalError(CallFailure failure, const std::string& address, int attempts) {
   Error error = std::move(failure.error);
   if (error.code == Code::kUnavailable) {
     error.message = fmt::format("{}: {}", address, error.message);
   }
+  if (attempts > 1) error.message += fmt::format(" ({} attempts)", attempts);
   if (failure.retry_after) {
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(*failure.retry_after);
     error.message += fmt::format("; retry in {} s", seconds.count());

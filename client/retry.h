@@ -34,6 +34,8 @@ class Retry {
   std::optional<std::chrono::milliseconds> PauseAfter(const CallFailure& failure);
   // An upload got on before it failed: the time begins anew.
   void Progressed();
+  // The attempts that have failed.
+  int attempts() const { return attempts_; }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -41,13 +43,16 @@ class Retry {
   const Deadline deadline_;
   std::chrono::milliseconds pause_;
   std::optional<Clock::time_point> first_failure_;
+  int attempts_ = 0;
 };
 
-// Sleeps, and says why and for how long as the stage `retry`.
+// Sleeps, and says as the stage `retry` for how long, why, and which attempt comes then.
 Status WaitToRetry(std::chrono::milliseconds pause, const CallFailure& failure,
-                   const StopToken& stop, const job::Observer& observer);
+                   const std::string& address, const Retry& retry, const StopToken& stop,
+                   const job::Observer& observer);
 
-// The error of the last try, with the address or the time that the service asks for.
-Error FinalError(CallFailure failure, const std::string& address);
+// The error of the last attempt, with the address or the time that the service asks for, and the
+// number of attempts if there were several.
+Error FinalError(CallFailure failure, const std::string& address, int attempts = 1);
 
 }  // namespace octavo::client

@@ -55,8 +55,9 @@ void AddBench(CLI::App& program, Invocation& invocation) {
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kOptional);
-  command.add_option("--runs", arguments->options.runs, "number of runs (default: 20)")
+  command.add_option("--runs", arguments->options.runs, "number of runs")
       ->type_name("N")
+      ->capture_default_str()
       ->check(CLI::Validator(CLI::PositiveNumber).description(""));
   command.add_flag("--profile-ops", arguments->options.profile_ops,
                    "also print the time of every node and its kernel");

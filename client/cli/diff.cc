@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo diff: compares a quantized model with a float one.
+#include <nlohmann/json.hpp>
+
 #include "client/cli/by_rule_table.h"
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
@@ -76,6 +78,11 @@ Status WriteReport(const Invocation& invocation, const Arguments& arguments,
     outputs.messages() << ByRuleTable(report);
   } else if (arguments.report.empty() && arguments.html.empty()) {
     invocation.host.out << report;
+  } else if (invocation.json) {
+    nlohmann::json files = nlohmann::json::object();
+    if (!arguments.report.empty()) files["report"] = arguments.report;
+    if (!arguments.html.empty()) files["html"] = arguments.html;
+    outputs.messages() << files.dump() << '\n';
   }
   return {};
 }
@@ -93,7 +100,7 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
     OCTAVO_TRY(const Options other, ReadAs("against", arguments.against, "numerics"));
     against = other.numerics;
   }
-  ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
+  ProgressPrinter printer(invocation);
   const auto show = [&](const job::Progress& progress) { printer.Show(progress); };
   OCTAVO_TRY(std::string report,
              job::DiffModels(baseline, input, against, invocation.host.stop, show));

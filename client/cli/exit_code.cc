@@ -2,6 +2,24 @@
 #include "client/cli/exit_code.h"
 
 namespace octavo::cli {
+namespace {
+
+constexpr ExitCode kExitCodes[] = {
+    {kExitDone, "done"},
+    {1, "internal error, or results that should be equal differ"},
+    {kExitUsage, "wrong usage"},
+    {3, "invalid model, profile or data"},
+    {4, "valid but unsupported"},
+    {kExitGateFailed, "a --require-* gate failed; the outputs are written"},
+    {6, "service unavailable, or deadline exceeded"},
+    {7, "too large"},
+    {8, "cancelled"},
+    {9, "the job crashed its worker"},
+};
+
+}  // namespace
+
+std::span<const ExitCode> ExitCodes() { return kExitCodes; }
 
 int ExitCodeOf(Code code) {
   switch (code) {

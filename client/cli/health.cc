@@ -31,10 +31,9 @@ void AddHealth(CLI::App& program, Invocation& invocation) {
   AddCommonFlags(command, invocation);
   AddServerFlag(command, invocation);
   auto arguments = std::make_shared<Arguments>();
-  command
-      .add_option("--timeout", arguments->timeout,
-                  "seconds to wait, for the connection too (default: 5)")
+  command.add_option("--timeout", arguments->timeout, "seconds to wait, for the connection too")
       ->type_name("SECONDS")
+      ->capture_default_str()
       ->check(CLI::Validator(CLI::PositiveNumber).description(""));
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };

@@ -30,6 +30,7 @@ struct Host {
   std::ostream& out;
   std::ostream& err;
   bool err_is_terminal = false;
+  std::function<size_t()> terminal_columns = {};  // of err or out; 0: unknown
   std::function<std::optional<std::string>(const std::string& name)> environment = {};
   StopToken stop = {};  // set by SIGINT
   std::string version = {};

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo inspect: prints the contents of a model.
+#include <nlohmann/json.hpp>
+
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/inspect_text.h"
 #include "client/cli/model_arguments.h"
 
 namespace octavo::cli {
@@ -16,7 +19,12 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   OCTAVO_TRY(const std::string answer,
              arguments.text ? job::GraphText(input) : job::InspectModel(input));
-  invocation.host.out << answer;
+  std::ostream& out = invocation.host.out;
+  if (arguments.text) {
+    out << (invocation.json ? nlohmann::json({{"text", answer}}).dump() + '\n' : answer);
+  } else {
+    out << (invocation.json ? answer : InspectText(answer));
+  }
   return kExitDone;
 }
 
@@ -28,7 +36,7 @@ void AddInspect(CLI::App& program, Invocation& invocation) {
   AddLocalFlags(command, invocation);
   auto arguments = std::make_shared<Arguments>();
   AddModelFlags(command, arguments->input, Data::kOptional);
-  command.add_flag("--text", arguments->text, "print the graph as text instead of JSON");
+  command.add_flag("--text", arguments->text, "print the graph as text");
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

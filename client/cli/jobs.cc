@@ -11,6 +11,7 @@
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
 #include "client/cli/summary.h"
+#include "client/cli/table.h"
 #include "client/cli/terminal_text.h"
 #include "client/jobs.h"
 
@@ -48,17 +49,13 @@ double SecondsOf(const v1::Job& job) {
 }
 
 nlohmann::ordered_json ToJson(const v1::Job& job) {
-  nlohmann::ordered_json row = {{"job_id", job.job_id()},
-                                {"state", NameOf(job.state())},
-                                {"stage", job.progress().stage()},
-                                {"pass", job.progress().pass()},
-                                {"done", job.progress().done()},
-                                {"total", job.progress().total()},
-                                {"model", ModelOf(job)},
-                                {"created", TimeUtil::ToString(job.create_time())},
-                                {"seconds", SecondsOf(job)},
-                                {"client", job.client()},
-                                {"action_digest", job.action_digest()}};
+  nlohmann::ordered_json row = {
+      {"job_id", job.job_id()},          {"state", NameOf(job.state())},
+      {"stage", job.progress().stage()}, {"pass", job.progress().pass()},
+      {"done", job.progress().done()},   {"total", job.progress().total()},
+      {"model", ModelOf(job)},           {"created", TimeUtil::ToString(job.create_time())},
+      {"seconds", SecondsOf(job)},       {"queue_position", job.queue_position()},
+      {"client", job.client()},          {"action_digest", job.action_digest()}};
   if (job.has_error()) row["error"] = job.error().message();
   return row;
 }
@@ -69,7 +66,10 @@ Result<std::unique_ptr<client::JobsClient>> Open(const Invocation& invocation,
     return Fail(Code::kUsage, "{} needs --server HOST:PORT or OCTAVO_SERVER", command)
         .Field("--server");
   }
-  return std::make_unique<client::JobsClient>(invocation.server, invocation.host.stop);
+  const auto printer = std::make_shared<ProgressPrinter>(invocation);
+  return std::make_unique<client::JobsClient>(
+      invocation.server, invocation.host.stop,
+      [printer](const job::Progress& progress) { printer->Show(progress); });
 }
 
 struct ListArguments {
@@ -84,24 +84,25 @@ Result<int> List(const Invocation& invocation, const ListArguments& arguments) {
     if (name == arguments.state) state = value;
   }
   OCTAVO_TRY(const auto found, jobs->List(state, arguments.limit));
+  Table table({"job", "state", "created", "seconds", "model"});
   for (const v1::Job& job : found) {
-    if (invocation.json) {
-      invocation.host.out << ToJson(job).dump() << '\n';
-      continue;
-    }
-    invocation.host.out << fmt::format("{}  {:<9}  {}  {:>8.1f} s  {}\n", job.job_id(),
-                                       NameOf(job.state()), TimeUtil::ToString(job.create_time()),
-                                       SecondsOf(job), ForTerminal(ModelOf(job)));
+    if (invocation.json) invocation.host.out << ToJson(job).dump() << '\n';
+    table.Add({job.job_id(), std::string(NameOf(job.state())),
+               TimeUtil::ToString(job.create_time()), fmt::format("{:.1f}", SecondsOf(job)),
+               ForTerminal(ModelOf(job))});
   }
+  if (!invocation.json) invocation.host.out << table.Text();
   return kExitDone;
 }
 
 Result<int> Watch(const Invocation& invocation, const std::string& id) {
   OCTAVO_TRY(const auto jobs, Open(invocation, "watch"));
-  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  ProgressPrinter printer(invocation);
   OCTAVO_TRY(const v1::Job job, jobs->Watch(id, [&](const v1::Job& now) {
     if (invocation.json) {
       invocation.host.out << ToJson(now).dump() << '\n' << std::flush;
+    } else if (now.state() == v1::JOB_STATE_QUEUED) {
+      printer.Show({.stage = "job", .pass = now.job_id(), .done = now.queue_position()});
     } else if (!now.progress().stage().empty()) {
       printer.Show({.stage = now.progress().stage(),
                     .pass = now.progress().pass(),
@@ -161,7 +162,7 @@ Result<int> Fetch(const Invocation& invocation, const ResultArguments& arguments
                 NameOf(job.state()), job.job_id());
   }
   if (job.state() != v1::JOB_STATE_SUCCEEDED) return Forward(client::ErrorOf(job));
-  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  ProgressPrinter printer(invocation);
   OCTAVO_TRY(const job::Outcome outcome,
              jobs->Fetch(job, DownloadFolder(arguments.out), {},
                          [&](const job::Progress& p) { printer.Show(p); }));
@@ -221,10 +222,13 @@ void AddJobs(CLI::App& program, Invocation& invocation) {
   CLI::App& list = Add(program, invocation, "jobs", "list the jobs of a service, newest first");
   auto arguments = std::make_shared<ListArguments>();
   list.add_option("--state", arguments->state, "only jobs in this state")
-      ->type_name("STATE")
-      ->check(CLI::IsMember({"queued", "running", "succeeded", "failed", "cancelled"}));
-  list.add_option("--limit", arguments->limit, "at most this many (default: 100)")
+      ->type_name("queued|running|succeeded|failed|cancelled")
+      ->check(
+          CLI::Validator(CLI::IsMember({"queued", "running", "succeeded", "failed", "cancelled"}))
+              .description(""));
+  list.add_option("--limit", arguments->limit, "at most this many")
       ->type_name("N")
+      ->capture_default_str()
       ->check(CLI::Range(1, 1'000'000).description(""));
   list.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return List(invocation, *arguments); };

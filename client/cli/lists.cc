@@ -9,6 +9,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
+#include "client/cli/table.h"
 #include "core/job/ops_legend.h"
 
 namespace octavo::cli {
@@ -29,38 +30,26 @@ void Print(const Invocation& invocation, const std::string& table) {
     invocation.host.out << table;
     return;
   }
-  struct Column {
-    std::string key;
-    std::vector<std::string> cells = {};
-    size_t width = 0;
-  };
-  std::vector<Column> columns;
+  std::vector<nlohmann::ordered_json> rows;
+  std::vector<std::string> keys;
   std::istringstream lines(table);
-  size_t rows = 0;
-  for (std::string line; std::getline(lines, line); ++rows) {
-    const auto row = nlohmann::ordered_json::parse(line);
-    for (const auto& [key, value] : row.items()) {
-      auto column = std::ranges::find(columns, key, &Column::key);
-      if (column == columns.end()) {
-        column = columns.insert(columns.end(), {.key = key, .width = key.size()});
-      }
-      column->cells.resize(rows);
-      const std::string& cell = column->cells.emplace_back(CellOf(value));
-      column->width = std::max(column->width, cell.size());
+  for (std::string line; std::getline(lines, line);) {
+    rows.push_back(nlohmann::ordered_json::parse(line));
+    for (const auto& [key, value] : rows.back().items()) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
-  // `row` 0 is the heading.
-  for (size_t row = 0; row <= rows; ++row) {
-    std::string text;
-    for (Column& column : columns) {
-      column.cells.resize(rows);
-      std::string cell = row == 0 ? column.key : column.cells[row - 1];
-      if (row == 0) std::ranges::replace(cell, '_', ' ');
-      text += fmt::format("{:<{}}  ", cell, column.width);
+  std::vector<std::string> headings = keys;
+  for (std::string& heading : headings) std::ranges::replace(heading, '_', ' ');
+  Table columns(std::move(headings));
+  for (const auto& row : rows) {
+    std::vector<std::string> cells;
+    for (const std::string& key : keys) {
+      cells.push_back(row.contains(key) ? CellOf(row[key]) : std::string());
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    invocation.host.out << text << '\n';
+    columns.Add(std::move(cells));
   }
+  invocation.host.out << columns.Text();
 }
 
 void PrintOps(const Invocation& invocation, const std::string& table) {

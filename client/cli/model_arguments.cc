@@ -4,7 +4,6 @@
 #include "client/cli/inputs.h"
 
 namespace octavo::cli {
-
 namespace {
 
 // Suppresses the description that CLI11 would add to the placeholder.
@@ -15,17 +14,15 @@ CLI::Validator NotNegative() { return CLI::Validator(CLI::NonNegativeNumber).des
 void AddLimitFlags(CLI::App& command, job::ModelLimits& limits) {
   command
       .add_option("--max-nodes", limits.nodes,
-                  fmt::format("maximum nodes of a model that is read in this process; 0: no "
-                              "limit (default: {})",
-                              limits.nodes))
+                  "maximum nodes of a model that is read in this process; 0: no limit")
       ->check(NotNegative())
+      ->capture_default_str()
       ->type_name("N");
   command
       .add_option("--max-value-bytes", limits.value_bytes,
-                  fmt::format("maximum size of a tensor that is computed in this process; 0: no "
-                              "limit (default: {})",
-                              limits.value_bytes))
+                  "maximum size of a tensor that is computed in this process; 0: no limit")
       ->check(NotNegative())
+      ->capture_default_str()
       ->type_name("BYTES");
 }
 
@@ -60,18 +57,11 @@ Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArgum
 
 void AddLocalFlags(CLI::App& command, Invocation& invocation) {
   AddCommonFlags(command, invocation);
-  command.add_option_function<std::string>(
-      "--server",
-      [](const std::string&) {
-        throw CLI::ValidationError("--server", "this command runs locally only");
-      },
-      "not supported by this command");
-}
-
-ProgressPrinter::Style ProgressStyle(const Invocation& invocation) {
-  if (invocation.quiet || invocation.json) return ProgressPrinter::Style::kNone;
-  return invocation.host.err_is_terminal ? ProgressPrinter::Style::kBar
-                                         : ProgressPrinter::Style::kLines;
+  const auto refuse = [](const std::string&) {
+    throw CLI::ValidationError("--server", "this command runs locally only");
+  };
+  command.add_option_function<std::string>("--server", refuse, "not supported by this command")
+      ->group("");  // not in the help
 }
 
 }  // namespace octavo::cli

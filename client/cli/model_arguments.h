@@ -29,6 +29,4 @@ Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArgum
 // in this process.
 void AddLocalFlags(CLI::App& command, Invocation& invocation);
 
-ProgressPrinter::Style ProgressStyle(const Invocation& invocation);
-
 }  // namespace octavo::cli

@@ -9,6 +9,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
+#include "client/cli/name_file.h"
 #include "client/cli/option_flags.h"
 #include "client/cli/outputs.h"
 #include "client/cli/progress_printer.h"
@@ -33,6 +34,8 @@ struct Arguments {
   std::string snapshots = {};
   std::string certificate = {};
   std::string depfile = {};
+  std::string options_from = {};
+  std::string keep_float_from = {};
   double timeout = 0;  // seconds; 0: no timeout
   bool no_cache = false;
   double retry_for = 120;  // seconds
@@ -67,12 +70,35 @@ Status CheckGates(const Options& options, const Arguments& arguments) {
   return {};
 }
 
-Result<Options> ReadOptions(const Arguments& arguments) {
-  OCTAVO_TRY(Options options, arguments.flags.Read());
+// The options of an earlier job, or the defaults.
+Result<Options> BaseOptions(const Arguments& arguments, std::vector<std::string>& paths) {
+  if (arguments.options_from.empty()) return Options{};
+  OCTAVO_TRY(const job::NamedBlob report, ReadNamed(arguments.options_from));
+  paths.push_back(arguments.options_from);
+  return job::OptionsOfReport(report.bytes.text());
+}
+
+Status AddNames(const std::string& path, std::vector<std::string>& names,
+                std::vector<std::string>& paths) {
+  if (path.empty()) return {};
+  OCTAVO_TRY(const std::vector<std::string> more, ReadNames(path));
+  names.insert(names.end(), more.begin(), more.end());
+  paths.push_back(path);
+  return {};
+}
+
+// Adds the path of every file read to `paths`.
+Result<Options> ReadOptions(const Arguments& arguments, std::vector<std::string>& paths) {
+  OCTAVO_TRY(Options options, BaseOptions(arguments, paths));
+  OCTAVO_TRY(options, arguments.flags.Read(std::move(options)));
+  OCTAVO_CHECK(AddNames(arguments.keep_float_from, options.keep_float, paths));
   OCTAVO_CHECK(ReadImageFile(options));
   OCTAVO_CHECK(CheckGates(options, arguments));
   if (!arguments.flags.Given("emit")) {
-    OCTAVO_TRY(options.emit, FormOf(arguments.out));
+    OCTAVO_TRY(const EmitForm form, FormOf(arguments.out));
+    // An .onnx of --options-from may be QDQ or QLinear.
+    const bool onnx = form == EmitForm::kQdq && options.emit == EmitForm::kQlinear;
+    if (!onnx) options.emit = form;
   }
   options.output_name = std::filesystem::path(arguments.out).filename().string();
   options.snapshots = !arguments.snapshots.empty();
@@ -90,11 +116,13 @@ Result<job::Request> BuildRequest(const Invocation& invocation, const Arguments&
                                   std::vector<std::string>& paths) {
   const Host& host = invocation.host;
   job::Request request{.limits = arguments.limits, .certificate = !arguments.certificate.empty()};
-  OCTAVO_TRY(request.options, ReadOptions(arguments));
+  std::vector<std::string> option_files;
+  OCTAVO_TRY(request.options, ReadOptions(arguments, option_files));
   OCTAVO_TRY(ModelFiles model, ReadModel(host, arguments.model));
   request.model = std::move(model.model);
   request.external_data = std::move(model.external);
   paths = std::move(model.paths);
+  paths.insert(paths.end(), option_files.begin(), option_files.end());
   OCTAVO_TRY(SampleFiles data, ReadSamples(arguments.samples, host.stop));
   request.samples = std::move(data.samples);
   paths.insert(paths.end(), data.paths.begin(), data.paths.end());
@@ -134,16 +162,22 @@ client::RemoteOptions RemoteOptionsOf(const Invocation& invocation, const Argume
   return options;
 }
 
+// What a service says of a job besides its result.
+struct ServiceJob {
+  client::ResultSource source = client::ResultSource::kExecuted;
+  std::string id = {};
+};
+
 Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& arguments,
-                            const job::Request& request, client::ResultSource& source,
-                            StageClock& clock) {
+                            const job::Request& request, ServiceJob& job, StageClock& clock) {
   if (arguments.no_cache && invocation.server.empty()) {
     return Fail(Code::kUsage, "--no-cache is of a job on a service; it needs --server")
         .Field("--no-cache");
   }
-  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  ProgressPrinter printer(invocation);
   const job::Observer observer = [&](const job::Progress& p) {
     clock.Show(p.stage);
+    if (p.stage == "job") job.id = p.pass;
     printer.Show(p);
   };
   if (invocation.server.empty()) {
@@ -155,7 +189,7 @@ Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& argum
         .Field("--certificate");
   }
   return client::RemoteRun(RemoteOptionsOf(invocation, arguments), request, invocation.host.stop,
-                           observer, &source);
+                           observer, &job.source);
 }
 
 // Checks the outputs before the job.  The model is the last: it is written last.
@@ -224,7 +258,7 @@ Result<int> Detach(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_CHECK(CheckDetached(arguments));
   std::vector<std::string> inputs;
   OCTAVO_TRY(const job::Request request, BuildRequest(invocation, arguments, inputs));
-  ProgressPrinter printer(invocation.host.err, StyleOf(invocation));
+  ProgressPrinter printer(invocation);
   OCTAVO_TRY(
       const std::string id,
       client::RemoteSubmit(RemoteOptionsOf(invocation, arguments), request, invocation.host.stop,
@@ -244,13 +278,14 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::Request request, BuildRequest(invocation, arguments, inputs));
   OutputSet outputs(invocation);
   OCTAVO_CHECK(PlanOutputs(arguments, request.options, outputs));
-  client::ResultSource source = client::ResultSource::kExecuted;
+  ServiceJob job;
   StageClock clock;
   const auto begun = std::chrono::steady_clock::now();
-  OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request, source, clock));
+  OCTAVO_TRY(const job::Outcome outcome, RunJob(invocation, arguments, request, job, clock));
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begun;
   FinishedJob finished{.model = arguments.model,
-                       .source = std::string(NameOf(source)),
+                       .source = std::string(NameOf(job.source)),
+                       .job_id = job.id,
                        .seconds = spent.count(),
                        .stages = clock.Seconds(),
                        .files = {.report = arguments.report,
@@ -269,6 +304,14 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
       ->required();
   AddDataFlag(command, arguments.samples, "samples for calibration and for the report");
   AddLabelsFlag(command, arguments.samples);
+  command
+      .add_option("--options-from", arguments.options_from,
+                  "take the options of the job that wrote this report; flags override them")
+      ->type_name("REPORT.json");
+  command
+      .add_option("--keep-float-from", arguments.keep_float_from,
+                  "more names for --keep-float from a file, one a line")
+      ->type_name("FILE");
   command
       .add_option("--profile", arguments.profile,
                   "calibration profile; with --data the samples are for the report only")

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo profile, octavo merge-profiles: calibration profiles.
+#include <nlohmann/json.hpp>
+
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
@@ -25,19 +27,25 @@ Status WriteProfile(const std::string& out, std::string profile, OutputSet& outp
   return outputs.Commit();
 }
 
+void PrintOutput(const Invocation& invocation, const OutputSet& outputs, const std::string& out) {
+  if (!invocation.json) return;
+  outputs.messages() << nlohmann::json({{"output", out}}).dump() << '\n';
+}
+
 Result<int> Profile(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   OCTAVO_TRY(const Options options, arguments.input.options.Read());
   OutputSet outputs(invocation);
   OCTAVO_CHECK(outputs.Add("-o", arguments.out));
   std::vector<ir::Warning> warnings;
-  ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
+  ProgressPrinter printer(invocation);
   OCTAVO_TRY(const std::string profile,
              job::MakeProfile(
                  input, options.numerics_limit, invocation.host.stop,
                  [&](const job::Progress& progress) { printer.Show(progress); }, &warnings));
   OCTAVO_CHECK(WriteProfile(arguments.out, profile, outputs));
   PrintWarnings(invocation, warnings);
+  PrintOutput(invocation, outputs, arguments.out);
   return kExitDone;
 }
 
@@ -51,6 +59,7 @@ Result<int> Merge(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_CHECK(outputs.Add("-o", arguments.out));
   OCTAVO_TRY(const std::string merged, job::MergeProfiles(profiles));
   OCTAVO_CHECK(WriteProfile(arguments.out, merged, outputs));
+  PrintOutput(invocation, outputs, arguments.out);
   return kExitDone;
 }
 

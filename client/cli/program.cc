@@ -7,25 +7,29 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/commands.h"
+#include "client/cli/config_file.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/help.h"
 #include "client/cli/terminal_text.h"
+#include "client/cli/usage_error.h"
 #include "core/base/input_files.h"
 
 namespace octavo::cli {
 namespace {
-
-std::string OneLine(std::string text) {
-  while (!text.empty() && text.back() == '\n') text.pop_back();
-  std::replace(text.begin(), text.end(), '\n', ' ');
-  return text;
-}
 
 nlohmann::json OrNull(const std::string& text) {
   if (text.empty()) return nullptr;
   return text;
 }
 
-int Report(const Error& error, bool json, std::ostream& err) {
+// NO_COLOR and a terminal that knows no colors: https://no-color.org.
+bool UsesColors(const Host& host) {
+  return host.err_is_terminal && host.environment("NO_COLOR").value_or("").empty() &&
+         host.environment("TERM") != "dumb";
+}
+
+int Report(const Error& error, bool json, const Host& host) {
+  std::ostream& err = host.err;
   if (json) {
     const nlohmann::json object = {{"code", CodeName(error.code)},
                                    {"reason", error.reason},
@@ -34,22 +38,11 @@ int Report(const Error& error, bool json, std::ostream& err) {
                                    {"field", OrNull(error.field)}};
     err << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
   } else {
-    err << "octavo: error: " << ForTerminal(error.message) << '\n';
+    const std::string_view label = UsesColors(host) ? "\033[1;31merror:\033[0m" : "error:";
+    err << "octavo: " << label << ' ' << ForTerminal(error.message) << '\n';
   }
   err.flush();
   return ExitCodeOf(error.code);
-}
-
-// The flag in a message of CLI11; empty if it has none.
-std::string OptionIn(const std::string& message) {
-  const size_t begin = message.find("--");
-  if (begin == std::string::npos) return {};
-  return message.substr(begin, message.find_first_of(" :,]=", begin) - begin);
-}
-
-Error UsageError(const CLI::ParseError& error) {
-  const std::string message = OneLine(error.what());
-  return Fail(Code::kUsage, "{}", message).Field(OptionIn(message)).error();
 }
 
 Result<int> RunAction(const Invocation& invocation) {
@@ -86,17 +79,28 @@ void AddCommonFlags(CLI::App& command, Invocation& invocation) {
 void AddServerFlag(CLI::App& command, Invocation& invocation) {
   invocation.server = invocation.host.environment("OCTAVO_SERVER").value_or("");
   command
-      .add_option(
-          "--server", invocation.server,
-          "run on the octavod at this address instead of in this process (default: OCTAVO_SERVER)")
+      .add_option("--server", invocation.server,
+                  "run on the octavod at this address instead of in this process")
       ->type_name("HOST:PORT");
 }
 
 int RunProgram(const std::vector<std::string>& args, const Host& host) {
   Invocation invocation{.host = host};
   CLI::App program("Quantizes ONNX models to int8 and reports the effect on accuracy.", "octavo");
-  program.set_version_flag("--version", "octavo " + host.version);
+  program.set_help_flag("-h,--help", "print this text and exit");
+  program.set_version_flag("--version", "octavo " + host.version, "print the version and exit");
   program.require_subcommand(1);
+  // Commands inherit the text of the help.
+  program.formatter(std::make_shared<Help>(host));
+  program.config_formatter(std::make_shared<ConfigFile>(program, host));
+  program
+      .set_config(
+          "--config", "",
+          "read flags from a TOML file: keys are flags without the dashes; a table [COMMAND] "
+          "is of that command only; the command line overrides it")
+      ->type_name("FILE.toml");
+  // So that --config may stand behind the command, too.
+  program.fallthrough();
   for (const AddCommand add : Commands()) add(program, invocation);
   // Parsing may fail before it reaches --json.
   const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
@@ -105,10 +109,10 @@ int RunProgram(const std::vector<std::string>& args, const Host& host) {
   } catch (const CLI::Success& success) {  // --help, --version
     return program.exit(success, host.out, host.err);
   } catch (const CLI::ParseError& error) {
-    return Report(UsageError(error), json, host.err);
+    return Report(UsageErrorOf(program, error), json, host);
   }
   const auto code = RunGuarded(invocation);
-  return code ? *code : Report(code.error(), invocation.json, host.err);
+  return code ? *code : Report(code.error(), invocation.json, host);
 }
 
 }  // namespace octavo::cli

@@ -2,6 +2,8 @@
 // octavo run: executes a float or quantized model in the built-in runtime.  An input that
 // determines a shape or a scale (as the shape of a Reshape) becomes a constant; all samples must
 // have the same value for it.
+#include <nlohmann/json.hpp>
+
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
@@ -17,11 +19,25 @@ struct Arguments {
   std::string values = "outputs";
 };
 
+void PrintFiles(const Invocation& invocation, const std::string& folder,
+                const std::vector<job::NamedBlob>& files,
+                const std::vector<ir::Warning>& warnings) {
+  nlohmann::json result = {{"output", folder},
+                           {"files", nlohmann::json::array()},
+                           {"warnings", nlohmann::json::array()}};
+  for (const job::NamedBlob& file : files) result["files"].push_back(folder + '/' + file.name);
+  for (const ir::Warning& warning : warnings) {
+    result["warnings"].push_back(
+        {{"code", warning.code.name()}, {"message", warning.message}, {"node", warning.node}});
+  }
+  invocation.host.out << result.dump() << '\n';
+}
+
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_TRY(const job::ModelInput input, ReadInput(invocation, arguments.input));
   OutputSet outputs(invocation);
   OCTAVO_CHECK(outputs.AddFolder("-o", arguments.out));
-  ProgressPrinter printer(invocation.host.err, ProgressStyle(invocation));
+  ProgressPrinter printer(invocation);
   std::vector<ir::Warning> warnings;
   OCTAVO_TRY(const std::vector<job::NamedBlob> files,
              job::RunModel(
@@ -30,6 +46,7 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_CHECK(StageInto("-o", arguments.out, files, outputs));
   OCTAVO_CHECK(outputs.Commit());
   PrintWarnings(invocation, warnings);
+  if (invocation.json) PrintFiles(invocation, arguments.out, files, warnings);
   return kExitDone;
 }
 
@@ -50,9 +67,11 @@ void AddRun(CLI::App& program, Invocation& invocation) {
       ->required();
   command
       .add_option("--values", arguments->values,
-                  "write the outputs only (default), or every intermediate value as well")
+                  "write the outputs only, or every intermediate value as well")
       ->type_name("outputs|all")
-      ->check(CLI::IsMember(std::vector<std::string>{"outputs", "all"}));
+      ->capture_default_str()
+      ->check(CLI::Validator(CLI::IsMember(std::vector<std::string>{"outputs", "all"}))
+                  .description(""));
   arguments->input.options.Add(command, "numerics");
   arguments->input.options.Add(command, "allow_non_finite");
   command.callback([&invocation, arguments] {

@@ -33,6 +33,7 @@ Result<v1::Summary> Summarize(const job::Outcome& outcome, const FinishedJob& fi
   v1::Summary& summary = *made;
   summary.set_model(finished.model);
   summary.set_source(finished.source);
+  if (!finished.job_id.empty()) summary.set_job_id(finished.job_id);
   summary.set_seconds(finished.seconds);
   SetFiles(finished.files, summary);
   summary.set_gate_failed(outcome.gate_failed);

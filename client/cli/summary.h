@@ -39,6 +39,7 @@ struct WrittenFiles {
 struct FinishedJob {
   std::string model = {};
   std::string source = {};  // executed, cache or joined
+  std::string job_id = {};  // of a job on a service
   double seconds = 0;
   std::vector<std::pair<std::string, double>> stages = {};
   WrittenFiles files = {};

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "client/cli/program.h"
+#include "client/cli/table.h"
 
 namespace octavo::cli {
 namespace {
@@ -42,13 +43,25 @@ TEST(Lists, OpsExplainsEveryWordOfItsTable) {
 TEST(Lists, ColumnsHaveHeadingsAndAreAligned) {
   for (const auto& [list, heading, row, cell] :
        {std::array<std::string, 4>{"ops", "rescale output", "Abs ", "absorbed"},
-        {"ops", "domain", "Rescale ", "octavo"},
-        {"targets", "bias bits", "pow2-npu ", "16"}}) {
+        {"ops", "domain", "Rescale ", "octavo"}}) {
     const std::string text = OutputOf({list});
     const size_t begin = text.find('\n' + row) + 1;
     ASSERT_NE(begin, 0u) << row;
     EXPECT_EQ(text.substr(begin + text.find(heading), cell.size()), cell) << list << ": " << row;
   }
+}
+
+TEST(Lists, NumbersEndBelowTheirHeading) {
+  const std::string text = OutputOf({"targets"});
+  const size_t end = text.find("bias bits") + 9;
+  EXPECT_EQ(text.substr(text.find("\npow2-npu ") + 1 + end - 4, 4), "  16");
+}
+
+TEST(Table, CountsCharactersAndIndents) {
+  Table table({"name", "count"});
+  table.Add({"\xC3\xA4", "7"});
+  table.Add({"ab", "12"});
+  EXPECT_EQ(table.Text(1), " name  count\n \xC3\xA4         7\n ab       12\n");
 }
 
 }  // namespace

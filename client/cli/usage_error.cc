@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/cli/usage_error.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/base/nearest_name.h"
+
+namespace octavo::cli {
+namespace {
+
+std::string OneLine(std::string text) {
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text;
+}
+
+// The flag in a message of CLI11; empty if it has none.
+std::string FlagIn(const std::string& message) {
+  const size_t begin = message.find("--");
+  if (begin == std::string::npos) return {};
+  return message.substr(begin, message.find_first_of(" :,]=", begin) - begin);
+}
+
+bool IsFlag(const std::string& argument) { return argument.size() > 1 && argument[0] == '-'; }
+
+// The command that the arguments name; the program itself if there is none.
+const CLI::App& CommandOf(const CLI::App& program) {
+  const auto named = program.get_subcommands();
+  return named.empty() ? program : *named.front();
+}
+
+std::string NameOf(const CLI::App& program, const CLI::App& command) {
+  if (&command == &program) return program.get_name();
+  return program.get_name() + ' ' + command.get_name();
+}
+
+Error UnknownCommand(const CLI::App& program, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  std::string hint = DidYouMean(word, names);
+  if (hint.empty()) hint = "; see octavo --help";
+  return Fail(Code::kUsage, "unknown command '{}'{}", word, hint).Field(word).error();
+}
+
+Error UnknownFlag(const CLI::App& program, const CLI::App& command, const std::string& argument) {
+  const std::string flag = argument.substr(0, argument.find('='));
+  const std::string name = NameOf(program, command);
+  std::string hint = DidYouMean(flag, FlagsOf(command));
+  if (hint.empty()) hint = fmt::format("; see {} --help", name);
+  return Fail(Code::kUsage, "unknown flag '{}' of {}{}", flag, name, hint).Field(flag).error();
+}
+
+Error UnexpectedArgument(const CLI::App& program, const CLI::App& command,
+                         const std::string& argument) {
+  const auto options = command.get_options();
+  const bool lists = std::any_of(options.begin(), options.end(), [](const CLI::Option* option) {
+    return option->nonpositional() && TakesSeveral(*option);
+  });
+  return Fail(Code::kUsage, "unexpected argument '{}' of {}{}", argument, NameOf(program, command),
+              lists ? "; a flag takes one value: give it again, or put commas between names" : "")
+      .Field(argument)
+      .error();
+}
+
+}  // namespace
+
+bool TakesSeveral(const CLI::Option& option) {
+  return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
+}
+
+std::vector<std::string> FlagsOf(const CLI::App& command) {
+  std::vector<std::string> flags;
+  for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
+    for (const CLI::Option* option : app->get_options()) {
+      for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+    }
+  }
+  return flags;
+}
+
+Error UsageErrorOf(const CLI::App& program, const CLI::ParseError& error) {
+  const CLI::App& command = CommandOf(program);
+  const std::vector<std::string> rest = program.remaining(/*recurse=*/true);
+  // A misspelt flag is also why a required one is missing.
+  const bool missing = error.get_name() == "RequiredError";
+  if (!rest.empty() && (missing || error.get_name() == "ExtrasError")) {
+    const auto flag = std::find_if(rest.begin(), rest.end(), &IsFlag);
+    if (&command == &program && !IsFlag(rest.front())) return UnknownCommand(program, rest.front());
+    if (flag != rest.end()) return UnknownFlag(program, command, *flag);
+    return UnexpectedArgument(program, command, rest.front());
+  }
+  if (missing && &command == &program) {
+    return Fail(Code::kUsage, "a command is needed; see octavo --help").error();
+  }
+  const std::string message = OneLine(error.what());
+  return Fail(Code::kUsage, "{}", message).Field(FlagIn(message)).error();
+}
+
+}  // namespace octavo::cli
