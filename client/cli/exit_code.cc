@@ -6,9 +6,9 @@ namespace {
 
 constexpr ExitCode kExitCodes[] = {
     {kExitDone, "done"},
-    {1, "internal error, or results that should be equal differ"},
+    {1, "internal error, a file that cannot be written, or other bytes than expected"},
     {kExitUsage, "wrong usage"},
-    {3, "invalid model, profile or data"},
+    {3, "invalid model, profile or data, or an input that changed during the job"},
     {4, "valid but unsupported"},
     {kExitGateFailed, "a --require-* gate failed; the outputs are written"},
     {6, "service unavailable, or deadline exceeded"},

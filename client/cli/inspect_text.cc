@@ -31,7 +31,10 @@ std::string ShapeOf(const json& dims) {
 std::string ParametersOf(const json& values) {
   std::string text;
   for (size_t i = 0; i < values.size() && i < kMostParameters; ++i) {
-    text += (i == 0 ? "" : " ") + values[i].dump();
+    text += i == 0 ? "" : " ";
+    // Scales are 32-bit floats: six digits tell them apart for a person.
+    text += values[i].is_number_float() ? fmt::format("{:.6g}", values[i].get<double>())
+                                        : values[i].dump();
   }
   if (values.size() > kMostParameters) text += fmt::format(" .. ({})", values.size());
   return text;

@@ -84,8 +84,11 @@ Error UsageErrorOf(const CLI::App& program, const CLI::ParseError& error) {
   const CLI::App& command = CommandOf(program);
   const std::vector<std::string> rest = program.remaining(/*recurse=*/true);
   // A misspelt flag is also why a required one is missing.
-  const bool missing = error.get_name() == "RequiredError";
-  if (!rest.empty() && (missing || error.get_name() == "ExtrasError")) {
+  const auto is = [&](CLI::ExitCodes code) {
+    return error.get_exit_code() == static_cast<int>(code);
+  };
+  const bool missing = is(CLI::ExitCodes::RequiredError);
+  if (!rest.empty() && (missing || is(CLI::ExitCodes::ExtrasError))) {
     const auto flag = std::find_if(rest.begin(), rest.end(), &IsFlag);
     if (&command == &program && !IsFlag(rest.front())) return UnknownCommand(program, rest.front());
     if (flag != rest.end()) return UnknownFlag(program, command, *flag);

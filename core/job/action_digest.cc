@@ -14,7 +14,13 @@
 namespace octavo::job {
 namespace {
 
-constexpr std::string_view NameOf(InputRole role) {
+auto KeyOf(const DeclaredInput& input) {
+  return std::tie(input.role, input.name, input.size, input.sha256);
+}
+
+}  // namespace
+
+std::string_view Name(InputRole role) {
   switch (role) {
     case InputRole::kModel:
       return "model";
@@ -29,12 +35,6 @@ constexpr std::string_view NameOf(InputRole role) {
   }
   return "";
 }
-
-auto KeyOf(const DeclaredInput& input) {
-  return std::tie(input.role, input.name, input.size, input.sha256);
-}
-
-}  // namespace
 
 std::string ActionDigest(Options options, std::vector<DeclaredInput> inputs) {
   // The file decides, whatever path it was read from.
@@ -52,7 +52,7 @@ std::string ActionDigest(Options options, std::vector<DeclaredInput> inputs) {
   add(ActionOptionsJson(options).dump());
   std::ranges::sort(inputs, {}, KeyOf);
   for (const DeclaredInput& input : inputs) {
-    add(NameOf(input.role));
+    add(Name(input.role));
     add(input.name);
     add(fmt::format("{}", input.size));
     add(input.sha256);

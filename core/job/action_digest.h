@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/options/options.h"
@@ -20,6 +21,9 @@ struct DeclaredInput {
   uint64_t size = 0;        // bytes
   std::string sha256 = {};  // 64 hexadecimal digits
 };
+
+// "model", "external", "profile", "samples" or "target".
+std::string_view Name(InputRole role);
 
 // "sha256:" and 64 hexadecimal digits: the digest of a text of length-prefixed fields, namely
 //   octavo-action 1

@@ -135,8 +135,8 @@ Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   const bool onnx =
       exported.options.emit == EmitForm::kQdq || exported.options.emit == EmitForm::kQlinear;
   if (!onnx || exported.external.empty()) exported.options.output_name.clear();
-  exported.action_digest =
-      ActionDigest(job.request.options, InputsOf(job.request, quantized.digest.get()));
+  exported.inputs = InputsOf(job.request, quantized.digest.get());
+  exported.action_digest = ActionDigest(job.request.options, exported.inputs);
   job.Report("export", 1, 1);
   return exported;
 }

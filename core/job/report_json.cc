@@ -125,6 +125,9 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   v1::Report report;
   report.set_octavo_version(std::string(Version()));
   report.set_action_digest(findings.action_digest);
+  report.set_command(findings.command);
+  Copy(findings.files_read, report.mutable_inputs());
+  Copy(findings.files_written, report.mutable_outputs());
   report.set_numerics_mode(std::string(settings.target.numerics->name));
   report.set_target(settings.target.name);
   SetModel(findings, *report.mutable_model());

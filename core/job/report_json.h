@@ -33,6 +33,9 @@ struct ProfileFigures {
 
 struct Findings {
   std::string action_digest = {};
+  std::string command = {};
+  std::vector<v1::ReportFile> files_read = {};
+  std::vector<v1::ReportFile> files_written = {};
   ModelFigures before = {}, after = {};
   RescaleFigures rescales_before = {}, rescales_after = {};
   ProfileFigures profile = {};

@@ -4,6 +4,7 @@
 #include "core/job/facts.h"
 #include "core/job/gates.h"
 #include "core/job/job_warnings.h"
+#include "core/job/provenance.h"
 #include "core/job/report_json.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
@@ -60,7 +61,10 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
     outcome.certificate = WriteCertificate(recorder.Finish(quantized.rewriting.graph, settings));
   }
   settings.options = exported.options;
-  const Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
+  Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
+  findings.command = CommandOf(request);
+  findings.files_read = FilesOf(exported.inputs);
+  findings.files_written = FilesOf(outcome, request.options.output_name);
   if (findings.numerics) outcome.message = FailedGate(settings.options, findings.numerics->outputs);
   outcome.gate_failed = !outcome.message.empty();
   outcome.report_json = ReportJson(settings.options, settings, findings);

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "core/float_exec/kept_values.h"
+#include "core/job/action_digest.h"
 #include "core/job/certificate.h"
 #include "core/job/float_names.h"
 #include "core/job/job.h"
@@ -134,6 +135,7 @@ struct Exported {
   int64_t bytes = 0;     // of all of them
   Options options = {};  // the options that the bytes depend on
   std::string action_digest = {};
+  std::vector<DeclaredInput> inputs = {};
   std::vector<passes::Warning> warnings = {};
 };
 // The graph in the form that `exported.options` names.

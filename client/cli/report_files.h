@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a report records of its job: options, and the files that it read and made.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/job/execute.h"
+
+namespace octavo::cli {
+
+struct ReportFile {
+  std::string role = {};
+  std::string name = {};  // a path that stays in its folder
+  std::string sha256 = {};
+};
+
+struct JobRecord {
+  std::string version = {};
+  Options options = {};
+  std::vector<ReportFile> inputs = {};
+  std::vector<ReportFile> outputs = {};  // the model first
+};
+
+// kInvalidArgument if the text is not the report of a job, or lacks its files.
+Result<JobRecord> ReadRecord(std::string_view report_json);
+
+}  // namespace octavo::cli
