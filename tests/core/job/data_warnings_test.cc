@@ -47,13 +47,14 @@ json ReportOf(const Request& request) {
 
 std::vector<std::string> WarningCodesOf(const Request& request) {
   std::vector<std::string> warning_codes;
-  for (const json& warning : ReportOf(request)["warnings"])
-    warning_codes.push_back(warning["code"]);
+  const json report = ReportOf(request);
+  for (const json& warning : report["warnings"]) warning_codes.push_back(warning["code"]);
   return warning_codes;
 }
 
 std::string MessageOf(std::string_view code, const Request& request) {
-  for (const json& warning : ReportOf(request)["warnings"]) {
+  const json report = ReportOf(request);
+  for (const json& warning : report["warnings"]) {
     if (warning["code"] == code) return warning["message"];
   }
   return "no " + std::string(code);

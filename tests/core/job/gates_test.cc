@@ -88,7 +88,7 @@ TEST(Gates, SamplesThatAreAllNaNFail) {
     Request request = JobOn(AllOf(std::numeric_limits<float>::quiet_NaN()));
     request.options.allow_non_finite = true;
     (by_sqnr ? request.options.require_sqnr : request.options.require_cosine) = 0.5;
-    const auto outcome = Run(request, {}, {});
+    const auto outcome = job::Run(request, {}, {});
     ASSERT_TRUE(outcome) << outcome.error().message;
     EXPECT_TRUE(outcome->gate_failed);
     EXPECT_THAT(outcome->message, HasSubstr(by_sqnr ? "has no SQNR" : "has no cosine"));
@@ -101,7 +101,7 @@ TEST(Gates, AnOutputThatStaysFloatIsExactInTheReportAndPasses) {
   request.options.keep_float = {"MatMul"};
   request.options.require_sqnr = 1000;
   request.options.require_cosine = 1;
-  const auto outcome = Run(request, {}, {});
+  const auto outcome = job::Run(request, {}, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   EXPECT_FALSE(outcome->gate_failed) << outcome->message;
   const auto output = nlohmann::json::parse(outcome->report_json)["numerics"]["outputs"][0];
@@ -113,7 +113,7 @@ TEST(Gates, AJobRefusesRandomSamplesBeforeItReadsTheModel) {
   Request request = JobOn({{"random:1:20", Blob(std::string())}});
   request.model.bytes = Blob(std::string("no model"));
   request.options.require_sqnr = 1;
-  const auto outcome = Run(request, {}, {});
+  const auto outcome = job::Run(request, {}, {});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kUsage);
   EXPECT_EQ(outcome.error().field, "require_sqnr");

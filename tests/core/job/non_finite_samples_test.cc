@@ -65,9 +65,9 @@ ModelInput InputOf(NamedBlob model, float element) {
 }
 
 TEST(NonFiniteSamples, AreRefusedWithFileAndIndexByEveryCommand) {
-  const auto quantized = Run(JobOn(SamplesWith(0, 1)), {}, {});
+  const auto quantized = job::Run(JobOn(SamplesWith(0, 1)), {}, {});
   ASSERT_TRUE(quantized) << quantized.error().message;
-  ExpectRefused(StatusOf(Run(JobOn(SamplesWith(kNan, kInfinity)), {}, {})));
+  ExpectRefused(StatusOf(job::Run(JobOn(SamplesWith(kNan, kInfinity)), {}, {})));
   const ModelInput input = InputOf(Model(), kNan);
   ExpectRefused(StatusOf(MakeProfile(input, NumericsLimit::kFewerRoundings, {}, {})));
   const ModelInput integers = InputOf(quantized->model, kNan);
@@ -88,7 +88,7 @@ TEST(NonFiniteSamples, AreNamedByArrayAndIndexInAFileOfAll) {
       JobOn({{"x.npy",
               Blob(data::WriteNpy(ir::Tensor::Of<float>({3, 2}, {1, 2, 3, 4, 5, -kInfinity})))}});
   request.model.bytes = Blob(std::string(kOne));
-  const auto outcome = Run(request, {}, {});
+  const auto outcome = job::Run(request, {}, {});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message, HasSubstr("'x.npy' is minus infinite at [2,1]"));
 }
@@ -96,7 +96,7 @@ TEST(NonFiniteSamples, AreNamedByArrayAndIndexInAFileOfAll) {
 TEST(NonFiniteSamples, AreCountedWhenTheyAreAllowed) {
   Request request = JobOn(SamplesWith(kNan, kInfinity));
   request.options.allow_non_finite = true;
-  const auto outcome = Run(request, {}, {});
+  const auto outcome = job::Run(request, {}, {});
   ASSERT_TRUE(outcome) << outcome.error().message;
   const json report = json::parse(outcome->report_json);
   EXPECT_EQ(report["numerics"]["non_finite_inputs"],
@@ -109,7 +109,7 @@ TEST(NonFiniteSamples, AreCountedWhenTheyAreAllowed) {
 }
 
 TEST(NonFiniteSamples, OfADiffAreCountedWhenTheyAreAllowed) {
-  const auto quantized = Run(JobOn(SamplesWith(0, 1)), {}, {});
+  const auto quantized = job::Run(JobOn(SamplesWith(0, 1)), {}, {});
   ASSERT_TRUE(quantized) << quantized.error().message;
   ModelInput input = InputOf(quantized->model, kNan);
   input.allow_non_finite = true;
