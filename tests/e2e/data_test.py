@@ -220,17 +220,6 @@ class Data(Case):
         self.assertEqual(json.loads(report.read_text())["numerics"]["samples"], 10_000)
         self.assertLess(usage.ru_maxrss * 1024, LIMIT)
 
-    def test_a_service_holds_no_set_of_samples_whole(self):
-        np.savez_compressed(self.path("large.npz"), x=np.zeros((500, 3, 256, 256), np.float32))
-        model = image_model(self.folder / "m.onnx", side=256)
-        with Server() as server:
-            self.optimize(self.folder / "large.npz", model=model, server=server.address)
-            text = subprocess.run(["ps", "-o", "rss=", "-p", str(server.process.pid)], check=True,
-                                  capture_output=True, text=True).stdout
-            self.assertLess(int(text) * 1024, LIMIT)
-            peak = self.metric(server, "octavo_worker_peak_rss_bytes_sum")
-            self.assertLess(peak, LIMIT)
-
     def test_a_stop_is_heard_while_samples_are_read(self):
         np.savez_compressed(self.path("large.npz"), x=np.zeros((4, 3, 2400, 2400), np.float32))
         model = image_model(self.folder / "m.onnx", side=2400)
