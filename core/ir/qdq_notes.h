@@ -38,6 +38,12 @@ inline const std::string kFloatOnRequestKey = "octavo.float_on_request";
 // when the model is read.
 inline const std::string kWrittenOutKey = "octavo.written_out";
 
+// How the model came about: the digest of the job's action, its options as JSON, and the digest of
+// the profile.  A job writes them anew only where it changes the model.
+inline const std::string kActionDigestKey = "octavo.action_digest";
+inline const std::string kOptionsKey = "octavo.options";
+inline const std::string kProfileDigestKey = "octavo.profile_digest";
+
 // Whether `name` is `base`, or one of base_1, base_2.. that stand in for it where it is taken.
 inline bool IsNumberedName(std::string_view name, std::string_view base) {
   if (!name.starts_with(base)) return false;

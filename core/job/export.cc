@@ -3,6 +3,7 @@
 #include "core/onnx/export/export.h"
 #include "core/base/mapped_pages.h"
 #include "core/base/sha256.h"
+#include "core/ir/qdq_notes.h"
 #include "core/job/action_digest.h"
 #include "core/job/stages.h"
 #include "core/native/native.h"
@@ -58,22 +59,34 @@ Status WarnOfQuirks(const ir::Graph& graph, const std::string& warn_for, int64_t
   return {};
 }
 
-// A reader of the model may rely on its opset.
-void WarnOfOpset(const ir::Graph& graph, const onnx::Exported& written, Exported& exported) {
+// Opset and IR version are part of what a model's readers rely on.
+void WarnOfVersions(const ir::Graph& graph, const onnx::Contract& contract,
+                    const onnx::Exported& written, Exported& exported) {
   const auto own = graph.opsets.find("");
-  const bool asked = exported.options.opset != 0;
-  if (asked || own == graph.opsets.end() || own->second == written.opset) return;
-  const std::string why = written.raised_for.empty()
-                              ? "which is the oldest that is written"
-                              : fmt::format("which {} needs", written.raised_for);
-  exported.warnings.push_back({.code = "opset_changed",
-                               .message = fmt::format("the model has opset {}, the result {}, {}",
-                                                      own->second, written.opset, why),
-                               .node = {}});
+  if (own == graph.opsets.end() || contract.ir_version == 0) return;
+  const std::optional<onnx::NeedsOpset>& needs = written.raised_for;
+  if (needs && written.opset > own->second) {
+    exported.warnings.push_back(
+        {.code = "opset_raised",
+         .message = fmt::format("opset {} of the model is raised to {}: {} '{}' needs it",
+                                own->second, written.opset, needs->op, needs->node),
+         .node = needs->node});
+  }
+  if (written.ir_version <= contract.ir_version) return;
+  const std::string why = needs ? fmt::format("opset {} needs it, which {} '{}' needs",
+                                              written.opset, needs->op, needs->node)
+                          : written.opset > own->second
+                              ? fmt::format("opset {} needs it", written.opset)
+                              : "its initializers are no graph inputs";
+  exported.warnings.push_back(
+      {.code = "ir_version_raised",
+       .message = fmt::format("IR version {} of the model is raised to {}: {}", contract.ir_version,
+                              written.ir_version, why),
+       .node = needs ? needs->node : ""});
 }
 
 Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format format,
-                  Exported& exported) {
+                  const ModelNotes& notes, Exported& exported) {
   OCTAVO_TRY(const target::TargetQuirks quirks, QuirksOf(request));
   const std::string external_name = exported.options.output_name + ".data";
   OCTAVO_TRY(onnx::Exported written,
@@ -82,8 +95,12 @@ Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format f
                                        .external_name = external_name,
                                        .external_limit = exported.options.external_over,
                                        .quirks = quirks.avoided,
-                                       .kept_float = passes::KeptFloat(graph)}));
-  WarnOfOpset(graph, written, exported);
+                                       .kept_float = passes::KeptFloat(graph),
+                                       .contract = &notes.contract,
+                                       .metadata = notes.metadata}));
+  exported.warnings.clear();
+  exported.external.clear();
+  WarnOfVersions(graph, notes.contract, written, exported);
   OCTAVO_CHECK(WarnOfQuirks(graph, quirks.warn_for, written.opset, exported));
   exported.model = {"model.onnx", OutOfMemory(std::move(written.model))};
   if (!written.external.empty()) {
@@ -105,9 +122,60 @@ std::vector<DeclaredInput> InputsOf(const Request& request, const std::string& m
   return inputs;
 }
 
+bool IsOnnx(EmitForm form) { return form == EmitForm::kQdq || form == EmitForm::kQlinear; }
+
+// Whether the result is the job's own model, byte for byte.
+bool IsUnchanged(const Request& request, const Exported& exported) {
+  const auto same = [](const NamedBlob& a, const NamedBlob& b) {
+    return a.name == b.name && a.bytes.text() == b.bytes.text();
+  };
+  return exported.model.bytes.text() == request.model.bytes.text() &&
+         std::ranges::equal(exported.external, request.external_data, same);
+}
+
+// Of the given profile's file, or of the profile that the samples gave, in the form of one.
+std::string ProfileDigest(const Request& request, const Quantized& quantized) {
+  if (request.profile) return "sha256:" + Sha256OfMapped(request.profile->bytes.bytes());
+  const std::string json = profile::ToJson(*quantized.profile);
+  return "sha256:" + Sha256Of(std::as_bytes(std::span(json)));
+}
+
+// What the exported model says of the job: the same for all names of the output, because only
+// external data are named after it, and without the path of a target's file.
+std::map<std::string, std::string> StampOf(const JobContext& job, const Quantized& quantized,
+                                           const std::vector<DeclaredInput>& inputs) {
+  Options action = job.request.options;
+  action.output_name = Options().output_name;
+  action.snapshots = false;
+  auto options = ActionOptionsJson(action);
+  options["target"] = job.settings.target.name;
+  std::map<std::string, std::string> stamp = {{ir::kActionDigestKey, ActionDigest(action, inputs)},
+                                              {ir::kOptionsKey, options.dump()}};
+  if (quantized.profile) stamp[ir::kProfileDigestKey] = ProfileDigest(job.request, quantized);
+  return stamp;
+}
+
+// A job that changes nothing leaves the entries of an earlier one as they are.
+Status WriteStamped(const JobContext& job, const Quantized& quantized,
+                    const std::vector<DeclaredInput>& inputs, Exported& exported) {
+  const Rewriting& rewriting = quantized.rewriting;
+  ModelNotes notes{.contract = rewriting.contract};
+  if (!IsOnnx(exported.options.emit)) {
+    return WriteGraph(rewriting.graph, job.request, exported, notes);
+  }
+  if (rewriting.graph.metadata.contains(ir::kActionDigestKey)) {
+    OCTAVO_CHECK(WriteGraph(rewriting.graph, job.request, exported, notes));
+    if (IsUnchanged(job.request, exported)) return {};
+  }
+  exported.stamp = StampOf(job, quantized, inputs);
+  notes.metadata = exported.stamp;
+  return WriteGraph(rewriting.graph, job.request, exported, notes);
+}
+
 }  // namespace
 
-Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& exported) {
+Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& exported,
+                  const ModelNotes& notes) {
   switch (exported.options.emit) {
     case EmitForm::kText:
       ExportText(graph, exported);
@@ -116,9 +184,9 @@ Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& expo
       exported.model = {"model.octavo", OutOfMemory(native::Write(graph))};
       return {};
     case EmitForm::kQdq:
-      return ExportOnnx(graph, request, onnx::Format::kQdq, exported);
+      return ExportOnnx(graph, request, onnx::Format::kQdq, notes, exported);
     case EmitForm::kQlinear:
-      return ExportOnnx(graph, request, onnx::Format::kQLinear, exported);
+      return ExportOnnx(graph, request, onnx::Format::kQLinear, notes, exported);
   }
   return {};
 }
@@ -126,17 +194,16 @@ Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& expo
 Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   job.Report("export", 0, 1);
   Exported exported{.options = job.options()};
-  OCTAVO_CHECK(WriteGraph(quantized.rewriting.graph, job.request, exported));
+  exported.inputs = InputsOf(job.request, quantized.digest.get());
+  exported.action_digest = ActionDigest(job.request.options, exported.inputs);
+  OCTAVO_CHECK(WriteStamped(job, quantized, exported.inputs, exported));
   exported.bytes = static_cast<int64_t>(exported.model.bytes.size());
   for (const NamedBlob& blob : exported.external) {
     exported.bytes += static_cast<int64_t>(blob.bytes.size());
   }
   // The model contains the output name only as the name of its external data.
-  const bool onnx =
-      exported.options.emit == EmitForm::kQdq || exported.options.emit == EmitForm::kQlinear;
+  const bool onnx = IsOnnx(exported.options.emit);
   if (!onnx || exported.external.empty()) exported.options.output_name.clear();
-  exported.inputs = InputsOf(job.request, quantized.digest.get());
-  exported.action_digest = ActionDigest(job.request.options, exported.inputs);
   job.Report("export", 1, 1);
   return exported;
 }

@@ -112,6 +112,7 @@ Result<Imported> ImportModel(const JobContext& job) {
   OCTAVO_TRY(loaded, ReadModel(load));
   rewriting.graph = std::move(loaded.model.graph);
   imported.names = NamesOf(rewriting.graph);
+  rewriting.contract = std::move(loaded.model.contract);
   rewriting.float_names = FindFloatNames(options.keep_float, rewriting.graph, loaded.model.ops);
   if (job.certificate != nullptr) job.certificate->Begin(rewriting.graph);
   rewriting.findings.warnings = std::move(loaded.model.warnings);

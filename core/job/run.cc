@@ -58,7 +58,10 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
                   .external = std::move(exported.external),
                   .snapshots = std::move(quantized.rewriting.snapshots)};
   if (request.certificate) {
-    outcome.certificate = WriteCertificate(recorder.Finish(quantized.rewriting.graph, settings));
+    // The certificate's last step covers the stamp, so that every byte of the result is certified.
+    ir::Graph& graph = quantized.rewriting.graph;
+    for (const auto& [key, value] : exported.stamp) graph.metadata[key] = value;
+    outcome.certificate = WriteCertificate(recorder.Finish(graph, settings));
   }
   settings.options = exported.options;
   Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));

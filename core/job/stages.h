@@ -22,6 +22,7 @@
 
 #include <future>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -65,6 +66,7 @@ struct Rewriting {
   std::vector<NamedBlob> snapshots = {};     // after each pass, if the options request them
   std::set<std::string> snapshot_data = {};  // digests of the constants in the snapshots
   std::vector<FloatName> float_names = {};   // of --keep-float
+  onnx::Contract contract = {};              // of the model
 };
 
 // Records a pass that has run on the graph: its snapshot, its record, its step of the certificate
@@ -136,10 +138,19 @@ struct Exported {
   Options options = {};  // the options that the bytes depend on
   std::string action_digest = {};
   std::vector<DeclaredInput> inputs = {};
+  // Entries of an ONNX model's metadata that say how it came about.
+  std::map<std::string, std::string> stamp = {};
   std::vector<passes::Warning> warnings = {};
 };
+// What an ONNX model has in addition to its graph: the contract of its source model, and entries
+// of metadata that replace the graph's.
+struct ModelNotes {
+  onnx::Contract contract = {};
+  std::map<std::string, std::string> metadata = {};
+};
 // The graph in the form that `exported.options` names.
-Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& exported);
+Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& exported,
+                  const ModelNotes& notes = {});
 Result<Exported> Export(const JobContext& job, const Quantized& quantized);
 
 struct Compared {

@@ -32,10 +32,10 @@ Status CompareNative(const ir::Graph& graph, const CertifiedJob& job,
   return {};
 }
 
-Status CompareBytes(const ir::Graph& graph, const CertifiedJob& job, const Request& request,
-                    const Options& options) {
+Status CompareBytes(const ir::Graph& graph, const onnx::Contract& contract, const CertifiedJob& job,
+                    const Request& request, const Options& options) {
   Exported exported{.options = options};
-  OCTAVO_CHECK(WriteGraph(graph, request, exported));
+  OCTAVO_CHECK(WriteGraph(graph, request, exported, {.contract = contract}));
   if (exported.model.bytes.text() != job.after.bytes.text()) return Differs(job.after.name);
   if (exported.external.size() != job.after_external.size()) {
     return Differs(fmt::format("the external data of {}", job.after.name));
@@ -133,7 +133,8 @@ Result<Verification> VerifyJob(const CertifiedJob& job) {
   if (options.emit == EmitForm::kNative) {
     OCTAVO_CHECK(CompareNative(verdict.after, job, find_op));
   } else {
-    OCTAVO_CHECK(CompareBytes(verdict.after, job, request, settings.options));
+    OCTAVO_CHECK(
+        CompareBytes(verdict.after, before.model.contract, job, request, settings.options));
   }
   return Summary(verdict, not_run);
 }

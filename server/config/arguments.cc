@@ -112,8 +112,9 @@ std::string HelpOf(const Config& defaults) {
       const std::string flag = FlagName(*option) + (is_switch ? "" : ' ' + option->get_type_name());
       const std::string meaning = Wrapped(MeaningOf(*option, defaults), kColumn, kWidth - kColumn);
       const bool fits = flag.size() + 4 <= kColumn;
-      text += fmt::format("  {:<{}}{}{}\n", flag, fits ? kColumn - 2 : 0,
-                          fits ? "" : '\n' + std::string(kColumn, ' '), meaning);
+      text += fmt::format("  {:<{}}", flag, fits ? kColumn - 2 : 0);
+      if (!fits) text += fmt::format("\n{:{}}", "", kColumn);
+      text += meaning + '\n';
     }
   }
   return text +

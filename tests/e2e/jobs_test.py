@@ -105,7 +105,8 @@ class Jobs(Case):
         self.assertEqual(row["state"], "succeeded")
         self.assertEqual(row["model"], "model.onnx")
         self.assertEqual(set(row), {"job_id", "state", "stage", "pass", "done", "total", "model",
-                                    "created", "seconds", "client", "action_digest"})
+                                    "created", "seconds", "client", "action_digest",
+                                    "queue_position"})
         by_digest = self.result(server, row["action_digest"], "by_digest.onnx")
         self.assertEqual(by_digest, (self.folder / "local" / "out.onnx").read_bytes())
 

@@ -2,9 +2,19 @@
 """Small ONNX models, good and bad ones, made by Debian's onnx."""
 
 import numpy as np
-from onnx import TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 IMAGE = [1, 2, 4, 4]
+STAMP = ("octavo.action_digest", "octavo.options", "octavo.profile_digest")
+
+
+def without_stamp(model_bytes):
+    """An exported model without what it says of its job, to compare jobs that are not the same."""
+    exported = ModelProto.FromString(model_bytes)
+    kept = [entry for entry in exported.metadata_props if entry.key not in STAMP]
+    del exported.metadata_props[:]
+    exported.metadata_props.extend(kept)
+    return exported.SerializeToString()
 
 
 def tensor(name, values, dtype=np.float32):

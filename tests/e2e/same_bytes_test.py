@@ -89,7 +89,8 @@ class SameBytes(Case):
             models_of[form] = self.files_of(f"{form}-here", *arguments)["out.onnx"]
             self.assertEqual(models_of[form], self.files_of(
                 f"{form}-remote", *arguments, server=self.server.address)["out.onnx"], form)
-        self.assertEqual(set(models_of.values()), {models_of["own"]})
+        bare_models = {models.without_stamp(model) for model in models_of.values()}
+        self.assertEqual(len(bare_models), 1)
 
     def test_with_external_data_and_a_bound_shape(self):
         model = models.model(
@@ -126,22 +127,25 @@ class SameBytes(Case):
 
     def test_of_a_native_graph_that_stopped_on_the_way(self):
         data = ["--data", DIGITS / "calibration.npz"]
-        whole = self.files_of("whole", DIGITS / "model.onnx", *data)["out.onnx"]
+        whole = models.without_stamp(
+            self.files_of("whole", DIGITS / "model.onnx", *data)["out.onnx"])
         half = self.folder / "half.octavo"
         for stop in ("lower", "quantize", "absorb-rescales", "specialize-bias", "merge-constants"):
             result = octavo("optimize", DIGITS / "model.onnx", *data, "-o", half, "--stop-before",
                             stop)
             self.assertEqual(result.returncode, 0, result.stderr)
             rest = data if stop in ("lower", "quantize") else ["--no-quantize"]
-            self.assertEqual(whole, self.files_of(stop, half, *rest)["out.onnx"], stop)
-            self.assertEqual(whole, self.files_of(f"{stop}-remote", half, *rest,
-                                                  server=self.server.address)["out.onnx"], stop)
+            here = self.files_of(stop, half, *rest)["out.onnx"]
+            self.assertEqual(whole, models.without_stamp(here), stop)
+            self.assertEqual(here, self.files_of(f"{stop}-remote", half, *rest,
+                                                 server=self.server.address)["out.onnx"], stop)
 
         # What it is stands in it, whatever it is called.
         other = half.rename(self.folder / "half.bin")
-        self.assertEqual(whole, self.files_of("renamed", other, "--no-quantize")["out.onnx"])
-        self.assertEqual(whole, self.files_of("renamed-remote", other, "--no-quantize",
-                                              server=self.server.address)["out.onnx"])
+        here = self.files_of("renamed", other, "--no-quantize")["out.onnx"]
+        self.assertEqual(whole, models.without_stamp(here))
+        self.assertEqual(here, self.files_of("renamed-remote", other, "--no-quantize",
+                                             server=self.server.address)["out.onnx"])
 
     def test_with_external_weights(self):
         files = self.assert_all_same(DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",

@@ -313,7 +313,7 @@ class Causes(Warnings):
 
     def test_changed_opset(self):
         model = models.model([onnx.helper.make_node("Relu", ["x"], ["y"])], opset=9)
-        self.assertIn("opset 9", self.conv("opset_changed", model=model))
+        self.assertIn("opset 9", self.conv("opset_raised", model=model))
 
     def test_fixed_dimensions(self):
         model = models.conv()

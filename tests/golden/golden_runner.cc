@@ -118,7 +118,7 @@ Status CheckWarnings(const GoldenFile& file, const passes::Findings& findings) {
   if (file.warnings.empty()) return {};
   const std::set<std::string> wanted(file.warnings.begin(), file.warnings.end());
   std::set<std::string> given;
-  for (const passes::Warning& warning : findings.warnings) given.insert(warning.code);
+  for (const passes::Warning& warning : findings.warnings) given.emplace(warning.code.name());
   if (given == wanted) return {};
   return Fail(Code::kInternal, "the warnings are [{}], but must be [{}]", fmt::join(given, ", "),
               fmt::join(wanted, ", "));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/export/export.h"
 
+#include <algorithm>
+
+#include "core/base/version.h"
 #include "core/onnx/export/graph_writer.h"
 #include "core/onnx/export/quirks.h"
 #include "core/onnx/versions/version_table.h"
@@ -16,10 +19,23 @@ int64_t OpsetOf(const ir::Graph& graph) {
   return at == graph.opsets.end() ? kDefaultOpset : at->second;
 }
 
-void WriteHead(const ir::Graph& graph, int64_t opset, ModelWriter& writer) {
+// Initializers that are no graph inputs.
+constexpr int64_t kLeastIrVersion = 4;
+
+// The contract's, unless it or the opset is too low.
+int64_t IrVersion(const ir::Graph& graph, const ExportOptions& options, int64_t opset) {
+  const bool known = options.contract != nullptr && options.contract->ir_version > 0;
+  int64_t version = std::max(kLeastIrVersion, known ? options.contract->ir_version : 0);
+  if (!known || opset > OpsetOf(graph)) version = std::max(version, IrVersionOf(opset));
+  return version;
+}
+
+void WriteHead(const ir::Graph& graph, const ExportOptions& options, int64_t opset,
+               ModelWriter& writer) {
   onnx_wire::Model& model = writer.model();
-  model.set_ir_version(std::max<int64_t>(IrVersionOf(opset), 4));
+  model.set_ir_version(IrVersion(graph, options, opset));
   model.set_producer_name(std::string(kProducer));
+  model.set_producer_version(std::string(Version()));
   onnx_wire::OperatorSet& own = *model.add_opset_import();
   own.set_domain("");
   own.set_version(opset);
@@ -34,7 +50,9 @@ void WriteHead(const ir::Graph& graph, int64_t opset, ModelWriter& writer) {
     other.set_domain(domain);
     other.set_version(version);
   }
-  for (const auto& [key, value] : graph.metadata) {
+  std::map<std::string, std::string> metadata = options.metadata;
+  metadata.insert(graph.metadata.begin(), graph.metadata.end());
+  for (const auto& [key, value] : metadata) {
     onnx_wire::StringEntry& entry = *model.add_metadata_props();
     entry.set_key(key);
     entry.set_value(value);
@@ -57,16 +75,21 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
                 kNewestOpset)
         .Field("opset");
   }
-  std::string raised_for;
+  std::optional<NeedsOpset> raised_for;
+  if (options.opset == 0 && OpsetOf(graph) < kOldestWritten && graph.first()) {
+    const ir::Node& first = graph.node(graph.first());
+    raised_for = NeedsOpset{kOldestWritten, first.name, std::string(first.op->name)};
+  }
   // Terminates: each iteration raises the opset.
   while (true) {
     ModelWriter writer;
-    WriteHead(graph, opset, writer);
+    WriteHead(graph, options, opset, writer);
     OCTAVO_TRY(const std::optional<NeedsOpset> needs,
                GraphWriter(graph, options, opset, writer).Run());
     if (!needs) {
       OCTAVO_TRY(Exported exported, writer.Finish(options));
       exported.opset = opset;
+      exported.ir_version = writer.model().ir_version();
       exported.raised_for = std::move(raised_for);
       return exported;
     }
@@ -77,7 +100,7 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
           .Field("opset");
     }
     opset = needs->opset;
-    raised_for = fmt::format("{} '{}'", needs->op, needs->node);
+    raised_for = needs;
   }
 }
 

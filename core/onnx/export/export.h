@@ -3,12 +3,15 @@
 // float operators (QDQ), or as QLinear operators.  Equal graphs give equal bytes.
 #pragma once
 
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/base/blob.h"
 #include "core/ir/graph.h"
+#include "core/onnx/wire/contract.h"
 #include "core/target/quirk.h"
 
 namespace octavo::onnx {
@@ -20,7 +23,8 @@ enum class Format {
 
 struct ExportOptions {
   Format format = Format::kQdq;
-  // 0: the graph's own opset, or the lowest higher one that can express every node.  Any other
+  // 0: the graph's own opset, or the lowest higher one that can express every node.  The IR version
+  // is the contract's, or the lowest higher one that such an opset needs; at least 4.  Any other
   // value is used exactly; kUnimplemented names a node that needs a higher opset.
   int64_t opset = 0;
   // If all weights together exceed the limit, they are written to a file of this name next to the
@@ -31,14 +35,27 @@ struct ExportOptions {
   std::span<const target::Quirk> quirks = {};
   // Names of float nodes that stay float when the model is read again (ir::kKeptFloatKey).
   std::vector<std::string> kept_float = {};
+  // Of the model that the graph is from; null if it is from none.  Must outlive the call.
+  const Contract* contract = nullptr;
+  // Entries of metadata_props that replace those of the graph.
+  std::map<std::string, std::string> metadata = {};
+};
+
+// The opset is too low for a node: the lowest opset that may suffice, and that node.
+struct NeedsOpset {
+  int64_t opset = 0;
+  std::string node = {};
+  std::string op = {};
 };
 
 struct Exported {
   std::string model = {};
   std::string external = {};  // contents of the file external_name; empty: no such file
   int64_t opset = 0;
-  std::string raised_for = {};  // the last op that needed a higher opset; empty: none did
+  int64_t ir_version = 0;
   int64_t nodes = 0;
+  // Why the opset is above the graph's own; empty if it is not, or if the options give it.
+  std::optional<NeedsOpset> raised_for = {};
 };
 
 Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& options = {});

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/ir/qdq_notes.h"
+#include "core/onnx/export/local_types.h"
 #include "core/onnx/versions/version_table.h"
 #include "core/ops/op_table.h"
 
@@ -140,10 +141,20 @@ std::string GraphWriter::Dequantized(ValueId value) {
   }
   std::vector<std::string> inputs = {Quantized(value)};
   for (std::string& parameter : Parameters(value)) inputs.push_back(std::move(parameter));
+  TypeReal(value, name);
   const NodeId own = names_.DequantizeOf(value);
   const std::string node = own ? graph_.node(own).name : names_.UniqueNode(name + ".dequantize");
   writer_.Node(node, "DequantizeLinear", "", inputs, {name}, AxisOf(graph_.type(value)));
   return name;
+}
+
+void GraphWriter::TypeIntegers(ValueId value, const std::string& name) {
+  const ir::Type& type = graph_.type(value);
+  writer_.Typed(name, {type.dtype, type.shape, {}, {}});
+}
+
+void GraphWriter::TypeReal(ValueId value, const std::string& name) {
+  writer_.Typed(name, graph_.type(value).Expressed());
 }
 
 // ---------------------------------------------------------------- nodes
@@ -174,8 +185,9 @@ Status GraphWriter::WriteQuantize(NodeId id, const std::string& source) {
   }
   std::vector<std::string> inputs = {Guarded(id, source)};
   for (std::string& parameter : Parameters(node.result())) inputs.push_back(std::move(parameter));
-  writer_.Node(node.name, "QuantizeLinear", "", inputs, {names_.Of(node.result()).integers},
-               AxisOf(type));
+  const std::string& integers = names_.Of(node.result()).integers;
+  TypeIntegers(node.result(), integers);
+  writer_.Node(node.name, "QuantizeLinear", "", inputs, {integers}, AxisOf(type));
   return {};
 }
 
@@ -214,10 +226,13 @@ void GraphWriter::WriteConversion(NodeId id, Conversion conversion, Locals local
     }
     writer_.Node(draft.name, draft.op, draft.domain, inputs, draft.outputs, draft.attributes);
   };
+  LocalTypes types;
   for (Draft& before : conversion.before) {
     const std::string local = before.outputs.front();
+    const std::optional<ir::Type> type = TypeOfResult(graph_, opset_, before, types);
     before.name = names_.UniqueNode(before.name);
     before.outputs.front() = locals[local] = names_.Unique(local);
+    if (type) writer_.Typed(before.outputs.front(), types[local] = *type);
     write(before);
   }
   write(conversion.node);
@@ -250,6 +265,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
   for (const ValueId result : node.results) {
     const bool quantized = graph_.type(result).quantized();
     draft.outputs.push_back(quantized ? names_.Of(result).before : graph_.name(result));
+    TypeReal(result, draft.outputs.back());
   }
   Locals locals;
   const auto replace = [&](int input, const std::string& name) {
@@ -261,12 +277,18 @@ Status GraphWriter::WriteOperator(NodeId id) {
   const bool in_double = SumsInDouble(id);
   if (in_double) {
     draft.outputs.front() = names_.Unique(result + std::string(kSumSuffix));
+    const ir::Shape& shape = graph_.type(node.input(0)).shape;
     replace(0, WriteCast(Read(node.input(0)), names_.Unique(result + std::string(kWideSuffix)),
-                         ir::DType::kF64));
+                         {ir::DType::kF64, shape, {}, {}}));
   }
   const std::string written = draft.outputs.front();
   WriteConversion(id, {.node = std::move(draft)}, std::move(locals));
-  if (in_double) WriteCast(written, result, ir::DType::kF32);
+  if (in_double) {
+    ir::Type type = graph_.type(node.result()).Expressed();
+    WriteCast(written, result, type);
+    type.dtype = ir::DType::kF64;
+    writer_.Typed(written, std::move(type));
+  }
   for (const ValueId result : node.results) {
     if (!graph_.type(result).quantized()) continue;
     if (graph_.type(result).dtype == ir::DType::kI32) {
@@ -277,6 +299,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
     const QuantizedNames& names = names_.Of(result);
     std::vector<std::string> quantize = {Guarded(id, names.before)};
     for (std::string& parameter : Parameters(result)) quantize.push_back(std::move(parameter));
+    TypeIntegers(result, names.integers);
     writer_.Node(names_.UniqueNode(names.integers), "QuantizeLinear", "", quantize,
                  {names.integers}, AxisOf(graph_.type(result)));
   }
@@ -334,6 +357,7 @@ bool GraphWriter::WriteQLinear(NodeId id) {
   }
   for (std::string& name : Parameters(node.result())) inputs.push_back(std::move(name));
   if (node.input(2)) inputs.push_back(Quantized(node.input(2)));
+  TypeIntegers(node.result(), names_.Of(node.result()).integers);
   writer_.Node(node.name, std::string(FindQLinear(*node.op)->as), "", inputs,
                {names_.Of(node.result()).integers}, node.attributes);
   return true;

@@ -9,13 +9,6 @@
 
 namespace octavo::onnx {
 
-// The opset is too low for a node: the lowest opset that may suffice, and that node.
-struct NeedsOpset {
-  int64_t opset = 0;
-  std::string node = {};
-  std::string op = {};
-};
-
 class GraphWriter {
  public:
   // `options` must outlive the writer; `opset` stands for theirs.
@@ -35,14 +28,17 @@ class GraphWriter {
   // Writes what a quirk of the runtime asks for between `source` and the node's QuantizeLinear;
   // returns what that reads.
   std::string Guarded(ir::NodeId id, const std::string& source);
+  // Notes the types of the value's tensor of that name: the stored integers, or the real values.
+  void TypeIntegers(ir::ValueId value, const std::string& name);
+  void TypeReal(ir::ValueId value, const std::string& name);
   // Writes the bias of the node as the quirks of the runtime need it; empty: as it is.
   std::string BiasForRuntime(ir::NodeId id);
   // The attributes of the node as the quirks of the runtime need them.
   ir::AttrMap AttributesForRuntime(ir::NodeId id) const;
   // Whether the runtime has to compute the sum in double.
   bool SumsInDouble(ir::NodeId id) const;
-  // Writes a Cast of tensor `from` to `type`; returns its output, `to`.
-  std::string WriteCast(const std::string& from, const std::string& to, ir::DType type);
+  // Writes a Cast of tensor `from` to the dtype of `type`; returns its output, `to`.
+  std::string WriteCast(const std::string& from, const std::string& to, ir::Type type);
   Status WriteQuantize(ir::NodeId id, const std::string& source);
   // Writes the DequantizeLinear of a graph output, once.
   void WriteDequantize(ir::NodeId id);

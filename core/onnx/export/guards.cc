@@ -17,12 +17,14 @@ std::string GraphWriter::Guarded(ir::NodeId id, const std::string& source) {
   if (!may_be_nan && !unfused) return source;
   std::string guarded = names_.Unique(source + std::string(kGuardSuffix));
   const std::string node = names_.UniqueNode(guarded);
+  TypeReal(graph_.node(id).result(), guarded);
   if (!may_be_nan) {
     writer_.Node(node, "Max", "", {source}, {guarded}, {});
     return guarded;
   }
   // Where is no part of what runtimes fuse, so that it serves for both.
   const std::string is_nan = names_.Unique(source + std::string(kIsNanSuffix));
+  writer_.Typed(is_nan, {ir::DType::kBool, graph_.type(graph_.node(id).result()).shape, {}, {}});
   writer_.Node(names_.UniqueNode(is_nan), "IsNaN", "", {source}, {is_nan}, {});
   if (zero_.empty()) {
     zero_ = names_.Unique("zero");
@@ -43,6 +45,7 @@ std::string GraphWriter::BiasForRuntime(ir::NodeId id) {
                       scales = names_.Unique(name + ".scale");
     writer_.Initializer(integers, bias->integers, Named::kInternal);
     writer_.Initializer(scales, bias->scales, Named::kInternal);
+    writer_.Typed(name, {ir::DType::kF32, bias->scales.shape(), {}, {}});
     writer_.Node(names_.UniqueNode(name + ".dequantize"), "DequantizeLinear", "",
                  {integers, scales}, {name}, {{"axis", int64_t{0}}});
     return name;
@@ -56,8 +59,10 @@ bool GraphWriter::SumsInDouble(ir::NodeId id) const {
   });
 }
 
-std::string GraphWriter::WriteCast(const std::string& from, const std::string& to, ir::DType type) {
-  writer_.Node(names_.UniqueNode(to), "Cast", "", {from}, {to}, {{"to", int64_t{WireOf(type)}}});
+std::string GraphWriter::WriteCast(const std::string& from, const std::string& to, ir::Type type) {
+  writer_.Node(names_.UniqueNode(to), "Cast", "", {from}, {to},
+               {{"to", int64_t{WireOf(type.dtype)}}});
+  writer_.Typed(to, std::move(type));
   return to;
 }
 

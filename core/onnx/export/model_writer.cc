@@ -102,6 +102,7 @@ void ModelWriter::ShareEqual() {
           instead.emplace(stored.name, same);
         } else {
           identities.emplace_back(stored.name, same);
+          Typed(stored.name, {stored.tensor.dtype(), stored.tensor.shape(), {}, {}});
         }
         continue;
       }
@@ -153,8 +154,22 @@ void ModelWriter::Node(const std::string& name, const std::string& op, const std
   }
 }
 
+void ModelWriter::AddValueInfo() {
+  std::unordered_set<std::string_view> outputs;
+  for (const onnx_wire::ValueInfo& output : graph().output()) outputs.insert(output.name());
+  for (const onnx_wire::Node& node : graph().node()) {
+    for (const std::string& result : node.output()) {
+      const auto type = types_.find(result);
+      if (outputs.contains(result) || type == types_.end()) continue;
+      WriteValueInfo(result, type->second, *graph().add_value_info());
+    }
+  }
+}
+
 Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
   ShareEqual();
+  AddValueInfo();
+  if (options.contract != nullptr) WriteContract(*options.contract, model_);
   int64_t bytes = 0;
   for (const Stored& stored : initializers_) bytes += stored.tensor.bytes();
   const bool outside = bytes > options.external_limit;

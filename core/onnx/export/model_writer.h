@@ -2,6 +2,7 @@
 // The model message under construction: nodes, and initializers in order of first use.
 #pragma once
 
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/onnx/export/export.h"
@@ -25,6 +26,8 @@ class ModelWriter {
   void Node(const std::string& name, const std::string& op, const std::string& domain,
             const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
             const ir::AttrMap& attributes);
+  // The type of a tensor that a node computes, for the message's value_info.
+  void Typed(const std::string& name, ir::Type type) { types_.insert_or_assign(name, type); }
 
   // Completes the message with the constant data, inside the model or in the external file.
   Result<Exported> Finish(const ExportOptions& options);
@@ -41,10 +44,13 @@ class ModelWriter {
   void ShareEqual();
   // Inserts Identity nodes (result, operand) before all other nodes.
   void AddIdentities(const std::vector<std::pair<std::string, std::string>>& identities);
+  // Lists the types of what the nodes compute, in their order; graph outputs have their own list.
+  void AddValueInfo();
 
   onnx_wire::Model model_;
   std::vector<Stored> initializers_;
   std::unordered_set<std::string> initialized_;
+  std::unordered_map<std::string, ir::Type> types_;
 };
 
 // Fills in an input or output of a graph message.

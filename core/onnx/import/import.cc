@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/import/import.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/mapped_pages.h"
@@ -106,10 +107,8 @@ class Importer {
             .Field("opset_import");
       }
     }
-    bool own_operators = false;
-    for (const onnx_wire::Node& node : model_.graph().node()) {
-      own_operators |= DomainOf(node.domain()).empty();
-    }
+    const auto is_own = [](const auto& node) { return DomainOf(node.domain()).empty(); };
+    const bool own_operators = std::ranges::any_of(model_.graph().node(), is_own);
     if (!own_operators) graph_.opsets.emplace("", kNewestOpset);
     if (!graph_.opsets.count("")) {
       return Fail(Code::kInvalidArgument, "the model does not say which opset it uses")
@@ -171,6 +170,7 @@ class Importer {
   // Settles node names, and keeps names that conversions create distinct from the model's.
   void NameValues() {
     node_names_ = SettleNames(model_.graph());
+    result_.contract = ReadContract(model_, node_names_);
     for (const std::string& name : node_names_) builder_.ReserveNode(name);
     for (const onnx_wire::ValueInfo& output : model_.graph().output()) {
       read_.insert(output.name());

@@ -15,6 +15,7 @@
 #include "core/base/blob.h"
 #include "core/ir/graph.h"
 #include "core/ir/warning.h"
+#include "core/onnx/wire/contract.h"
 #include "core/onnx/wire/external_data.h"
 
 namespace octavo::onnx {
@@ -70,6 +71,7 @@ struct Imported {
   int64_t opset = 0;
   int64_t ir_version = 0;
   std::string producer = {};
+  Contract contract = {};
   std::vector<InputSignature> inputs = {};
   std::vector<OutputSignature> outputs = {};
   int64_t batch = 1;  // extent of axis 0 of the inputs: samples per run

@@ -135,12 +135,12 @@ Request Onnx(int64_t opset, const ir::Shape& shape) {
 }
 
 TEST(DataWarnings, OfAnOpsetThatChanged) {
-  EXPECT_THAT(MessageOf("opset_changed", Onnx(9, {1, 4})),
-              HasSubstr("the model has opset 9, the result 1"));
-  EXPECT_THAT(WarningCodesOf(Onnx(13, {1, 4})), Not(Contains("opset_changed")));
+  EXPECT_THAT(MessageOf("opset_raised", Onnx(9, {1, 4})),
+              HasSubstr("opset 9 of the model is raised to 1"));
+  EXPECT_THAT(WarningCodesOf(Onnx(13, {1, 4})), Not(Contains("opset_raised")));
   Request asked = Onnx(9, {1, 4});
   asked.options.opset = 15;
-  EXPECT_THAT(WarningCodesOf(asked), Not(Contains("opset_changed")));
+  EXPECT_THAT(WarningCodesOf(asked), Not(Contains("opset_raised")));
 }
 
 TEST(DataWarnings, OfADimensionThatTheResultFixes) {

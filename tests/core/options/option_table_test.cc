@@ -146,16 +146,18 @@ TEST(OptionTable, JsonOfAnotherTypeNamesTheOption) {
 
 // The action digest depends on the keys and their order.
 TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
-  EXPECT_EQ(OptionsJson({}).dump(),
-            R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"
-            R"("granularity":"","calibration":"minmax","keep_float":[],"weights_only":[],)"
-            R"("numerics":"","numerics_limit":"fewer-roundings","no_quantize":false,)"
-            R"("stop_before":"","skip":[],"passes":[],"integer_io":false,"sink_quantize":false,)"
-            R"("leave_integers":false,"own_parameters":false,"fold_budget":4194304,)"
-            R"("external_over":1800000000,"opset":0,"shape":{},"batch":0,"strict_profile":false,)"
-            R"("require_sqnr":0.0,"require_cosine":0.0,"allow_random":false,)"
-            R"("allow_non_finite":false,"deterministic":false,)"
-            R"("output_name":"model.onnx"})");
+  EXPECT_EQ(
+      OptionsJson({}).dump(),
+      R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"
+      R"("granularity":"","calibration":"minmax","keep_float":[],"weights_only":[],)"
+      R"("numerics":"","numerics_limit":"fewer-roundings","no_quantize":false,)"
+      R"("stop_before":"","skip":[],"passes":[],"integer_io":false,"sink_quantize":false,)"
+      R"("leave_integers":false,"own_parameters":false,"fold_budget":4194304,)"
+      R"("external_over":1800000000,"opset":0,"shape":{},"batch":0,"image":"","cast":false,"samples":0,)"
+      R"("strict_profile":false,)"
+      R"("require_sqnr":0.0,"require_cosine":0.0,"allow_random":false,)"
+      R"("allow_non_finite":false,"deterministic":false,)"
+      R"("output_name":"model.onnx"})");
 }
 
 TEST(OptionTable, ACommaSeparatesNamesAndAfterABackslashIsPartOfOne) {

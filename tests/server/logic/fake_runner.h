@@ -57,7 +57,7 @@ class FakeRunner {
     }
     std::string inputs;
     for (const job::NamedBlob& blob : request.samples) inputs += blob.name + ' ';
-    outcome.report_json = fmt::format(R"({{"target": "{}", "inputs": "{}", "digest": "{}"}})",
+    outcome.report_json = fmt::format(R"({{"target": "{}", "file_names": "{}", "digest": "{}"}})",
                                       request.options.target, inputs, Sha256Of(model));
     outcome.gate_failed = request.options.require_sqnr > 100;
     if (outcome.gate_failed) outcome.message = "sqnr 40.0 dB is below 101 dB";
