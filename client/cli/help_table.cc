@@ -31,6 +31,7 @@ constexpr std::string_view kPasses[] = {"octavo passes"};
 constexpr std::string_view kOps[] = {"octavo ops --json"};
 constexpr std::string_view kTargets[] = {"octavo targets"};
 constexpr std::string_view kOptions[] = {"octavo options"};
+constexpr std::string_view kWarnings[] = {"octavo warnings"};
 constexpr std::string_view kHealth[] = {"octavo health --server 127.0.0.1:50051"};
 constexpr std::string_view kJobs[] = {"octavo jobs --server 127.0.0.1:50051 --state running"};
 constexpr std::string_view kWatch[] = {"octavo watch ID --server 127.0.0.1:50051"};
@@ -51,6 +52,7 @@ constexpr CommandHelp kCommands[] = {
     {"ops", "Lists", kOps},
     {"targets", "Lists", kTargets},
     {"options", "Lists", kOptions},
+    {"warnings", "Lists", kWarnings},
     {"health", "Services", kHealth},
     {"jobs", "Services", kJobs},
     {"watch", "Services", kWatch},
@@ -69,21 +71,38 @@ struct FlagGroup {
   std::string_view group = {};
 };
 constexpr FlagGroup kFlagGroups[] = {
-    {"--data", "Inputs"},         {"--profile", "Inputs"},
-    {"--options-from", "Inputs"}, {"--from", "Inputs"},
-    {"--target", "Inputs"},       {"--output", "Outputs"},
-    {"--report", "Outputs"},      {"--html", "Outputs"},
-    {"--snapshots", "Outputs"},   {"--certificate", "Outputs"},
-    {"--depfile", "Outputs"},     {"--trace", "Outputs"},
-    {"--text", "Outputs"},        {"--values", "Outputs"},
-    {"--profile-ops", "Outputs"}, {"--keep-float-from", "Quantization"},
-    {"--against", "Checks"},      {"--by-rule", "Checks"},
-    {"--each", "Checks"},         {"--runs", "Execution"},
-    {"--server", "Service"},      {"--timeout", "Service"},
-    {"--retry-for", "Service"},   {"--detach", "Service"},
-    {"--priority", "Service"},    {"--no-cache", "Service"},
-    {"--state", "Service"},       {"--limit", "Service"},
-    {"--max-nodes", "Limits"},    {"--max-value-bytes", "Limits"},
+    {"--data", "Inputs"},
+    {"--profile", "Inputs"},
+    {"--labels", "Inputs"},
+    {"--options-from", "Inputs"},
+    {"--from", "Inputs"},
+    {"--target", "Inputs"},
+    {"--output", "Outputs"},
+    {"--report", "Outputs"},
+    {"--html", "Outputs"},
+    {"--snapshots", "Outputs"},
+    {"--certificate", "Outputs"},
+    {"--depfile", "Outputs"},
+    {"--trace", "Outputs"},
+    {"--text", "Outputs"},
+    {"--values", "Outputs"},
+    {"--profile-ops", "Outputs"},
+    {"--keep-float-from", "Quantization"},
+    {"--against", "Checks"},
+    {"--fail-on-warning", "Checks"},
+    {"--by-rule", "Checks"},
+    {"--each", "Checks"},
+    {"--runs", "Execution"},
+    {"--server", "Service"},
+    {"--timeout", "Service"},
+    {"--retry-for", "Service"},
+    {"--detach", "Service"},
+    {"--priority", "Service"},
+    {"--no-cache", "Service"},
+    {"--state", "Service"},
+    {"--limit", "Service"},
+    {"--max-nodes", "Limits"},
+    {"--max-value-bytes", "Limits"},
 };
 
 constexpr Variable kVariables[] = {

@@ -18,6 +18,7 @@
 #include "client/cli/terminal_text.h"
 #include "client/remote.h"
 #include "core/job/gates.h"
+#include "core/job/provenance.h"
 
 namespace octavo::cli {
 namespace {
@@ -75,7 +76,7 @@ Result<Options> BaseOptions(const Arguments& arguments, std::vector<std::string>
   if (arguments.options_from.empty()) return Options{};
   OCTAVO_TRY(const job::NamedBlob report, ReadNamed(arguments.options_from));
   paths.push_back(arguments.options_from);
-  return job::OptionsOfReport(report.bytes.text());
+  return job::GivenOptionsOfReport(report.bytes.text());
 }
 
 Status AddNames(const std::string& path, std::vector<std::string>& names,
@@ -176,8 +177,12 @@ Result<job::Outcome> RunJob(const Invocation& invocation, const Arguments& argum
   }
   ProgressPrinter printer(invocation);
   const job::Observer observer = [&](const job::Progress& p) {
-    clock.Show(p.stage);
-    if (p.stage == "job") job.id = p.pass;
+    // An event, not a stage that takes time.
+    if (p.stage == "job") {
+      job.id = p.pass;
+    } else {
+      clock.Show(p.stage);
+    }
     printer.Show(p);
   };
   if (invocation.server.empty()) {

@@ -27,9 +27,12 @@ Status WriteProfile(const std::string& out, std::string profile, OutputSet& outp
   return outputs.Commit();
 }
 
-void PrintOutput(const Invocation& invocation, const OutputSet& outputs, const std::string& out) {
+void PrintOutput(const Invocation& invocation, const OutputSet& outputs, const std::string& out,
+                 const std::vector<ir::Warning>& warnings) {
   if (!invocation.json) return;
-  outputs.messages() << nlohmann::json({{"output", out}}).dump() << '\n';
+  const nlohmann::json result = {{"output", out}, {"warnings", WarningsJson(warnings)}};
+  outputs.messages() << result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                     << '\n';
 }
 
 Result<int> Profile(const Invocation& invocation, const Arguments& arguments) {
@@ -45,7 +48,7 @@ Result<int> Profile(const Invocation& invocation, const Arguments& arguments) {
                  [&](const job::Progress& progress) { printer.Show(progress); }, &warnings));
   OCTAVO_CHECK(WriteProfile(arguments.out, profile, outputs));
   PrintWarnings(invocation, warnings);
-  PrintOutput(invocation, outputs, arguments.out);
+  PrintOutput(invocation, outputs, arguments.out, warnings);
   return kExitDone;
 }
 
@@ -59,7 +62,7 @@ Result<int> Merge(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_CHECK(outputs.Add("-o", arguments.out));
   OCTAVO_TRY(const std::string merged, job::MergeProfiles(profiles));
   OCTAVO_CHECK(WriteProfile(arguments.out, merged, outputs));
-  PrintOutput(invocation, outputs, arguments.out);
+  PrintOutput(invocation, outputs, arguments.out, {});
   return kExitDone;
 }
 

@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/job/provenance.h"
+
 namespace octavo::cli {
 namespace {
 
@@ -45,7 +47,7 @@ Result<std::vector<ReportFile>> ReadFiles(const json& report, const char* key) {
 
 Result<JobRecord> ReadRecord(std::string_view report_json) {
   JobRecord record;
-  OCTAVO_TRY(record.options, job::OptionsOfReport(report_json));
+  OCTAVO_TRY(record.options, job::GivenOptionsOfReport(report_json));
   const json report = json::parse(report_json, nullptr, /*allow_exceptions=*/false);
   if (const auto at = report.find("octavo_version"); at != report.end() && at->is_string()) {
     record.version = at->get<std::string>();

@@ -18,7 +18,7 @@ struct ReportFile {
 
 struct JobRecord {
   std::string version = {};
-  Options options = {};
+  Options options = {};  // as given
   std::vector<ReportFile> inputs = {};
   std::vector<ReportFile> outputs = {};  // the model first
 };

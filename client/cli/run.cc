@@ -22,15 +22,12 @@ struct Arguments {
 void PrintFiles(const Invocation& invocation, const std::string& folder,
                 const std::vector<job::NamedBlob>& files,
                 const std::vector<ir::Warning>& warnings) {
-  nlohmann::json result = {{"output", folder},
-                           {"files", nlohmann::json::array()},
-                           {"warnings", nlohmann::json::array()}};
-  for (const job::NamedBlob& file : files) result["files"].push_back(folder + '/' + file.name);
-  for (const ir::Warning& warning : warnings) {
-    result["warnings"].push_back(
-        {{"code", warning.code.name()}, {"message", warning.message}, {"node", warning.node}});
-  }
-  invocation.host.out << result.dump() << '\n';
+  std::vector<std::string> paths;
+  for (const job::NamedBlob& file : files) paths.push_back(folder + '/' + file.name);
+  const nlohmann::json result = {
+      {"output", folder}, {"files", paths}, {"warnings", WarningsJson(warnings)}};
+  invocation.host.out << result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
+                      << '\n';
 }
 
 Result<int> Run(const Invocation& invocation, const Arguments& arguments) {

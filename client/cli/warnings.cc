@@ -26,6 +26,15 @@ void PrintWarnings(const Invocation& invocation, const std::vector<ir::Warning>&
   }
 }
 
+nlohmann::json WarningsJson(const std::vector<ir::Warning>& warnings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const ir::Warning& warning : warnings) {
+    list.push_back(
+        {{"code", warning.code.name()}, {"message", warning.message}, {"node", warning.node}});
+  }
+  return list;
+}
+
 std::string FailOnWarning::FailedBy(const WarningMessages& warnings) const {
   for (const v1::Warning& warning : warnings) {
     if (!all && !warning_codes.contains(warning.code())) continue;

@@ -2,6 +2,7 @@
 // Warnings on stderr, and --fail-on-warning.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,6 +19,9 @@ using WarningMessages = google::protobuf::RepeatedPtrField<v1::Warning>;
 // results are JSON.
 void PrintWarnings(const Invocation& invocation, const WarningMessages& warnings);
 void PrintWarnings(const Invocation& invocation, const std::vector<ir::Warning>& warnings);
+
+// [{code, message, node}]
+nlohmann::json WarningsJson(const std::vector<ir::Warning>& warnings);
 
 // The warnings that make a job fail.
 struct FailOnWarning {

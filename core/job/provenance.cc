@@ -3,7 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "core/base/mapped_pages.h"
+#include "core/job/execute.h"
 #include "core/options/option_table.h"
 
 namespace octavo::job {
@@ -30,28 +33,33 @@ std::string Joined(const OptionRow& row, const std::vector<std::string>& names) 
   return joined;
 }
 
-struct Argument {
+// Adds the arguments that give an option this value.
+struct ArgumentWriter {
   const OptionRow& row;
-  std::string& command;
+  std::vector<v1::GivenOption>& given;
 
-  void Add(const std::string& value) const {
-    command += fmt::format(" {} {}", row.FlagName(), Quoted(value));
+  void Add(const std::string& argument) const {
+    v1::GivenOption& option = given.emplace_back();
+    option.set_name(std::string(row.name));
+    option.set_argument(argument);
   }
-  void operator()(bool) const { command += ' ' + row.FlagName(); }
+  void operator()(bool value) const { Add(value ? "true" : "false"); }
   void operator()(int64_t value) const { Add(fmt::format("{}", value)); }
   void operator()(double value) const { Add(fmt::format("{}", value)); }
-  void operator()(const std::string& value) const {
-    if (row.flag == OptionFlag::kPerChoice) {
-      command += " --" + value;
-    } else {
-      Add(value);
-    }
-  }
+  void operator()(const std::string& value) const { Add(value); }
   void operator()(const std::vector<std::string>& names) const { Add(Joined(row, names)); }
   void operator()(const ShapeMap& shapes) const {
     for (const auto& [name, dims] : shapes) Add(fmt::format("{}={}", name, fmt::join(dims, ",")));
   }
 };
+
+// " --numerics tflite", " --per-tensor", " --no-quantize"
+std::string FlagOf(const v1::GivenOption& given) {
+  const OptionRow& row = *FindOption(given.name());
+  if (row.flag == OptionFlag::kPerChoice) return " --" + given.argument();
+  if (row.type == OptionType::kFlag) return ' ' + row.FlagName();
+  return fmt::format(" {} {}", row.FlagName(), Quoted(given.argument()));
+}
 
 v1::ReportFile FileOf(std::string_view role, const std::string& name, uint64_t bytes,
                       const std::string& sha256) {
@@ -75,15 +83,46 @@ std::string CommandOf(const Request& request) {
   if (request.profile) add("--profile", request.profile->name);
   if (request.target) add("--target", request.target->name);
   add("-o", request.options.output_name);
+  for (const v1::GivenOption& given : GivenOptions(request)) command += FlagOf(given);
+  return command;
+}
+
+std::vector<v1::GivenOption> GivenOptions(const Request& request) {
+  std::vector<v1::GivenOption> given;
   const Options defaults;
   for (const OptionRow& row : OptionTable()) {
     if (!row.changes_result || row.flag == OptionFlag::kNone) continue;
-    if (row.name == "target" && request.target) continue;  // named above
+    if (row.name == "target" && request.target) continue;  // the file decides
     const OptionValue value = row.get(request.options);
-    if (value == row.get(defaults)) continue;
-    std::visit(Argument{row, command}, value);
+    if (value != row.get(defaults)) std::visit(ArgumentWriter{row, given}, value);
   }
-  return command;
+  return given;
+}
+
+Result<Options> GivenOptionsOfReport(std::string_view report_json) {
+  const auto report = nlohmann::json::parse(report_json, nullptr, /*allow_exceptions=*/false);
+  if (!report.is_object() || !report.contains("given_options")) {
+    return OptionsOfReport(report_json);
+  }
+  const auto wrong = [](std::string_view why) {
+    return Fail(Code::kInvalidArgument, "not the report of a job: given_options: {}", why)
+        .Field("options_from");
+  };
+  const auto& given = report["given_options"];
+  if (!given.is_array()) return wrong("must be a list");
+  Options options;
+  for (const auto& entry : given) {
+    const auto text = [&](const char* key) {
+      const auto at = entry.is_object() ? entry.find(key) : entry.end();
+      return at != entry.end() && at->is_string() ? at->get<std::string>() : std::string();
+    };
+    const OptionRow* row = FindOption(text("name"));
+    if (row == nullptr) return wrong(fmt::format("unknown option '{}'", text("name")));
+    if (auto set = SetOptionText(*row, options, text("argument")); !set) {
+      return wrong(set.error().message);
+    }
+  }
+  return options;
 }
 
 std::vector<v1::ReportFile> FilesOf(const std::vector<DeclaredInput>& inputs) {

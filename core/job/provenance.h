@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/job/action_digest.h"
@@ -14,6 +15,13 @@ namespace octavo::job {
 // A line for a shell: `octavo optimize` with the names of the files, without their folders, and
 // every option that changes the result and is not the default.  Samples in a folder are `FOLDER`.
 std::string CommandOf(const Request& request);
+
+// The options of the request that are not the default, without those that change no result or that
+// the files decide.
+std::vector<v1::GivenOption> GivenOptions(const Request& request);
+// The inverse, from a report; kInvalidArgument if it is none.  A report without them, as one of an
+// earlier version, gives the options with what the target chose (OptionsOfReport).
+Result<Options> GivenOptionsOfReport(std::string_view report_json);
 
 std::vector<v1::ReportFile> FilesOf(const std::vector<DeclaredInput>& inputs);
 // The model, named `name`, and its external data.

@@ -126,6 +126,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   report.set_octavo_version(std::string(Version()));
   report.set_action_digest(findings.action_digest);
   report.set_command(findings.command);
+  Copy(findings.given_options, report.mutable_given_options());
   Copy(findings.files_read, report.mutable_inputs());
   Copy(findings.files_written, report.mutable_outputs());
   report.set_numerics_mode(std::string(settings.target.numerics->name));

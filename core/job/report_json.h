@@ -34,6 +34,7 @@ struct ProfileFigures {
 struct Findings {
   std::string action_digest = {};
   std::string command = {};
+  std::vector<v1::GivenOption> given_options = {};
   std::vector<v1::ReportFile> files_read = {};
   std::vector<v1::ReportFile> files_written = {};
   ModelFigures before = {}, after = {};

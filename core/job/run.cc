@@ -66,6 +66,7 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   settings.options = exported.options;
   Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
   findings.command = CommandOf(request);
+  findings.given_options = GivenOptions(request);
   findings.files_read = FilesOf(exported.inputs);
   findings.files_written = FilesOf(outcome, request.options.output_name);
   if (findings.numerics) outcome.message = FailedGate(settings.options, findings.numerics->outputs);

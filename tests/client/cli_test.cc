@@ -200,7 +200,7 @@ TEST_F(Cli, EveryOptionOfPipelineAndFormReachesTheJob) {
       "--data random:0 --stop-before lower --skip canonicalize,recognize --passes lower,quantize "
       "--integer-io --sink-quantize --leave-integers --own-parameters --fold-budget 17 --opset 13 "
       "--shape x=1,3,8,8 --shape a=b=2 --batch 4 --require-sqnr 20 --require-cosine 0.9 "
-      "--external-over 9 --threads 2 --deterministic");
+      "--external-over 9 --threads 2 --deterministic --allow-random");
   ASSERT_EQ(Optimize({std::istream_iterator<std::string>(line), {}}), 0) << err_.str();
   const Options& options = request_.options;
   EXPECT_EQ(options.stop_before, "lower");

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 namespace octavo::job {
 namespace {
 
@@ -23,6 +25,25 @@ TEST(Provenance, TheCommandHasTheFilesAndWhatIsNotTheDefault) {
             "octavo optimize m.onnx --data random:1:2 --profile p.json -o int8.onnx --per-tensor "
             "--keep-float '/a/*,b\\,c,it'\\''s' --no-quantize --shape x=1,3 --shape y=2 "
             "--require-sqnr 20.5");
+}
+
+TEST(Provenance, TheGivenOptionsComeBackFromAReport) {
+  Request request{.model = {.name = "m.onnx"}};
+  request.options.keep_float = {"/a/*", "b,c"};
+  request.options.granularity = WeightScales::kPerTensor;
+  request.options.shape = {{"x", {1, 3}}, {"y", {2}}};
+  request.options.require_sqnr = 20.1;
+  request.options.no_quantize = true;
+  nlohmann::json report = {{"given_options", nlohmann::json::array()}};
+  for (const v1::GivenOption& given : GivenOptions(request)) {
+    report["given_options"].push_back({{"name", given.name()}, {"argument", given.argument()}});
+  }
+  const auto options = GivenOptionsOfReport(report.dump());
+  ASSERT_TRUE(options) << options.error().message;
+  EXPECT_EQ(*options, request.options);
+  report["given_options"].push_back({{"name", "frob"}, {"argument", "1"}});
+  EXPECT_EQ(GivenOptionsOfReport(report.dump()).error().code, Code::kInvalidArgument);
+  EXPECT_EQ(GivenOptionsOfReport("[]").error().code, Code::kInvalidArgument);
 }
 
 TEST(Provenance, ATargetFileStandsForItsName) {
