@@ -96,7 +96,10 @@ class CommandLine(unittest.TestCase):
                     words = [job if word == "ID" else word for word in shlex.split(
                         line.replace("127.0.0.1:50051", server.address))]
                     self.assertEqual(words[0], "octavo")
-                    self.run_octavo(*words[1:])
+                    # The job has ended by then.
+                    ended = "must be queued or running" if command == "cancel" else ""
+                    result = self.run_octavo(*words[1:], code=2 if ended else 0)
+                    self.assertIn(ended, result.stderr)
 
     # Progress.
 
@@ -124,7 +127,8 @@ class CommandLine(unittest.TestCase):
         for environment in ({"TERM": "xterm"}, {"TERM": "xterm", "NO_COLOR": "1"}):
             text = self.terminal(*job, COLUMNS="90", **environment)
             self.assertIn("\r\033[K", text)
-            bars = [line for line in text.replace("\r\n", "").split("\r\033[K") if " [" in line]
+            bars = [part.split("\r\n")[0] for part in text.split("\r\033[K")]
+            bars = [bar for bar in bars if " [" in bar]
             self.assertTrue(bars)
             self.assertLessEqual({len(bar) for bar in bars}, {89})
         self.assertNotIn("\033", self.terminal(*job, TERM="dumb"))

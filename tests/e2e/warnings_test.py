@@ -180,7 +180,7 @@ class Said(Warnings):
             self.assertIn("[evaluated_on_calibration]", text.stderr)
         for summary in said:
             # Of the run, not of the result; a service knows a model by its file's name.
-            for key in ("seconds", "source"):
+            for key in ("seconds", "source", "job_id"):
                 del summary[key]
             summary["model"] = os.path.basename(summary["model"])
         self.assertEqual(said[0], said[1])

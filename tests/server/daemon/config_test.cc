@@ -117,7 +117,7 @@ TEST(Config, TheHelpHasEverySettingWithItsDefaultAndVariable) {
         << setting.name;
     EXPECT_NE(help.find(VariableOf(setting.name)), help.npos) << setting.name;
   }
-  for (const char* text : {"\nAddresses:\n", "\nLimits:\n", "(default: 127.0.0.1:50051; ",
+  for (const char* text : {"\nAddresses:\n", "\nLimits:\n", "(default: 127.0.0.1:9464;",
                            "\nExamples:\n", "\nExit codes: 0 "}) {
     EXPECT_NE(help.find(text), help.npos) << text;
   }
