@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// clang-format off: jpeglib.h needs the names of cstdio
-#include <jerror.h>
-#include <jpeglib.h>
+// jpeglib.h needs the names of cstdio, and jerror.h those of jpeglib.h.
+// clang-format off
 #include <cstdio>
+#include <jpeglib.h>
+#include <jerror.h>
 // clang-format on
 
 #include <csetjmp>
