@@ -101,7 +101,9 @@ TEST(Quirk, EveryRowOfABuiltInNamesItsSource) {
 
 TEST(Quirk, ABuiltInGivesWarningsOfTheTable) {
   for (const std::string& name : BuiltInNames()) {
-    for (const Quirk& quirk : BuiltInQuirks(name)->avoided) {
+    const auto quirks = BuiltInQuirks(name);
+    ASSERT_TRUE(quirks);
+    for (const Quirk& quirk : quirks->avoided) {
       EXPECT_NE(ir::FindWarning(quirk.code), nullptr) << quirk.id << ": " << quirk.code;
     }
   }
