@@ -14,6 +14,7 @@
 #include "core/job/load.h"
 #include "core/onnx/wire/model_proto.h"
 #include "tests/core/job/tiny_model.h"
+#include "tests/support/sanitized.h"
 
 namespace octavo::job {
 namespace {
@@ -186,10 +187,18 @@ TEST_P(KeepFloat, NoOpOfATargetsFloatOpsHasAnIntegerOperand) {
   ExpectUnchangedByASecondJob(kept.model, "float_ops");
 }
 
-INSTANTIATE_TEST_SUITE_P(Trained, KeepFloat,
-                         testing::Values("fastestdet", "magika_v3_3", "mnist_cnn_pytorch",
-                                         "mnist_cntk", "squeezenet_products", "superres_224",
-                                         "ultraface_rfb320"),
+std::vector<std::string> TrainedModels() {
+  std::vector<std::string> names = {"mnist_cnn_pytorch", "mnist_cntk"};
+  // The others take minutes in a build with a sanitizer.
+  if (test::kSanitized) return names;
+  for (const char* name :
+       {"fastestdet", "magika_v3_3", "squeezenet_products", "superres_224", "ultraface_rfb320"}) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Trained, KeepFloat, testing::ValuesIn(TrainedModels()),
                          [](const auto& info) { return info.param; });
 
 // ------------------------------------------------------------ what a name means
