@@ -8,6 +8,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/output_set.h"
+#include "client/cli/validators.h"
 
 namespace octavo::cli {
 namespace {
@@ -58,7 +59,7 @@ void AddBench(CLI::App& program, Invocation& invocation) {
   command.add_option("--runs", arguments->options.runs, "number of runs")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+      ->check(WholeNumber(1));
   command.add_flag("--profile-ops", arguments->options.profile_ops,
                    "also print the time of every node and its kernel");
   command

@@ -8,7 +8,7 @@
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/outputs.h"
-#include "client/cli/warnings.h"
+#include "client/cli/summary.h"
 #include "core/job/summary.h"
 
 namespace octavo::cli {
@@ -114,6 +114,8 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   }
   OCTAVO_CHECK(WriteReport(invocation, arguments, report, outputs));
   OCTAVO_TRY(const v1::Summary summary, job::SummaryOf(report));
+  PrintFigures(invocation, summary);
+  PrintWritten(invocation, {arguments.report, arguments.html});
   PrintWarnings(invocation, summary.warnings());
   if (violation.empty()) return kExitDone;
   return Fail(Code::kInternal, "{}", violation).Reason("NOT_EXACT");

@@ -10,7 +10,7 @@ constexpr ExitCode kExitCodes[] = {
     {kExitUsage, "wrong usage"},
     {3, "invalid model, profile or data, or an input that changed during the job"},
     {4, "valid but unsupported"},
-    {kExitGateFailed, "a --require-* gate failed; the outputs are written"},
+    {kExitGateFailed, "a gate failed (--require-*, --fail-on-warning); the outputs are written"},
     {6, "service unavailable, or deadline exceeded"},
     {7, "too large"},
     {8, "cancelled"},

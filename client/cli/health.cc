@@ -2,6 +2,7 @@
 // octavo health: checks the health of a service.
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/validators.h"
 #include "client/remote.h"
 
 namespace octavo::cli {
@@ -34,7 +35,7 @@ void AddHealth(CLI::App& program, Invocation& invocation) {
   command.add_option("--timeout", arguments->timeout, "seconds to wait, for the connection too")
       ->type_name("SECONDS")
       ->capture_default_str()
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+      ->check(NumberAbove(0));
   command.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return Run(invocation, *arguments); };
   });

@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::string_view kOptimize[] = {
     "octavo optimize model.onnx --data calibration.npz -o int8.onnx --report report.json",
+    "octavo optimize model.onnx --data images --image crop=center,mean=0.5,std=0.5 -o int8.onnx",
     "octavo optimize model.onnx --data calibration.npz -o gated.onnx --require-sqnr 20",
     "octavo optimize model.onnx --data calibration.npz -o mixed.onnx --keep-float "
     "'Softmax,/head/*'",

@@ -2,7 +2,9 @@
 // octavo jobs, watch, cancel, result: the jobs of a service, from any machine.
 #include <google/protobuf/util/time_util.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,6 +15,7 @@
 #include "client/cli/summary.h"
 #include "client/cli/table.h"
 #include "client/cli/terminal_text.h"
+#include "client/cli/validators.h"
 #include "client/jobs.h"
 
 namespace octavo::cli {
@@ -41,11 +44,20 @@ std::string ModelOf(const v1::Job& job) {
   return {};
 }
 
-// Of the last attempt; until now where the job has not ended.
+// TimeUtil::GetCurrentTime() is of whole seconds.
+int64_t NowInMilliseconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
+}
+
+// Of the last attempt; until now where the job has not ended.  The clocks of client and service may
+// differ, but no job takes less than no time.
 double SecondsOf(const v1::Job& job) {
   if (!job.has_start_time()) return 0;
-  const auto end = job.has_end_time() ? job.end_time() : TimeUtil::GetCurrentTime();
-  return static_cast<double>(TimeUtil::DurationToMilliseconds(end - job.start_time())) / 1000;
+  const int64_t end =
+      job.has_end_time() ? TimeUtil::TimestampToMilliseconds(job.end_time()) : NowInMilliseconds();
+  const int64_t spent = end - TimeUtil::TimestampToMilliseconds(job.start_time());
+  return static_cast<double>(std::max<int64_t>(spent, 0)) / 1000;
 }
 
 nlohmann::ordered_json ToJson(const v1::Job& job) {
@@ -169,6 +181,7 @@ Result<int> Fetch(const Invocation& invocation, const ResultArguments& arguments
   FinishedJob finished{
       .model = ModelOf(job),
       .source = std::string(NameOf(job.finished().source())),
+      .job_id = job.job_id(),
       .seconds = SecondsOf(job),
       .files = {
           .report = arguments.report, .html = arguments.html, .snapshots = arguments.snapshots}};
@@ -223,13 +236,11 @@ void AddJobs(CLI::App& program, Invocation& invocation) {
   auto arguments = std::make_shared<ListArguments>();
   list.add_option("--state", arguments->state, "only jobs in this state")
       ->type_name("queued|running|succeeded|failed|cancelled")
-      ->check(
-          CLI::Validator(CLI::IsMember({"queued", "running", "succeeded", "failed", "cancelled"}))
-              .description(""));
+      ->check(OneOf({"queued", "running", "succeeded", "failed", "cancelled"}));
   list.add_option("--limit", arguments->limit, "at most this many")
       ->type_name("N")
       ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000).description(""));
+      ->check(WholeNumber(1, 1'000'000));
   list.callback([&invocation, arguments] {
     invocation.action = [&invocation, arguments] { return List(invocation, *arguments); };
   });

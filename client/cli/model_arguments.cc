@@ -1,27 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/model_arguments.h"
 
+#include "client/cli/image_file.h"
 #include "client/cli/inputs.h"
+#include "client/cli/validators.h"
 
 namespace octavo::cli {
-namespace {
-
-// Suppresses the description that CLI11 would add to the placeholder.
-CLI::Validator NotNegative() { return CLI::Validator(CLI::NonNegativeNumber).description(""); }
-
-}  // namespace
-
 void AddLimitFlags(CLI::App& command, job::ModelLimits& limits) {
   command
       .add_option("--max-nodes", limits.nodes,
                   "maximum nodes of a model that is read in this process; 0: no limit")
-      ->check(NotNegative())
+      ->check(WholeNumber(0))
       ->capture_default_str()
       ->type_name("N");
   command
       .add_option("--max-value-bytes", limits.value_bytes,
                   "maximum size of a tensor that is computed in this process; 0: no limit")
-      ->check(NotNegative())
+      ->check(WholeNumber(0))
       ->capture_default_str()
       ->type_name("BYTES");
 }

@@ -7,6 +7,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/image_file.h"
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/name_file.h"
@@ -16,6 +17,7 @@
 #include "client/cli/sample_files.h"
 #include "client/cli/summary.h"
 #include "client/cli/terminal_text.h"
+#include "client/cli/validators.h"
 #include "client/remote.h"
 #include "core/job/gates.h"
 #include "core/job/provenance.h"
@@ -344,17 +346,17 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
                   "the time being; 0: not at all")
       ->type_name("SECONDS")
       ->capture_default_str()
-      ->check(CLI::Validator(CLI::Range(0.0, 86400.0)).description(""));
+      ->check(NumberFrom(0, 86400));
   command.add_flag("--detach", arguments.detach,
                    "with --server: print the job's id and end; `octavo result ID` gets the result");
   command
       .add_option("--priority", arguments.priority,
                   "with --server: of your jobs, those of higher priority run first, -10 to 10")
       ->type_name("N")
-      ->check(CLI::Range(-10, 10).description(""));
+      ->check(WholeNumber(-10, 10));
   command.add_option("--timeout", arguments.timeout, "with --server: maximum time of the job")
       ->type_name("SECONDS")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+      ->check(NumberAbove(0));
 }
 
 }  // namespace

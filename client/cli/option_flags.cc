@@ -45,11 +45,8 @@ void OptionFlags::AddRow(CLI::App& command, const OptionRow& row) {
   }
   CLI::Option* option = command.add_option(row.FlagName(), given, HelpOf(row));
   option->group(group)->type_name(ValueOf(row));
-  if (IsList(row)) {
-    option->allow_extra_args(false);  // one value a flag: MODEL may follow
-  } else {
-    option->expected(1);
-  }
+  if (!IsList(row)) option->expected(1);
+  option->allow_extra_args(false);  // one value a flag: MODEL may follow
 }
 
 void OptionFlags::Add(CLI::App& command, std::string_view option) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "client/cli/external_files.h"
+#include "client/cli/terminal_text.h"
 
 namespace octavo::cli {
 namespace {
@@ -82,6 +83,13 @@ std::string DepfileText(const std::string& target, const std::vector<std::string
   for (const std::string& input : inputs) text += " \\\n  " + Escaped(input);
   text += '\n';
   return text;
+}
+
+void PrintWritten(const Invocation& invocation, std::vector<std::string> paths) {
+  std::erase_if(paths, [](const std::string& path) { return path.empty() || path == "-"; });
+  if (paths.empty() || invocation.quiet || invocation.json) return;
+  invocation.host.err << ForTerminal(fmt::format("octavo: wrote {}", fmt::join(paths, ", ")))
+                      << '\n';
 }
 
 }  // namespace octavo::cli

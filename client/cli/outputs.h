@@ -29,4 +29,8 @@ Status StageInto(std::string_view flag, const std::string& folder,
 // A depfile in make's syntax: `target: inputs`.
 std::string DepfileText(const std::string& target, const std::vector<std::string>& inputs);
 
+// Says on stderr where the files are, unless errors alone are wanted or results are JSON; not of
+// files without a path and of standard output.
+void PrintWritten(const Invocation& invocation, std::vector<std::string> paths);
+
 }  // namespace octavo::cli

@@ -6,7 +6,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
-#include "client/cli/output_set.h"
+#include "client/cli/outputs.h"
 #include "client/cli/warnings.h"
 
 namespace octavo::cli {
@@ -29,7 +29,7 @@ Status WriteProfile(const std::string& out, std::string profile, OutputSet& outp
 
 void PrintOutput(const Invocation& invocation, const OutputSet& outputs, const std::string& out,
                  const std::vector<ir::Warning>& warnings) {
-  if (!invocation.json) return;
+  if (!invocation.json) return PrintWritten(invocation, {out});
   const nlohmann::json result = {{"output", out}, {"warnings", WarningsJson(warnings)}};
   outputs.messages() << result.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
                      << '\n';

@@ -12,7 +12,7 @@ namespace octavo::cli {
 
 struct ReportFile {
   std::string role = {};
-  std::string name = {};  // a path that stays in its folder
+  std::string name = {};  // a path that stays in its folder, except that of samples
   std::string sha256 = {};
 };
 
@@ -22,6 +22,9 @@ struct JobRecord {
   std::vector<ReportFile> inputs = {};
   std::vector<ReportFile> outputs = {};  // the model first
 };
+
+// A report may come from anywhere: its names must not lead out of the folders that are searched.
+bool StaysInside(const std::string& name);
 
 // kInvalidArgument if the text is not the report of a job, or lacks its files.
 Result<JobRecord> ReadRecord(std::string_view report_json);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // octavo reproduce: runs the job of a report again and compares the bytes of its result.
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -9,17 +10,23 @@
 #include "client/cli/inputs.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/report_files.h"
+#include "client/cli/sample_files.h"
 #include "core/base/mapped_pages.h"
 #include "core/base/version.h"
+#include "core/data/sample_name.h"
 
 namespace octavo::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
+// What PackSamples calls its first archive.
+constexpr std::string_view kFirstPacked = "samples0.zip";
+
 struct Arguments {
   std::string report = {};
   std::vector<std::string> from = {};
+  SampleArguments samples = {};
   OptionFlags flags = {};
   job::ModelLimits limits = {};
 };
@@ -37,8 +44,10 @@ class Finder {
   // name, kInvalidArgument if those that there are have other bytes.
   Result<fs::path> Find(const ReportFile& file) const {
     std::string other;
+    const std::string name = file.role == "samples" ? data::FileOf(file.name) : file.name;
     for (const fs::path& folder : folders_) {
-      const fs::path path = folder / file.name;
+      if (!StaysInside(name)) break;
+      const fs::path path = folder / name;
       std::error_code error;
       if (!fs::is_regular_file(path, error)) continue;
       OCTAVO_TRY(const Blob bytes, Blob::MapFile(path.string()));
@@ -53,9 +62,9 @@ class Finder {
           .Reason("DIGEST_MISMATCH");
     }
     return Fail(Code::kUsage,
-                "'{}', the report's {}, is in none of the folders; name its folder "
-                "with --from",
-                file.name, file.role)
+                "'{}', the report's {}, is in none of the folders; name its folder with --from{}",
+                name, file.role,
+                file.role == "samples" ? ", or give --data and --labels as the job had them" : "")
         .Field(file.name);
   }
 
@@ -93,12 +102,47 @@ Result<job::NamedBlob> ReadFile(const Finder& finder, const ReportFile& file) {
   return job::NamedBlob{.name = file.name, .bytes = std::move(bytes)};
 }
 
+// The samples of --data and --labels, which must be the report's.
+Result<std::vector<job::NamedBlob>> ReadGivenSamples(const Invocation& invocation,
+                                                     const Arguments& arguments,
+                                                     const JobRecord& record) {
+  OCTAVO_TRY(SampleFiles files, ReadSamples(arguments.samples, invocation.host.stop));
+  std::map<std::string, std::string> expected;
+  bool packed = false;
+  for (const ReportFile& file : record.inputs) {
+    if (file.role != "samples") continue;
+    expected[file.name] = file.sha256;
+    packed = packed || file.name == kFirstPacked;
+  }
+  // A job on a service sent many files as one.
+  if (packed && expected.size() < files.samples.size()) {
+    OCTAVO_CHECK(PackSamples(invocation.host.stop, files.samples));
+  }
+  const auto wrong = [](const std::string& name, std::string_view why) {
+    return Fail(Code::kInvalidArgument, "the samples are not the report's: '{}' {}", name, why)
+        .Field(name)
+        .Reason("DIGEST_MISMATCH");
+  };
+  for (const job::NamedBlob& blob : files.samples) {
+    const auto at = expected.find(blob.name);
+    if (at == expected.end()) return wrong(blob.name, "is not in it");
+    // Samples that are drawn have no bytes.
+    if (!blob.name.starts_with("random:") && Sha256OfMapped(blob.bytes.bytes()) != at->second) {
+      return wrong(blob.name, "has other bytes in it");
+    }
+    expected.erase(at);
+  }
+  if (!expected.empty()) return wrong(expected.begin()->first, "is missing");
+  return std::move(files.samples);
+}
+
 Result<job::Request> RequestOf(const Invocation& invocation, const Arguments& arguments,
                                const JobRecord& record) {
   job::Request request{.limits = arguments.limits};
   OCTAVO_TRY(request.options, arguments.flags.Read(record.options));
   request.options.output_name = record.outputs.front().name;
   const Finder finder(arguments.report, arguments.from);
+  const bool given = !arguments.samples.data.empty() || !arguments.samples.labels.empty();
   for (const ReportFile& file : record.inputs) {
     if (file.role == "model") {
       OCTAVO_CHECK(ReadModelOf(invocation.host, finder, record, file, request));
@@ -107,10 +151,13 @@ Result<job::Request> RequestOf(const Invocation& invocation, const Arguments& ar
     } else if (file.role == "target") {
       OCTAVO_TRY(request.target, ReadFile(finder, file));
       request.options.target = Options().target;
-    } else if (file.role == "samples") {
+    } else if (file.role == "samples" && !given) {
       OCTAVO_TRY(job::NamedBlob samples, ReadFile(finder, file));
       request.samples.push_back(std::move(samples));
     }
+  }
+  if (given) {
+    OCTAVO_TRY(request.samples, ReadGivenSamples(invocation, arguments, record));
   }
   return request;
 }
@@ -197,6 +244,9 @@ void AddReproduce(CLI::App& program, Invocation& invocation) {
                   "folder with files of the job; also searched: the report's and the current one")
       ->type_name("DIR")
       ->allow_extra_args(false);
+  AddDataFlag(command, arguments->samples,
+              "the samples as the job had them, instead of --from and the names in the report");
+  AddLabelsFlag(command, arguments->samples);
   arguments->flags.Add(command, "threads");
   AddLimitFlags(command, arguments->limits);
   command.callback([&invocation, arguments] {

@@ -8,6 +8,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/model_arguments.h"
 #include "client/cli/outputs.h"
+#include "client/cli/validators.h"
 #include "client/cli/warnings.h"
 
 namespace octavo::cli {
@@ -43,7 +44,11 @@ Result<int> Run(const Invocation& invocation, const Arguments& arguments) {
   OCTAVO_CHECK(StageInto("-o", arguments.out, files, outputs));
   OCTAVO_CHECK(outputs.Commit());
   PrintWarnings(invocation, warnings);
-  if (invocation.json) PrintFiles(invocation, arguments.out, files, warnings);
+  if (invocation.json) {
+    PrintFiles(invocation, arguments.out, files, warnings);
+  } else {
+    PrintWritten(invocation, {arguments.out + '/'});
+  }
   return kExitDone;
 }
 
@@ -67,8 +72,7 @@ void AddRun(CLI::App& program, Invocation& invocation) {
                   "write the outputs only, or every intermediate value as well")
       ->type_name("outputs|all")
       ->capture_default_str()
-      ->check(CLI::Validator(CLI::IsMember(std::vector<std::string>{"outputs", "all"}))
-                  .description(""));
+      ->check(OneOf({"outputs", "all"}));
   arguments->input.options.Add(command, "numerics");
   arguments->input.options.Add(command, "allow_non_finite");
   command.callback([&invocation, arguments] {

@@ -8,7 +8,6 @@
 #include <map>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "client/cli/inputs.h"
 #include "client/cli/standard_input.h"
@@ -269,25 +268,6 @@ Status PackSamples(const StopToken& stop, std::vector<job::NamedBlob>& samples) 
   }
   OCTAVO_CHECK(pack());
   samples = std::move(packed);
-  return {};
-}
-
-Status ReadImageFile(Options& options) {
-  const std::string path = options.image;
-  if (!path.ends_with(".toml")) return {};
-  OCTAVO_TRY(const job::NamedBlob read, ReadNamed(path));
-  std::istringstream file{std::string(read.bytes.text())};
-  std::vector<std::string> keys;
-  for (const CLI::ConfigItem& item : CLI::ConfigTOML().from_config(file)) {
-    if (item.name == "++" || item.name == "--") continue;  // begin and end of a table
-    if (!item.parents.empty() && item.parents != std::vector<std::string>{"image"}) continue;
-    keys.push_back(fmt::format("{}={}", item.name, fmt::join(item.inputs, ",")));
-  }
-  if (keys.empty()) {
-    return Fail(Code::kUsage, "--image: '{}' has no keys such as size = 224", path)
-        .Field("--image");
-  }
-  options.image = fmt::format("{}", fmt::join(keys, ","));
   return {};
 }
 

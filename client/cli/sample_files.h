@@ -33,7 +33,4 @@ Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToke
 // Packs the files into one archive if they are many.
 Status PackSamples(const StopToken& stop, std::vector<job::NamedBlob>& samples);
 
-// Replaces --image FILE.toml by the keys in the file, at its top or in its table [image].
-Status ReadImageFile(Options& options);
-
 }  // namespace octavo::cli

@@ -103,6 +103,18 @@ std::string FiguresText(const v1::Summary& summary) {
   return text + fmt::format(" on {}", samples);
 }
 
+// "top-1 99.07 % (float model: 99.13 %) of 1500 labels".
+std::string AccuracyText(const v1::Accuracy& accuracy) {
+  const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
+  std::string text = fmt::format("top-1 {} (float model: {})", percent(accuracy.top1()),
+                                 percent(accuracy.top1_float()));
+  if (accuracy.has_top5()) {
+    text += fmt::format(", top-5 {} (float model: {})", percent(accuracy.top5()),
+                        percent(accuracy.top5_float()));
+  }
+  return text + fmt::format(" of {}", Count(accuracy.samples(), "label"));
+}
+
 std::string FilesText(const v1::Summary& summary) {
   std::vector<std::string> others(summary.files().begin() + std::min(1, summary.files_size()),
                                   summary.files().end());
@@ -127,11 +139,13 @@ void PrintTimes(const v1::Summary& summary, std::ostream& err) {
   }
 }
 
+void Say(std::ostream& err, const std::string& text) {
+  err << "octavo: " << ForTerminal(text) << '\n';
+}
+
 void PrintText(const Invocation& invocation, const v1::Summary& summary) {
   std::ostream& err = invocation.host.err;
-  const auto line = [&](const std::string& text) {
-    err << "octavo: " << ForTerminal(text) << '\n';
-  };
+  const auto line = [&](const std::string& text) { Say(err, text); };
   if (summary.source() == "cache") line("the service has kept the result of an equal job");
   if (summary.source() == "joined") line("the service was running an equal job");
   if (invocation.verbose) PrintTimes(summary, err);
@@ -139,12 +153,18 @@ void PrintText(const Invocation& invocation, const v1::Summary& summary) {
                    Size(summary.bytes_before()), Size(summary.bytes_after()),
                    summary.nodes_before(), Count(summary.nodes_after(), "node"), FloatText(summary),
                    Count(summary.rescales(), "Rescale")));
-  line(FiguresText(summary));
+  PrintFigures(invocation, summary);
   line(fmt::format("{:.2f} s{}", summary.seconds(), FilesText(summary)));
   PrintWarnings(invocation, summary.warnings());
 }
 
 }  // namespace
+
+void PrintFigures(const Invocation& invocation, const v1::Summary& summary) {
+  if (invocation.quiet || invocation.json) return;
+  Say(invocation.host.err, FiguresText(summary));
+  if (summary.accuracy().has_top1()) Say(invocation.host.err, AccuracyText(summary.accuracy()));
+}
 
 void StageClock::Show(std::string_view stage) {
   if (stage == stage_) return;

@@ -50,6 +50,10 @@ struct FinishedJob {
 Result<int> TellResult(const Invocation& invocation, const job::Outcome& outcome,
                        const FinishedJob& finished, const FailOnWarning& fail_on);
 
+// Prints the worst output and the accuracy by the labels on stderr, unless errors alone are wanted
+// or results are JSON.
+void PrintFigures(const Invocation& invocation, const v1::Summary& summary);
+
 // Adds --verbose.
 void AddVerboseFlag(CLI::App& command, Invocation& invocation);
 

@@ -64,6 +64,33 @@ Error UnexpectedArgument(const CLI::App& program, const CLI::App& command,
       .error();
 }
 
+// "--batch: At Most 1 required but received 2", "--output: 1 required OUT missing"
+Error WrongCount(const std::string& message) {
+  constexpr std::string_view kRequired = " required ", kMissing = " missing";
+  const std::string flag = FlagIn(message);
+  if (!flag.empty() && message.find(": At Most 1 ") != std::string::npos) {
+    return Fail(Code::kUsage, "{} is given more than once, and takes one value", flag)
+        .Field(flag)
+        .error();
+  }
+  if (flag.empty() || !message.ends_with(kMissing)) {
+    return Fail(Code::kUsage, "{}", message).Field(flag).error();
+  }
+  const size_t begin = message.find(kRequired) + kRequired.size();
+  return Fail(Code::kUsage, "{} needs a value: {}", flag,
+              message.substr(begin, message.size() - kMissing.size() - begin))
+      .Field(flag)
+      .error();
+}
+
+// "job.toml was not readable (missing?)"
+Error MissingConfig(const std::string& message) {
+  return Fail(Code::kUsage, "--config: cannot read '{}'",
+              message.substr(0, message.find(" was not readable")))
+      .Field("--config")
+      .error();
+}
+
 }  // namespace
 
 bool TakesSeveral(const CLI::Option& option) {
@@ -98,6 +125,8 @@ Error UsageErrorOf(const CLI::App& program, const CLI::ParseError& error) {
     return Fail(Code::kUsage, "a command is needed; see octavo --help").error();
   }
   const std::string message = OneLine(error.what());
+  if (is(CLI::ExitCodes::ArgumentMismatch)) return WrongCount(message);
+  if (is(CLI::ExitCodes::FileError)) return MissingConfig(message);
   return Fail(Code::kUsage, "{}", message).Field(FlagIn(message)).error();
 }
 

@@ -2,6 +2,7 @@
 #include "client/cli/warnings.h"
 
 #include "client/cli/terminal_text.h"
+#include "core/base/nearest_name.h"
 
 namespace octavo::cli {
 namespace {
@@ -64,8 +65,8 @@ Result<FailOnWarning> ParseFailOnWarning(const std::vector<std::string>& warning
     } else {
       std::vector<std::string_view> known;
       for (const ir::WarningRow& row : ir::kWarningRows) known.push_back(row.code);
-      return Fail(Code::kUsage, "--fail-on-warning '{}' must be all or one of {}", code,
-                  fmt::join(known, ", "))
+      return Fail(Code::kUsage, "--fail-on-warning '{}' must be all or one of {}{}", code,
+                  fmt::join(known, ", "), DidYouMean(code, known))
           .Field("--fail-on-warning");
     }
   }

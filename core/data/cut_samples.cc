@@ -121,6 +121,7 @@ class SampleCutter {
       OCTAVO_TRY(samples, CutFiles());
     }
     OCTAVO_CHECK(AddLabels(samples));
+    samples.image_unused = !source_.options_.image.empty() && !source_.images_;
     return samples;
   }
 

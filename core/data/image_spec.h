@@ -5,13 +5,21 @@
 //
 // A value without "=" continues the list of the key before it.
 //
-//   size     H x W of the sample, as in 224 or 256x192; unset: the input's
-//   resize   with crop=center: length of the shorter side before the crop; unset: the longer of
-//   size crop     none (scale both sides to size) | center scale    factor of a pixel, as in 1/255
-//   (the default, 1 for an input of type uint8) mean     subtracted after the scale, one number or
-//   one for each channel std      divisor after that layout   NCHW | NHWC; unset: the one that fits
-//   the input, else NCHW order    RGB | BGR | GRAY; unset: GRAY for an input with one channel, else
-//   RGB
+// size: H x W of the sample, as in 224 or 256x192; unset: the input's.
+//
+// resize: with crop=center, the length of the shorter side before the crop; unset: the longer of
+// size.
+//
+// crop: none (scale both sides to size) | center.
+//
+// scale: factor of a pixel, as in 1/255 (the default; 1 for an input of type uint8).
+//
+// mean: subtracted after the scale, one number or one for each channel.  std: the divisor after
+// that.
+//
+// layout: NCHW | NHWC; unset: the one that fits the input, else NCHW.
+//
+// order: RGB | BGR | GRAY; unset: GRAY for an input with one channel, else RGB.
 #pragma once
 
 #include <cstdint>

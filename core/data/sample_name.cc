@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kRandom = "random:", kLabels = "labels:";
 
-std::string_view FileOf(std::string_view path) {
+std::string_view LastPartOf(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
@@ -52,10 +52,15 @@ std::string BlobName(const SampleName& name, bool prefixed) {
   return prefixed ? fmt::format("#{}/{}", name.set, name.path) : name.path;
 }
 
+std::string FileOf(std::string_view name) {
+  if (name.starts_with(kLabels)) return std::string(name.substr(kLabels.size()));
+  return ParseSampleName(name).path;
+}
+
 SampleKind KindOf(std::string_view path) {
   if (path.starts_with(kRandom)) return SampleKind::kRandom;
   if (path.starts_with(kLabels)) return SampleKind::kLabels;
-  const std::string file = LowerCase(FileOf(path));
+  const std::string file = LowerCase(LastPartOf(path));
   if (file.ends_with(".npz")) return SampleKind::kNpz;
   if (file.ends_with(".npy")) return SampleKind::kNpy;
   if (file.ends_with(".pb")) return SampleKind::kProto;
@@ -67,7 +72,7 @@ SampleKind KindOf(std::string_view path) {
 }
 
 std::string StemOf(std::string_view path) {
-  const std::string_view file = FileOf(path);
+  const std::string_view file = LastPartOf(path);
   return std::string(file.substr(0, std::min(file.rfind('.'), file.size())));
 }
 
@@ -75,7 +80,7 @@ std::optional<NumberedName> ParseNumbered(std::string_view path) {
   constexpr std::string_view kFolder = "test_data_set_", kInput = "input_", kOutput = "output_";
   const size_t slash = path.rfind('/');
   if (slash == std::string_view::npos) return std::nullopt;
-  std::string_view folder = FileOf(path.substr(0, slash));
+  std::string_view folder = LastPartOf(path.substr(0, slash));
   if (folder.starts_with(kFolder)) folder.remove_prefix(kFolder.size());
   const auto sample = NumberOf(folder);
   const std::string stem = StemOf(path);

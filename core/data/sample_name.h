@@ -26,6 +26,9 @@ SampleName ParseSampleName(std::string_view name);
 // The inverse; `prefixed` is for one of several --data.
 std::string BlobName(const SampleName& name, bool prefixed);
 
+// The path of a blob's file, without what else its name says.
+std::string FileOf(std::string_view name);
+
 // By the extension or the word before the colon, whatever its case.
 SampleKind KindOf(std::string_view path);
 

@@ -181,6 +181,7 @@ class SampleOpener {
                  path)
           .Field("image");
     }
+    source_.images_ = true;
     return OpenImage(path, *spec_, std::forward<Bytes>(bytes)...);
   }
 

@@ -80,6 +80,7 @@ class SampleSource {
   std::optional<Random> random_ = {};
   std::string origin_ = {};  // of random samples
   std::optional<std::vector<int64_t>> labels_ = {};
+  bool images_ = false;  // whether any file is an image
 };
 
 // One input of a model, with its shape bound.  Lists of them keep the model's order of inputs.
@@ -116,6 +117,7 @@ struct Samples {
   int64_t count = 0;                                // samples in all batches
   std::optional<std::vector<int64_t>> labels = {};  // one per sample
   bool random = false;                              // "random:SEED[:N]"
+  bool image_unused = false;                        // --image is given, but no file is an image
   SampleOrigins origin = {};                        // null for samples that are drawn
 };
 

@@ -76,6 +76,11 @@ void WarnOfNans(const std::vector<report::NanInput>& inputs, Warnings& warnings)
 void WarnOfSamples(const data::Samples& samples, const SampleSurvey* survey, Warnings& warnings) {
   const bool given = samples.random || samples.origin;
   if (!given) return;  // none, or those of a model without inputs
+  if (samples.image_unused) {
+    AddWarning(
+        warnings, "image_unused",
+        "--image is given, but no sample is a PNG or JPEG image: arrays are used as they are");
+  }
   if (samples.random) {
     AddWarning(warnings, "random_samples",
                "the samples are random numbers: ranges and figures say nothing about real inputs");
@@ -132,8 +137,8 @@ Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
   if (given && quantized.profile && !job.request.profile) {
     AddWarning(
         warnings, "evaluated_on_calibration",
-        "the report's figures are of the samples that also calibrated; with --profile, --data may "
-        "be samples that the job has not seen");
+        "the report's figures are of the samples that also calibrated, which flatters them; for "
+        "figures of other samples, calibrate with `octavo profile` and give its file as --profile");
   }
   WarnOfSaturation(quantized.float_graph, *compared.figures, warnings);
   WarnOfNans(compared.figures->nan_inputs, warnings);

@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "core/base/mapped_pages.h"
+#include "core/data/sample_name.h"
 #include "core/job/execute.h"
 #include "core/options/option_table.h"
 
@@ -61,6 +63,33 @@ std::string FlagOf(const v1::GivenOption& given) {
   return fmt::format(" {} {}", row.FlagName(), Quoted(given.argument()));
 }
 
+// " --data", each with its file, or FOLDER for several, and " --labels".
+std::string SampleFlags(const std::vector<NamedBlob>& samples) {
+  struct Set {
+    std::string input = {}, path = {};
+    size_t files = 0;
+  };
+  std::map<int64_t, Set> sets;
+  std::string labels;
+  for (const NamedBlob& sample : samples) {
+    if (data::KindOf(sample.name) == data::SampleKind::kLabels) {
+      labels = fmt::format(" --labels {}", Quoted(data::FileOf(sample.name)));
+      continue;
+    }
+    const data::SampleName name = data::ParseSampleName(sample.name);
+    Set& set = sets[name.set];
+    set.input = name.input;
+    set.path = name.path;
+    ++set.files;
+  }
+  std::string flags;
+  for (const auto& [number, set] : sets) {
+    const std::string input = set.input.empty() ? std::string() : set.input + '=';
+    flags += " --data " + Quoted(input + (set.files == 1 ? set.path : "FOLDER"));
+  }
+  return flags + labels;
+}
+
 v1::ReportFile FileOf(std::string_view role, const std::string& name, uint64_t bytes,
                       const std::string& sha256) {
   v1::ReportFile file;
@@ -78,8 +107,7 @@ std::string CommandOf(const Request& request) {
   const auto add = [&](std::string_view flag, const std::string& value) {
     command += fmt::format(" {} {}", flag, Quoted(value));
   };
-  if (request.samples.size() == 1) add("--data", request.samples.front().name);
-  if (request.samples.size() > 1) add("--data", "FOLDER");
+  command += SampleFlags(request.samples);
   if (request.profile) add("--profile", request.profile->name);
   if (request.target) add("--target", request.target->name);
   add("-o", request.options.output_name);

@@ -13,7 +13,8 @@
 namespace octavo::job {
 
 // A line for a shell: `octavo optimize` with the names of the files, without their folders, and
-// every option that changes the result and is not the default.  Samples in a folder are `FOLDER`.
+// every option that changes the result and is not the default.  A --data of several files is
+// `FOLDER`, or `NAME=FOLDER`.
 std::string CommandOf(const Request& request);
 
 // The options of the request that are not the default, without those that change no result or that

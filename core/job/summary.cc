@@ -50,6 +50,9 @@ Result<v1::Summary> SummaryOf(std::string_view report_json) {
     summary.set_samples_source(report.numerics().samples_source());
   }
   SetWorstOutput(report.numerics(), summary);
+  if (report.numerics().has_accuracy()) {
+    *summary.mutable_accuracy() = report.numerics().accuracy();
+  }
   *summary.mutable_warnings() = report.warnings();
   *summary.mutable_passes() = report.passes();
   return summary;

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a user types: help, names, files of flags, reports that run again."""
+"""What a user types: help, names, files of flags."""
 
 import json
 import os
 import pathlib
 import pty
+import re
 import shlex
 import shutil
 import subprocess
@@ -13,7 +14,9 @@ import tempfile
 import unittest
 import zipfile
 
-from programs import DIGITS, OCTAVO, PATIENCE, Server, clean_environment, octavo
+import numpy as np
+from images import jpeg
+from programs import DIGITS, OCTAVO, OCTAVOD, PATIENCE, ROOT, Server, clean_environment, octavo
 
 
 class CommandLine(unittest.TestCase):
@@ -78,7 +81,8 @@ class CommandLine(unittest.TestCase):
 
     # Help.
 
-    def test_the_examples_of_the_help_run(self):
+    def examples(self):
+        """The lines of examples in the help, by command."""
         commands = [line.split()[0] for line in self.run_octavo("--help").stdout.splitlines()
                     if line.startswith("  ") and line[2:3].islower()]
         examples = {}
@@ -87,10 +91,18 @@ class CommandLine(unittest.TestCase):
             start = lines.index("Examples:") + 1
             examples[command] = [line.strip() for line in lines[start:lines.index("", start)]]
         self.assertGreaterEqual(len(examples), 17)
+        return examples
+
+    def run_examples(self, *flags):
+        """Each example with what it prints; `*flags` are added."""
+        (self.folder / "images").mkdir()
+        for i, image in enumerate(np.load(self.data)["image"][:16, 0]):
+            (self.folder / "images" / f"{i}.jpg").write_bytes(jpeg(np.rint(image * 255)))
         with Server("--state-dir", self.folder / "state") as server:
             job = octavo("optimize", self.model, "--data", self.data, "-o", self.out, "--detach",
                          "--quiet", server=server.address).stdout.strip()
-            for command, lines in examples.items():
+            octavo("watch", job, "--quiet", server=server.address)
+            for command, lines in self.examples().items():
                 self.assertTrue(lines, command)
                 for line in lines:
                     words = [job if word == "ID" else word for word in shlex.split(
@@ -98,8 +110,41 @@ class CommandLine(unittest.TestCase):
                     self.assertEqual(words[0], "octavo")
                     # The job has ended by then.
                     ended = "must be queued or running" if command == "cancel" else ""
-                    result = self.run_octavo(*words[1:], code=2 if ended else 0)
+                    result = self.run_octavo(*words[1:], *flags, code=2 if ended else 0)
                     self.assertIn(ended, result.stderr)
+                    yield line, result
+
+    def test_the_examples_of_the_help_run(self):
+        self.assertGreaterEqual(len(list(self.run_examples())), 17)
+
+    def test_every_command_answers_in_json(self):
+        for line, result in self.run_examples("--json"):
+            text = result.stdout or result.stderr  # an error is an object, too
+            if line.startswith("octavo jobs") and not text:
+                continue  # none is running
+            with self.subTest(line):
+                self.assertTrue(text)
+                try:
+                    json.loads(text)
+                except ValueError:  # a line for each
+                    for row in text.splitlines():
+                        self.assertIsInstance(json.loads(row), dict)
+
+    def test_the_blocks_of_the_page_run(self):
+        page = (ROOT / "docs" / "command-line.md").read_text()
+        programs = [str(pathlib.Path(each).resolve().parent) for each in (OCTAVO, OCTAVOD)]
+        path = os.pathsep.join([*programs, os.environ["PATH"]])
+        blocks = re.findall(r"```sh\n(.*?)```", page, re.DOTALL)
+        self.assertGreaterEqual(len(blocks), 6)
+        result = subprocess.run(["sh", "-eu", "-c", "\n".join(blocks)], cwd=self.folder, text=True,
+                                capture_output=True, timeout=PATIENCE,
+                                env=clean_environment(PATH=path), check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for said in ("did you mean 'optimize'?", "did you mean '--keep-float'?",
+                     "did you mean 'cpu-int8'?", "did you mean 'Gemm'?",
+                     "did you mean '--listen'?", "did you mean 'lower'?",
+                     "127.0.0.1:1 is unreachable"):
+            self.assertIn(said, result.stderr)
 
     # Progress.
 
@@ -144,59 +189,6 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(options["keep_float"], ["Gemm", "soft*"])
         bench = self.run_octavo("bench", "--config", "job.toml", "model.onnx", "--json")
         self.assertEqual(json.loads(bench.stdout)["runs"], 3)
-
-    # Reports that run again.
-
-    def test_options_from_a_report_give_the_same_bytes(self):
-        self.optimize("--keep-float", "Gemm", "--per-tensor", "--calibration", "mse")
-        first = self.out.read_bytes()
-        self.run_octavo("optimize", self.model, "--data", self.data, "-o", self.out,
-                        "--options-from", self.report)
-        self.assertEqual(self.out.read_bytes(), first)
-
-    def test_reproduce_runs_the_job_of_a_report_again(self):
-        report = self.optimize("--keep-float", "Gemm", "--per-tensor", "--require-sqnr", "5")
-        self.assertEqual([(f["role"], f["name"]) for f in report["inputs"]],
-                         [("model", "model.onnx"), ("samples", "calibration.npz")])
-        self.assertEqual(report["outputs"][0]["name"], "int8.onnx")
-        first = self.out.read_bytes()
-        self.out.unlink()
-        self.assertIn("int8.onnx is reproduced: sha256:",
-                      self.run_octavo("reproduce", "report.json").stdout)
-        answer = json.loads(self.run_octavo("reproduce", "report.json", "--json").stdout)
-        self.assertTrue(answer["reproduced"])
-        self.assertFalse(self.out.exists())
-        # The command in the report gives the same bytes, too.
-        words = shlex.split(report["command"])
-        self.run_octavo(*words[1:])
-        self.assertEqual(self.out.read_bytes(), first)
-
-    def test_reproduce_of_other_bytes_is_exit_1(self):
-        report = self.optimize()
-        report["outputs"][0]["sha256"] = "0" * 64
-        self.report.write_text(json.dumps(report))
-        error = self.run_octavo("reproduce", "report.json", code=1).stderr
-        self.assertIn("'int8.onnx' has sha256:", error)
-
-    def test_reproduce_names_an_input_that_changed_or_is_missing(self):
-        self.optimize()
-        shutil.copy(DIGITS / "heldout.npz", self.data)
-        error = self.run_octavo("reproduce", "report.json", code=3).stderr
-        self.assertIn("calibration.npz' has sha256:", error)
-        other = self.folder / "other"
-        other.mkdir()
-        shutil.copy(DIGITS / "calibration.npz", other)
-        self.run_octavo("reproduce", "report.json", "--from", other)
-        self.data.unlink()
-        shutil.rmtree(other)
-        self.assertIn("--from", self.run_octavo("reproduce", "report.json", code=2).stderr)
-
-    def test_a_report_of_a_service_is_reproduced_too(self):
-        with Server() as server:
-            result = octavo("optimize", self.model, "--data", self.data, "-o", self.out,
-                            "--report", self.report, "--quiet", server=server.address)
-            self.assertEqual(result.returncode, 0, result.stderr)
-        self.run_octavo("reproduce", "report.json")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every form of --data, images, labels and their limits, in process and in a service."""
 
-import base64
 import json
 import os
 import pathlib
@@ -17,32 +16,12 @@ import zlib
 import models
 import numpy as np
 import onnx
+from images import jpeg, png
 from onnx import helper
 from programs import DIGITS, OCTAVO, ROOT, Case, Server, clean_environment, octavo
 
 PAGE = ROOT / "docs" / "data.md"
 LIMIT = 300 << 20  # bytes of memory that 10,000 images may need
-
-
-def png(pixels):
-    """An 8-bit PNG of an array [height, width] (grey) or [height, width, 3]."""
-    height, width = pixels.shape[:2]
-    rows = b"".join(b"\0" + row.tobytes() for row in np.ascontiguousarray(pixels))
-
-    def chunk(kind, data):
-        checked = kind + data
-        return struct.pack(">I", len(data)) + checked + struct.pack(">I", zlib.crc32(checked))
-
-    head = struct.pack(">IIBBBBB", width, height, 8, 0 if pixels.ndim == 2 else 2, 0, 0, 0)
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) +
-            chunk(b"IDAT", zlib.compress(rows, 1)) + chunk(b"IEND", b""))
-
-
-def jpeg():
-    """The 12 x 16 JPEG of the unit tests."""
-    text = (ROOT / "tests/core/data/image_files.h").read_text()
-    return base64.b64decode("".join(re.findall('"(.*)"', re.search(
-        r"kJpeg =(.*?);", text, re.DOTALL)[1])))
 
 
 def image_model(path, side=64, batch=1):
@@ -111,6 +90,21 @@ class Data(Case):
         np.save(at / "more.npy", np.concatenate([self.images, self.images]))
         self.assertEqual(self.optimize(at / "more.npy", samples=32), want)
 
+    def test_cast_converts_float64_and_uint8_and_names_what_does_not_fit(self):
+        self.save("whole.npy", np.rint(self.images * 255))
+        self.save("double.npy", np.rint(self.images * 255).astype(np.float64))
+        self.save("bytes.npy", np.rint(self.images * 255).astype(np.uint8))
+        want = self.optimize(self.folder / "whole.npy")
+        for name in ("double.npy", "bytes.npy"):
+            result = octavo("optimize", DIGITS / "model.onnx", "--data", self.folder / name,
+                            "-o", self.folder / "x.onnx")
+            self.assert_fails(result, 3, "--cast converts it")
+            self.assertEqual(self.optimize(self.folder / name, cast=True), want, name)
+        self.save("huge.npy", self.images.astype(np.float64) + 1e300)
+        result = octavo("optimize", DIGITS / "model.onnx", "--data", self.folder / "huge.npy",
+                        "--cast", "-o", self.folder / "x.onnx")
+        self.assert_fails(result, 3, "huge.npy")
+
     def test_standard_input_is_an_npz_or_an_npy(self):
         self.write_forms()
         want = self.optimize(self.folder / "all.npz")
@@ -173,17 +167,63 @@ class Data(Case):
 
     # ------------------------------------------------------------ images
 
-    def test_a_toml_file_says_what_the_flag_says(self):
+    def test_a_toml_or_yaml_file_says_what_the_flag_says(self):
         self.write_forms()
-        spec = self.folder / "image.toml"
-        spec.write_text('# as in training\n[image]\nsize = "28x28"\nresize = 30\ncrop = "center"\n'
-                        "mean = [0.1]\nstd = 0.5\n")
         images = self.folder / "images"
-        self.assertEqual(
-            self.optimize(images, image=spec),
-            self.optimize(images, image="size=28,resize=30,crop=center,mean=0.1,std=0.5"))
-        self.assertNotEqual(self.optimize(images, image=spec),
-                            self.optimize(images, image="size=28"))
+        want = self.optimize(images, image="size=28,resize=30,crop=center,mean=0.1,std=0.5")
+        self.assertNotEqual(self.optimize(images, image="size=28"), want)
+        files = {
+            "table.toml": '# as in training\n[image]\nsize = "28x28"\nresize = 30\n'
+                          'crop = "center"\nmean = [0.1]\nstd = 0.5\n[model]\nsize = 3\n',
+            "top.toml": 'size = 28\nresize = 30\ncrop = "center"\nmean = 0.1\nstd = 0.5\n',
+            "map.yaml": "# as in training\nimage:\n  size: 28x28\n  resize: 30\n  crop: center\n"
+                        "  mean: [0.1]\n  std:\n  - 0.5\nmodel:\n  size: 3\n",
+            "top.yml": "{size: 28, resize: 30, crop: center, mean: 0.1, std: 0.5}\n",
+        }
+        for name, text in files.items():
+            (self.folder / name).write_text(text)
+            self.assertEqual(self.optimize(images, image=self.folder / name), want, name)
+
+    def test_what_is_wrong_in_such_a_file_is_named_with_the_file(self):
+        self.write_forms()
+        for name, text, word in (("a.toml", "sise = 28\n", "'sise' is not a key"),
+                                 ("a.toml", "# nothing\n", "has no keys"),
+                                 ("a.yaml", "sise: 28\n", "'sise' is not a key"),
+                                 ("b.yaml", "size: 28\ncrop: middle\n", "crop=middle must be one of"),
+                                 ("c.yaml", "size: [28\n", "is not YAML"),
+                                 ("d.yaml", "- size\n", "has no keys"),
+                                 ("e.yaml", "mean: [[0.1]]\n", "list of lists")):
+            (self.folder / name).write_text(text)
+            result = octavo("optimize", DIGITS / "model.onnx", "--data", self.folder / "images",
+                            "--image", self.folder / name, "-o", self.folder / "x.onnx")
+            self.assert_fails(result, 2, word, f"{self.folder / name}'")
+
+    def test_bgr_layout_and_crop_are_what_they_say(self):
+        model = image_model(self.folder / "m.onnx", side=8)
+        pixels = np.random.default_rng(0).integers(0, 256, (8, 12, 3), np.uint8)
+        self.path("one/0.png").write_bytes(png(pixels))
+        crop = pixels[:, 2:10].astype(np.float64)
+        mean, std = np.array([1., 2., 3.]), np.array([4., 5., 6.])
+        np.save(self.folder / "bgr.npy",
+                ((crop[..., ::-1] - mean) / std).astype(np.float32).transpose(2, 0, 1)[None])
+        for data, image in (("one", "size=8,crop=center,scale=1,order=BGR,layout=NCHW,"
+                                    "mean=1,2,3,std=4,5,6"), ("bgr.npy", None)):
+            flags = ["--image", image] if image else []
+            result = octavo("run", model, "--data", self.folder / data, "-o",
+                            self.folder / f"out-{data}", "--quiet", *flags)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        np.testing.assert_array_equal(*(np.load(self.folder / f"out-{data}" / "y.npy")
+                                        for data in ("one", "bgr.npy")))
+
+    def test_image_without_an_image_is_a_warning(self):
+        result = octavo("optimize", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
+                        "--image", "mean=0.5", "-o", self.folder / "x.onnx")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("[image_unused]", result.stderr)
+        self.write_forms()
+        result = octavo("optimize", DIGITS / "model.onnx", "--data", self.folder / "images",
+                        "--image", "mean=0.5", "-o", self.folder / "x.onnx")
+        self.assertNotIn("[image_unused]", result.stderr)
 
     def test_png_and_jpeg_of_any_size_feed_a_model_with_a_fixed_batch(self):
         model = image_model(self.folder / "m.onnx", batch=4)
@@ -191,7 +231,8 @@ class Data(Case):
         for i in range(7):
             self.path(f"pictures/{i}.png").write_bytes(
                 png(random.integers(0, 256, (40 + i, 90 - i, 3), np.uint8)))
-        self.path("pictures/7.jpeg").write_bytes(jpeg())
+        self.path("pictures/7.jpeg").write_bytes(
+            jpeg(random.integers(0, 256, (33, 71, 3), np.uint8)))
         report = self.folder / "r.json"
         self.optimize(self.folder / "pictures", model=model, image="order=BGR,crop=center",
                       report=report)

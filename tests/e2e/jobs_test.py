@@ -61,6 +61,16 @@ class Jobs(Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return out.read_bytes()
 
+    def test_a_running_job_has_taken_some_time_and_never_less_than_none(self):
+        server = self.serve()
+        job_id = self.detach(server, model=self.slow, data="random:0")
+        self.wait_for_state(server, job_id, "running")
+        seconds = [self.job(server, job_id)["seconds"] for _ in range(10)]
+        self.assertGreaterEqual(min(seconds), 0)
+        self.assertEqual(seconds, sorted(seconds))
+        self.assertGreater(len(set(seconds)), 2)
+        octavo("cancel", job_id, server=server.address)
+
     def test_the_commands_of_the_readme(self):
         text = (ROOT / "README.md").read_text()
         section = text.split("## Jobs that outlive the client", 1)[1]

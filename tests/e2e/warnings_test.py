@@ -152,8 +152,28 @@ class Said(Warnings):
         self.assertEqual(summary["worst_output"]["top1_agreement"], output["top1_agreement"])
         self.assertEqual((summary["model"], summary["output"], summary["report"]),
                          (str(MODEL), str(self.out), str(self.report)))
+        self.assertIsNone(summary["accuracy"])
         self.assertGreater(summary["seconds"], 0)
         self.assertIs(summary["gate_failed"], False)
+
+    def test_with_labels_the_summary_has_top1_and_top5_of_both_models(self):
+        summary = self.summary("--labels", DIGITS / "labels.npy", data=DIGITS / "heldout.npz")
+        accuracy = json.loads(self.report.read_text())["numerics"]["accuracy"]
+        self.assertEqual(summary["accuracy"], accuracy)
+        result = self.optimize("--labels", DIGITS / "labels.npy", data=DIGITS / "heldout.npz")
+        text = (f"octavo: top-1 {100 * accuracy['top1']:.2f} % (float model: "
+                f"{100 * accuracy['top1_float']:.2f} %), top-5 ")
+        self.assertIn(text, result.stderr)
+        self.assertIn(" of 1000 labels\n", result.stderr)
+
+    def test_diff_says_what_it_found_too(self):
+        self.optimize("--quiet")
+        command = ["diff", MODEL, self.out, "--data", DIGITS / "heldout.npz", "--labels",
+                   DIGITS / "labels.npy", "--report", self.report]
+        result = octavo(*command)
+        self.assertRegex(result.stderr, r"octavo: worst output 'logits': SQNR \d+\.\d\d dB")
+        self.assertRegex(result.stderr, r"octavo: top-1 \d+\.\d\d % \(float model: ")
+        self.assertEqual(octavo(*command, "--quiet").stderr, "")
 
     def test_nodes_left_in_float_are_counted_by_op(self):
         summary = self.summary("--keep-float=Conv")
@@ -225,7 +245,8 @@ class Said(Warnings):
         listed = [json.loads(line)["code"]
                   for line in octavo("warnings", "--json").stdout.splitlines()]
         result = self.optimize("--fail-on-warning", "few_sample")
-        self.assert_fails(result, 2, "few_sample'", ", ".join(listed))
+        self.assert_fails(result, 2, "few_sample'", ", ".join(listed),
+                          "did you mean 'few_samples'?")
         self.assertFalse(self.out.exists())
 
     def test_warnings_lists_all_of_the_table_with_their_meaning(self):

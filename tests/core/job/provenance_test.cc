@@ -54,6 +54,24 @@ TEST(Provenance, ATargetFileStandsForItsName) {
             "octavo optimize 'my model.onnx' --data FOLDER --target mine.json -o model.onnx");
 }
 
+TEST(Provenance, TheCommandNamesTheSamplesAsTheyWereGiven) {
+  Request request{.model = {.name = "m.onnx"}};
+  const auto command = [&](const std::vector<std::string>& names) {
+    request.samples.clear();
+    for (const std::string& name : names) request.samples.push_back({.name = name});
+    const std::string text = CommandOf(request), begin = "octavo optimize m.onnx ";
+    return text.substr(begin.size(),
+                       text.size() - begin.size() - std::string(" -o model.onnx").size());
+  };
+  EXPECT_EQ(command({"a.npz"}), "--data a.npz");
+  EXPECT_EQ(command({"a.jpg", "b/c.jpg"}), "--data FOLDER");
+  EXPECT_EQ(command({"#0:ids=a.npy"}), "--data ids=a.npy");
+  EXPECT_EQ(command({"#0:ids=0.npy", "#0:ids=1.npy", "#1:mask=m.npy"}),
+            "--data ids=FOLDER --data mask=m.npy");
+  EXPECT_EQ(command({"#0/a.npy", "#1/my b.npy"}), "--data a.npy --data 'my b.npy'");
+  EXPECT_EQ(command({"a.npy", "labels:l.npy"}), "--data a.npy --labels l.npy");
+}
+
 TEST(Provenance, FilesHaveRoleNameSizeAndDigest) {
   Outcome outcome{.model = {"model.onnx", Blob(std::string("abc"))},
                   .external = {{"int8.onnx.data", Blob(std::string("d"))}}};
