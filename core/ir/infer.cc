@@ -118,7 +118,7 @@ void Inference::Learn(NodeId id) {
       continue;
     }
     const Tensor* known = Known(input);
-    if (graph_.type(input).quantized()) return;
+    if (graph_.type(input).quantized() && !node.op->shape_only) return;
     if (known == nullptr && node.op->shape_only) {
       // The op uses only the shape, so the tensor needs no elements.
       const Type& type = graph_.type(input);

@@ -97,6 +97,7 @@ Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format f
                                        .quirks = quirks.avoided,
                                        .kept_float = passes::KeptFloat(graph),
                                        .contract = &notes.contract,
+                                       .open = notes.open,
                                        .metadata = notes.metadata}));
   exported.warnings.clear();
   exported.external.clear();
@@ -121,8 +122,6 @@ std::vector<DeclaredInput> InputsOf(const Request& request, const std::string& m
   if (request.target) add(InputRole::kTarget, *request.target);
   return inputs;
 }
-
-bool IsOnnx(EmitForm form) { return form == EmitForm::kQdq || form == EmitForm::kQlinear; }
 
 // Whether the result is the job's own model, byte for byte.
 bool IsUnchanged(const Request& request, const Exported& exported) {
@@ -157,19 +156,30 @@ std::map<std::string, std::string> StampOf(const JobContext& job, const Quantize
 
 // A job that changes nothing leaves the entries of an earlier one as they are.
 Status WriteStamped(const JobContext& job, const Quantized& quantized,
-                    const std::vector<DeclaredInput>& inputs, Exported& exported) {
+                    const std::vector<DeclaredInput>& inputs, OpenModel& open, Exported& exported) {
   const Rewriting& rewriting = quantized.rewriting;
   ModelNotes notes{.contract = rewriting.contract};
   if (!IsOnnx(exported.options.emit)) {
     return WriteGraph(rewriting.graph, job.request, exported, notes);
   }
+  const auto write = [&] {
+    return WriteOpenGraph(rewriting.graph, job.request, rewriting.interface, open, exported, notes);
+  };
   if (rewriting.graph.metadata.contains(ir::kActionDigestKey)) {
-    OCTAVO_CHECK(WriteGraph(rewriting.graph, job.request, exported, notes));
+    OCTAVO_CHECK(write());
     if (IsUnchanged(job.request, exported)) return {};
   }
   exported.stamp = StampOf(job, quantized, inputs);
   notes.metadata = exported.stamp;
-  return WriteGraph(rewriting.graph, job.request, exported, notes);
+  return write();
+}
+
+Result<OpenModel> SizesOf(const JobContext& job, const Rewriting& rewriting) {
+  if (IsOnnx(job.options().emit)) {
+    return FindOpenSizes(job.request, job.settings, rewriting.interface, rewriting.graph);
+  }
+  return FixSizes(job.request, rewriting.interface, rewriting.graph,
+                  "native and text graphs have fixed sizes", {});
 }
 
 }  // namespace
@@ -191,12 +201,28 @@ Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& expo
   return {};
 }
 
+bool IsOnnx(EmitForm form) { return form == EmitForm::kQdq || form == EmitForm::kQlinear; }
+
+Status WriteOpenGraph(const ir::Graph& graph, const Request& request, const Interface& interface,
+                      OpenModel& open, Exported& exported, ModelNotes notes) {
+  if (open.graph) {
+    notes.open = &open.sizes;
+    Status written = WriteGraph(*open.graph, request, exported, notes);
+    if (written || written.error().reason != onnx::kDependsOnSize) return written;
+    open = FixSizes(request, interface, graph, written.error().message, written.error().node);
+    notes.open = nullptr;
+  }
+  return WriteGraph(graph, request, exported, notes);
+}
+
 Result<Exported> Export(const JobContext& job, const Quantized& quantized) {
   job.Report("export", 0, 1);
   Exported exported{.options = job.options()};
   exported.inputs = InputsOf(job.request, quantized.digest.get());
   exported.action_digest = ActionDigest(job.request.options, exported.inputs);
-  OCTAVO_CHECK(WriteStamped(job, quantized, exported.inputs, exported));
+  OCTAVO_TRY(OpenModel open, SizesOf(job, quantized.rewriting));
+  OCTAVO_CHECK(WriteStamped(job, quantized, exported.inputs, open, exported));
+  exported.warnings.insert(exported.warnings.begin(), open.warnings.begin(), open.warnings.end());
   exported.bytes = static_cast<int64_t>(exported.model.bytes.size());
   for (const NamedBlob& blob : exported.external) {
     exported.bytes += static_cast<int64_t>(blob.bytes.size());

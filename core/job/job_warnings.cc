@@ -108,25 +108,6 @@ void WarnOfSaturation(const ir::Graph& graph, const report::DiffResult& figures,
   }
 }
 
-void WarnOfFixedDimensions(const onnx::Imported& model, const ir::Graph& graph,
-                           Warnings& warnings) {
-  for (size_t i = 0; i < graph.inputs().size() && i < model.inputs.size(); ++i) {
-    const onnx::InputSignature& input = model.inputs[i];
-    const ir::Shape& shape = graph.type(graph.inputs()[i]).shape;
-    for (size_t axis = 0; axis < input.declared.size() && axis < shape.size(); ++axis) {
-      const onnx::Extent& extent = input.declared[axis];
-      if (extent.value) continue;
-      const std::string symbol =
-          extent.symbol.empty() ? std::string() : fmt::format(" ('{}')", extent.symbol);
-      AddWarning(
-          warnings, "fixed_dimension",
-          fmt::format("dimension {}{} of input '{}' is open in the model and {} in the result",
-                      axis, symbol, input.name, shape[axis]),
-          input.name);
-    }
-  }
-}
-
 Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
                         const Compared& compared) {
   Warnings warnings;

@@ -22,8 +22,6 @@ void WarnOfNans(const std::vector<report::NanInput>& inputs, Warnings& warnings)
 // Inputs of `graph`, the float graph, with more than 1 % of their elements outside of the range.
 void WarnOfSaturation(const ir::Graph& graph, const report::DiffResult& figures,
                       Warnings& warnings);
-// Dimensions of inputs that the model leaves open and that `graph` binds.
-void WarnOfFixedDimensions(const onnx::Imported& model, const ir::Graph& graph, Warnings& warnings);
 // All warnings of a job about its samples and its profile.
 Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
                         const Compared& compared);

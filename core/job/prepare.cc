@@ -116,7 +116,7 @@ Result<Imported> ImportModel(const JobContext& job) {
   rewriting.float_names = FindFloatNames(options.keep_float, rewriting.graph, loaded.model.ops);
   if (job.certificate != nullptr) job.certificate->Begin(rewriting.graph);
   rewriting.findings.warnings = std::move(loaded.model.warnings);
-  WarnOfFixedDimensions(loaded.model, rewriting.graph, rewriting.findings.warnings);
+  rewriting.interface = {loaded.model.inputs, loaded.model.outputs};
   OCTAVO_CHECK(RunPhases(job, "import", {passes::Phase::kImport}, rewriting));
   OCTAVO_CHECK(TakeSamples(load, rewriting.graph, loaded));
   const bool has_samples = !loaded.samples.batches.empty();

@@ -35,6 +35,7 @@
 #include "core/job/float_names.h"
 #include "core/job/job.h"
 #include "core/job/load.h"
+#include "core/job/open_sizes.h"
 #include "core/job/report_json.h"
 #include "core/passes/pass.h"
 #include "core/profile/name_match.h"
@@ -67,6 +68,7 @@ struct Rewriting {
   std::set<std::string> snapshot_data = {};  // digests of the constants in the snapshots
   std::vector<FloatName> float_names = {};   // of --keep-float
   onnx::Contract contract = {};              // of the model
+  Interface interface = {};                  // of the model
 };
 
 // Records a pass that has run on the graph: its snapshot, its record, its step of the certificate
@@ -147,10 +149,16 @@ struct Exported {
 struct ModelNotes {
   onnx::Contract contract = {};
   std::map<std::string, std::string> metadata = {};
+  const onnx::OpenSizes* open = nullptr;  // of an ONNX model
 };
 // The graph in the form that `exported.options` names.
 Status WriteGraph(const ir::Graph& graph, const Request& request, Exported& exported,
                   const ModelNotes& notes = {});
+// The same with the sizes of `open`, which become fixed if the ONNX operators of a node depend on
+// them.  `graph` is the graph of the job's own sizes.
+Status WriteOpenGraph(const ir::Graph& graph, const Request& request, const Interface& interface,
+                      OpenModel& open, Exported& exported, ModelNotes notes);
+bool IsOnnx(EmitForm form);
 Result<Exported> Export(const JobContext& job, const Quantized& quantized);
 
 struct Compared {

@@ -32,10 +32,16 @@ Status CompareNative(const ir::Graph& graph, const CertifiedJob& job,
   return {};
 }
 
-Status CompareBytes(const ir::Graph& graph, const onnx::Contract& contract, const CertifiedJob& job,
-                    const Request& request, const Options& options) {
-  Exported exported{.options = options};
-  OCTAVO_CHECK(WriteGraph(graph, request, exported, {.contract = contract}));
+Status CompareBytes(const ir::Graph& graph, const onnx::Imported& model, const CertifiedJob& job,
+                    const Request& request, const passes::Settings& settings) {
+  Exported exported{.options = settings.options};
+  const Interface interface { model.inputs, model.outputs };
+  OpenModel open;
+  if (IsOnnx(settings.options.emit)) {
+    OCTAVO_TRY(open, FindOpenSizes(request, settings, interface, graph));
+  }
+  OCTAVO_CHECK(
+      WriteOpenGraph(graph, request, interface, open, exported, {.contract = model.contract}));
   if (exported.model.bytes.text() != job.after.bytes.text()) return Differs(job.after.name);
   if (exported.external.size() != job.after_external.size()) {
     return Differs(fmt::format("the external data of {}", job.after.name));
@@ -133,8 +139,7 @@ Result<Verification> VerifyJob(const CertifiedJob& job) {
   if (options.emit == EmitForm::kNative) {
     OCTAVO_CHECK(CompareNative(verdict.after, job, find_op));
   } else {
-    OCTAVO_CHECK(
-        CompareBytes(verdict.after, before.model.contract, job, request, settings.options));
+    OCTAVO_CHECK(CompareBytes(verdict.after, before.model, job, request, settings));
   }
   return Summary(verdict, not_run);
 }

@@ -338,9 +338,13 @@ class Causes(Warnings):
 
     def test_fixed_dimensions(self):
         model = models.conv()
+        model.graph.node[0].output[0] = "c"
+        model.graph.node.append(onnx.helper.make_node("Reshape", ["c", "shape"], ["y"], name="flat"))
+        model.graph.initializer.append(models.tensor("shape", [1, 48], np.int64))
         model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "batch"
         message = self.conv("fixed_dimension", model=model)
         self.assertIn("dimension 0 ('batch') of input 'x'", message)
+        self.assertIn("Reshape 'flat'", message)
 
 
 if __name__ == "__main__":

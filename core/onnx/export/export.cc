@@ -60,10 +60,29 @@ void WriteHead(const ir::Graph& graph, const ExportOptions& options, int64_t ops
   writer.graph().set_name(graph.graph_name.empty() ? std::string(kNoName) : graph.graph_name);
   for (const ir::ValueId input : graph.inputs()) {
     WriteValueInfo(graph.name(input), graph.type(input), *writer.graph().add_input());
+    writer.Typed(graph.name(input), graph.type(input));
   }
   for (const ir::ValueId output : graph.outputs()) {
     WriteValueInfo(graph.name(output), graph.type(output), *writer.graph().add_output());
+    writer.Typed(graph.name(output), graph.type(output));
   }
+}
+
+// Writes the graph at its other sizes and adds their types to the writer's.
+Status AddSizes(const ExportOptions& options, int64_t opset, ModelWriter& writer) {
+  if (options.open == nullptr) return {};
+  for (const ir::Graph& sized : options.open->graphs) {
+    ModelWriter other;
+    WriteHead(sized, options, opset, other);
+    OCTAVO_TRY(const std::optional<NeedsOpset> needs,
+               GraphWriter(sized, options, opset, other).Run());
+    const std::optional<std::string> node = needs ? needs->node : writer.AddSize(std::move(other));
+    if (!node) continue;
+    return Fail(Code::kUnimplemented, "'{}' is written in another way at another size", *node)
+        .Node(*node)
+        .Reason(kDependsOnSize);
+  }
+  return {};
 }
 
 }  // namespace
@@ -87,6 +106,7 @@ Result<Exported> ExportModel(const ir::Graph& graph, const ExportOptions& option
     OCTAVO_TRY(const std::optional<NeedsOpset> needs,
                GraphWriter(graph, options, opset, writer).Run());
     if (!needs) {
+      OCTAVO_CHECK(AddSizes(options, opset, writer));
       OCTAVO_TRY(Exported exported, writer.Finish(options));
       exported.opset = opset;
       exported.ir_version = writer.model().ir_version();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/blob.h"
@@ -20,6 +21,23 @@ enum class Format {
   kQdq,     // float operators between DequantizeLinear and QuantizeLinear
   kQLinear  // QLinearConv and QLinearMatMul where possible, the rest as kQdq
 };
+
+// The sizes that an exported model leaves open.
+struct OpenSizes {
+  struct Symbol {
+    std::string name = {};              // "": the model gives it none
+    std::vector<int64_t> extents = {};  // in the exported graph, then in each of `graphs`
+  };
+  std::vector<Symbol> symbols = {};
+  // The same graph at other sizes.  An extent that differs between them is written as a symbol.
+  std::vector<ir::Graph> graphs = {};
+  // What the model calls the open dimensions of its inputs and outputs, "" for no name; nullopt for
+  // a dimension that it declares as a number.
+  std::map<std::string, std::vector<std::optional<std::string>>, std::less<>> declared = {};
+};
+
+// The reason of the error if a node would be written in another way at another size.
+inline constexpr std::string_view kDependsOnSize = "DEPENDS_ON_SIZE";
 
 struct ExportOptions {
   Format format = Format::kQdq;
@@ -37,6 +55,8 @@ struct ExportOptions {
   std::vector<std::string> kept_float = {};
   // Of the model that the graph is from; null if it is from none.  Must outlive the call.
   const Contract* contract = nullptr;
+  // Null: all sizes are those of the graph.  Must outlive the call.
+  const OpenSizes* open = nullptr;
   // Entries of metadata_props that replace those of the graph.
   std::map<std::string, std::string> metadata = {};
 };

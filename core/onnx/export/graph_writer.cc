@@ -220,8 +220,13 @@ void GraphWriter::WriteConversion(NodeId id, Conversion conversion, Locals local
       if (operand.literal) {
         inputs.push_back(names_.Unique(graph_.name(graph_.node(id).result()) + "." + operand.name));
         writer_.Initializer(inputs.back(), *operand.literal, Named::kInternal);
+      } else if (!operand.name.empty()) {
+        inputs.push_back(locals.at(operand.name));
       } else {
-        inputs.push_back(operand.name.empty() ? Read(operand.value) : locals.at(operand.name));
+        // Integers have the shape of what they represent.
+        const bool as_integers = graph_.node(id).op->shape_only && operand.value &&
+                                 graph_.type(operand.value).quantized();
+        inputs.push_back(as_integers ? Quantized(operand.value) : Read(operand.value));
       }
     }
     writer_.Node(draft.name, draft.op, draft.domain, inputs, draft.outputs, draft.attributes);

@@ -71,7 +71,7 @@ constexpr int64_t kWorthSharing = 1024;
 
 bool Equal(const ir::Tensor& a, const ir::Tensor& b) {
   return a.dtype() == b.dtype() && a.shape() == b.shape() &&
-         std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0;
+         (a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), static_cast<size_t>(a.bytes())) == 0);
 }
 
 // A cheap hash that is the same for equal tensors.
@@ -102,7 +102,9 @@ void ModelWriter::ShareEqual() {
           instead.emplace(stored.name, same);
         } else {
           identities.emplace_back(stored.name, same);
-          Typed(stored.name, {stored.tensor.dtype(), stored.tensor.shape(), {}, {}});
+          const ir::Type type{stored.tensor.dtype(), stored.tensor.shape(), {}, {}};
+          Typed(stored.name, type);
+          for (Types& types : sized_types_) types.insert_or_assign(stored.name, type);
         }
         continue;
       }
@@ -166,9 +168,58 @@ void ModelWriter::AddValueInfo() {
   }
 }
 
+std::optional<std::string> ModelWriter::AddSize(ModelWriter other) {
+  const int nodes = graph().node_size();
+  for (int i = 0; i < nodes; ++i) {
+    const onnx_wire::Node& node = graph().node(i);
+    if (i >= other.graph().node_size()) return node.name();
+    if (node.SerializeAsString() != other.graph().node(i).SerializeAsString()) return node.name();
+  }
+  if (nodes < other.graph().node_size()) return other.graph().node(nodes).name();
+  const size_t stored = std::max(initializers_.size(), other.initializers_.size());
+  for (size_t i = 0; i < stored; ++i) {
+    if (i >= other.initializers_.size()) return initializers_[i].name;
+    const Stored& theirs = other.initializers_[i];
+    if (i >= initializers_.size()) return theirs.name;
+    const Stored& own = initializers_[i];
+    if (own.name != theirs.name || !Equal(own.tensor, theirs.tensor)) return own.name;
+  }
+  sized_types_.push_back(std::move(other.types_));
+  return std::nullopt;
+}
+
+void ModelWriter::OpenDimensions(const OpenSizes& open, onnx_wire::ValueInfo& info) const {
+  auto& dims = *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim();
+  const auto declared = open.declared.find(info.name());
+  for (int axis = 0; axis < dims.size(); ++axis) {
+    const auto at = static_cast<size_t>(axis);
+    std::vector<int64_t> extents = {dims[axis].dim_value()};
+    for (const Types& types : sized_types_) {
+      const auto type = types.find(info.name());
+      const bool known = type != types.end() && at < type->second.shape.size();
+      extents.push_back(known ? type->second.shape[at] : -1);
+    }
+    if (std::ranges::count(extents, extents.front()) == std::ssize(extents)) continue;
+    dims[axis].Clear();
+    std::optional<std::string> name;
+    if (declared != open.declared.end() && at < declared->second.size()) {
+      name = declared->second[at];
+    }
+    const auto symbol = std::ranges::find(open.symbols, extents, &OpenSizes::Symbol::extents);
+    if (!name && symbol != open.symbols.end()) name = symbol->name;
+    if (name && !name->empty()) dims[axis].set_dim_param(*name);
+  }
+}
+
 Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
   ShareEqual();
   AddValueInfo();
+  if (options.open != nullptr) {
+    for (auto* infos :
+         {graph().mutable_input(), graph().mutable_output(), graph().mutable_value_info()}) {
+      for (onnx_wire::ValueInfo& info : *infos) OpenDimensions(*options.open, info);
+    }
+  }
   if (options.contract != nullptr) WriteContract(*options.contract, model_);
   int64_t bytes = 0;
   for (const Stored& stored : initializers_) bytes += stored.tensor.bytes();

@@ -29,6 +29,10 @@ class ModelWriter {
   // The type of a tensor that a node computes, for the message's value_info.
   void Typed(const std::string& name, ir::Type type) { types_.insert_or_assign(name, type); }
 
+  // Takes the types of another writer, which has the same graph at another size.  The name of the
+  // first node or initializer in which they differ; nullopt: in none.
+  std::optional<std::string> AddSize(ModelWriter other);
+
   // Completes the message with the constant data, inside the model or in the external file.
   Result<Exported> Finish(const ExportOptions& options);
 
@@ -46,11 +50,15 @@ class ModelWriter {
   void AddIdentities(const std::vector<std::pair<std::string, std::string>>& identities);
   // Lists the types of what the nodes compute, in their order; graph outputs have their own list.
   void AddValueInfo();
+  // Writes extents that differ between the sizes as symbols.
+  void OpenDimensions(const OpenSizes& open, onnx_wire::ValueInfo& info) const;
 
   onnx_wire::Model model_;
   std::vector<Stored> initializers_;
   std::unordered_set<std::string> initialized_;
-  std::unordered_map<std::string, ir::Type> types_;
+  using Types = std::unordered_map<std::string, ir::Type>;
+  Types types_;
+  std::vector<Types> sized_types_;  // of the other sizes
 };
 
 // Fills in an input or output of a graph message.

@@ -36,9 +36,8 @@ bool MayFold(const Graph& graph, const Node& node) {
     if (graph.type(result).quantized()) return false;
   }
   for (const ValueId input : node.inputs) {
-    if (!input) continue;
-    if (graph.type(input).quantized()) return false;
-    if (!node.op->shape_only && !graph.IsConstant(input)) return false;
+    if (!input || node.op->shape_only) continue;
+    if (graph.type(input).quantized() || !graph.IsConstant(input)) return false;
   }
   return true;
 }

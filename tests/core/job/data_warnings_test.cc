@@ -144,9 +144,15 @@ TEST(DataWarnings, OfAnOpsetThatChanged) {
 }
 
 TEST(DataWarnings, OfADimensionThatTheResultFixes) {
-  EXPECT_EQ(MessageOf("fixed_dimension", Onnx(13, {onnx::kOpen, 4})),
-            "dimension 0 ('batch') of input 'x' is open in the model and 1 in the result");
-  EXPECT_THAT(WarningCodesOf(Onnx(13, {1, 4})), Not(Contains("fixed_dimension")));
+  EXPECT_THAT(WarningCodesOf(Onnx(13, {onnx::kOpen, 4})), Not(Contains("fixed_dimension")));
+  onnx::ModelBuilder builder;
+  builder.Input("x", {onnx::kOpen, 4}, onnx_wire::Tensor::FLOAT, "batch").Output("y");
+  builder.Constant("shape", ir::Tensor::Ints({2, 2})).Node("Reshape", {"x", "shape"}, {"y"}, "r");
+  Request request = Onnx(13, {1, 4});
+  request.model.bytes = builder.Build();
+  EXPECT_THAT(MessageOf("fixed_dimension", request),
+              HasSubstr("dimension 0 ('batch') of input 'x' is open in the model and 1 in the "
+                        "result: the model does not take 2x4: Reshape 'r'"));
 }
 
 }  // namespace
