@@ -58,6 +58,15 @@ class SampleSource {
   // Empty for random samples.
   std::map<std::string, ir::Shape> Shapes(const std::vector<std::string>& inputs) const;
 
+  // An input as the model declares it; nullopt is an extent that it leaves open.
+  struct Declared {
+    std::string name = {};
+    std::vector<std::optional<int64_t>> extents = {};
+  };
+  // The samples of the first file's sizes, then those of other sizes that `inputs`, which are all
+  // of the model's, admit.  Axis 0 counts samples: files that differ in it have one size.
+  std::vector<SampleSource> BySize(const std::vector<Declared>& inputs) const;
+
  private:
   friend class SampleOpener;
   friend class SampleCutter;
@@ -71,6 +80,11 @@ class SampleSource {
     std::map<std::string, ArrayPtr> named = {};
     std::vector<ArrayPtr> placed = {};
   };
+  // The array of an input; null: the group has none.
+  static ArrayPtr ArrayOf(const Group& group, const std::vector<Declared>& inputs, size_t input);
+  // The extents of each input's samples without axis 0; nullopt if an input does not admit them.
+  static std::optional<std::vector<ir::Shape>> SizesOf(const Group& group,
+                                                       const std::vector<Declared>& inputs);
   // Decides what the files of a flat folder are: named after the inputs, or a sample each.
   void Settle(const std::vector<std::string>& inputs);
 

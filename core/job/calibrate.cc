@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage "calibrate": gets the ranges of the float values from the profile or from the samples.
+#include "core/job/memory_estimate.h"
+#include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
 #include "core/profile/collect.h"
@@ -78,6 +80,39 @@ Result<profile::Profile> CollectProfile(const JobContext& job, const Prepared& p
   return profile;
 }
 
+// Of samples of other sizes: the model is imported and prepared at each.
+Result<profile::Profile> CollectAtSize(const JobContext& job, const Prepared& prepared,
+                                       const data::SampleSource& samples) {
+  OCTAVO_TRY(Loaded loaded, LoadAtSize(LoadRequestOf(job), samples));
+  ir::Graph& graph = loaded.model.graph;
+  const MemoryEstimate estimate = EstimateMemory(graph, {.runs = true,
+                                                         .batches_held = 1,
+                                                         .fold_budget = job.options().fold_budget,
+                                                         .target = job.settings.target});
+  OCTAVO_CHECK(CheckMemory(graph, estimate, job.request.limits.memory_bytes));
+  passes::Settings settings = job.settings;
+  settings.checkpoint = {};
+  passes::Findings findings;
+  OCTAVO_CHECK(passes::RunPipeline(passes::PassesOf({passes::Phase::kPrepare}),
+                                   RunOptionsOf(job.options()), settings, graph, findings));
+  return profile::Collect(
+      graph, loaded.samples.batches,
+      {.model_digest = "sha256:" + prepared.digest.get(), .samples = loaded.samples.count},
+      *job.settings.pool, job.settings.stop);
+}
+
+Status AddOtherSizes(const JobContext& job, Profiled& profiled) {
+  if (profiled.prepared.other_sizes.empty()) return {};
+  std::vector<profile::Profile> profiles = {*std::move(profiled.profile)};
+  for (const data::SampleSource& samples : profiled.prepared.other_sizes) {
+    OCTAVO_TRY(profile::Profile profile, CollectAtSize(job, profiled.prepared, samples));
+    profiled.other_samples += profile.samples;
+    profiles.push_back(std::move(profile));
+  }
+  OCTAVO_TRY(profiled.profile, profile::Merge(profiles));
+  return {};
+}
+
 }  // namespace
 
 Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
@@ -99,6 +134,7 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
     OCTAVO_TRY(
         profiled.profile,
         CollectProfile(job, prepared, reuse == Reuse::kFloatValues ? &profiled.kept : nullptr));
+    OCTAVO_CHECK(AddOtherSizes(job, profiled));
   } else {
     return profiled;
   }

@@ -111,15 +111,25 @@ void WarnOfSaturation(const ir::Graph& graph, const report::DiffResult& figures,
 Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
                         const Compared& compared) {
   Warnings warnings;
-  WarnOfSamples(quantized.samples, quantized.survey.get(), warnings);
+  data::Samples all = quantized.samples;
+  all.count += quantized.other_samples;
+  WarnOfSamples(all, quantized.survey.get(), warnings);
   if (job.request.profile) WarnOfProfile(quantized, warnings);
   if (!compared.figures) return warnings;
   const bool given = quantized.samples.random || quantized.samples.origin;
   if (given && quantized.profile && !job.request.profile) {
+    const std::string part =
+        quantized.other_samples == 0
+            ? ""
+            : fmt::format(" (the {} of the first size, without the {} of other sizes)",
+                          quantized.samples.count, quantized.other_samples);
     AddWarning(
         warnings, "evaluated_on_calibration",
-        "the report's figures are of the samples that also calibrated, which flatters them; for "
-        "figures of other samples, calibrate with `octavo profile` and give its file as --profile");
+        fmt::format(
+            "the report's figures are of the samples that also calibrated{}, which flatters them; "
+            "for figures of other samples, calibrate with `octavo profile` and give its file as "
+            "--profile",
+            part));
   }
   WarnOfSaturation(quantized.float_graph, *compared.figures, warnings);
   WarnOfNans(compared.figures->nan_inputs, warnings);

@@ -106,6 +106,22 @@ Failure SamplesOrModel(const LoadRequest& request, Error error) {
   return Forward(std::move(error));
 }
 
+// What --shape gives is not open.
+std::vector<data::SampleSource::Declared> DeclaredBy(const LoadRequest& request,
+                                                     const Loaded& loaded) {
+  std::vector<data::SampleSource::Declared> inputs;
+  for (const onnx::InputSignature& input : loaded.model.inputs) {
+    data::SampleSource::Declared& declared = inputs.emplace_back();
+    declared.name = input.name;
+    const auto shape = request.shape.find(input.name);
+    for (size_t axis = 0; axis < input.declared.size(); ++axis) {
+      declared.extents.push_back(input.declared[axis].value);
+      if (shape != request.shape.end()) declared.extents.back() = shape->second[axis];
+    }
+  }
+  return inputs;
+}
+
 }  // namespace
 
 onnx::OpFinder FinderFor(const target::Target* target) {
@@ -169,6 +185,12 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
     return {};
   }
   if (!loaded.source) return {};
+  if (request.several_sizes) {
+    std::vector<data::SampleSource> sizes = loaded.source->BySize(DeclaredBy(request, loaded));
+    loaded.source = std::move(sizes.front());
+    loaded.other_sizes.assign(std::make_move_iterator(sizes.begin() + 1),
+                              std::make_move_iterator(sizes.end()));
+  }
   std::vector<data::SampleInput> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const ir::ValueId id = graph.inputs()[i];
@@ -191,8 +213,10 @@ Result<Loaded> LoadToRun(const LoadRequest& request, std::string_view command) {
   return loaded;
 }
 
-Result<Loaded> Load(const LoadRequest& request) {
-  OCTAVO_TRY(Loaded loaded, ReadModel(request));
+namespace {
+
+// The rest of Load, once the model is read.
+Status Finish(const LoadRequest& request, Loaded& loaded) {
   ThreadPool pool(1);
   const passes::Settings settings{.pool = &pool};
   passes::Findings findings;
@@ -201,7 +225,23 @@ Result<Loaded> Load(const LoadRequest& request) {
   // No pass follows that reads them.
   loaded.model.graph.metadata.erase(ir::kQdqFloatsKey);
   loaded.model.graph.metadata.erase(ir::kKeptFloatKey);
-  OCTAVO_CHECK(TakeSamples(request, loaded.model.graph, loaded));
+  return TakeSamples(request, loaded.model.graph, loaded);
+}
+
+}  // namespace
+
+Result<Loaded> Load(const LoadRequest& request) {
+  OCTAVO_TRY(Loaded loaded, ReadModel(request));
+  OCTAVO_CHECK(Finish(request, loaded));
+  return loaded;
+}
+
+Result<Loaded> LoadAtSize(const LoadRequest& request, const data::SampleSource& samples) {
+  OCTAVO_CHECK(request.stop.Check());
+  Loaded loaded;
+  loaded.source = samples;
+  OCTAVO_TRY(loaded.model, LoadOnnx(request, loaded.source));
+  OCTAVO_CHECK(Finish(request, loaded));
   return loaded;
 }
 

@@ -33,6 +33,8 @@ struct LoadRequest {
   enum class Use { kRun, kShapes };
   Use use = Use::kRun;
   data::SampleOptions reading = {};  // of the samples
+  // Samples of other sizes than the first ones become `Loaded::other_sizes`; else they are refused.
+  bool several_sizes = false;
   StopToken stop = {};
   NonFinite non_finite = NonFinite::kCount;  // elements of samples
 };
@@ -40,8 +42,9 @@ struct LoadRequest {
 struct Loaded {
   onnx::Imported model = {};  // of a text or native graph: only the fields that apply
   data::Samples samples = {};
-  std::optional<data::SampleSource> source = {};  // of the samples, before the split into inputs
-  std::shared_ptr<SampleSurvey> survey = {};      // of the samples; null if they are drawn
+  std::optional<data::SampleSource> source = {};     // of the samples, before the split into inputs
+  std::shared_ptr<SampleSurvey> survey = {};         // of the samples; null if they are drawn
+  std::vector<data::SampleSource> other_sizes = {};  // each of one size
   // SHA-256 of the model's bytes; another thread computes it.
   std::shared_future<std::string> digest = {};
 };
@@ -66,5 +69,8 @@ Result<Loaded> ReadModel(const LoadRequest& request);
 // Splits the samples of `loaded` into the inputs of `graph`, which is the model's graph after
 // fold-qdq.  kTooLarge if a value exceeds the limits.
 Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& loaded);
+
+// The model at the size of one of `other_sizes`, imported anew, with these samples.
+Result<Loaded> LoadAtSize(const LoadRequest& request, const data::SampleSource& samples);
 
 }  // namespace octavo::job

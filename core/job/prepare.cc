@@ -89,23 +89,28 @@ Status RunPhases(const JobContext& job, std::string_view stage,
   return {};
 }
 
+LoadRequest LoadRequestOf(const JobContext& job) {
+  const Request& request = job.request;
+  const Options& options = job.options();
+  return {.model = request.model,
+          .external_data = request.external_data,
+          .samples = request.samples,
+          .shape = options.shape,
+          .batch = options.batch,
+          .target = &job.settings.target,
+          .limits = request.limits,
+          .reading = {.image = options.image, .cast = options.cast, .samples = options.samples},
+          .stop = job.settings.stop,
+          .non_finite = options.allow_non_finite ? NonFinite::kCount : NonFinite::kRefuse};
+}
+
 Result<Imported> ImportModel(const JobContext& job) {
   const Request& request = job.request;
   const Options& options = job.options();
   job.Report("import", 0, 1);
   OCTAVO_CHECK(job.settings.stop.Check());
   OCTAVO_CHECK(CheckGates(request));
-  const LoadRequest load{
-      .model = request.model,
-      .external_data = request.external_data,
-      .samples = request.samples,
-      .shape = options.shape,
-      .batch = options.batch,
-      .target = &job.settings.target,
-      .limits = request.limits,
-      .reading = {.image = options.image, .cast = options.cast, .samples = options.samples},
-      .stop = job.settings.stop,
-      .non_finite = options.allow_non_finite ? NonFinite::kCount : NonFinite::kRefuse};
+  LoadRequest load = LoadRequestOf(job);
   Imported imported;
   Loaded& loaded = imported.loaded;
   Rewriting& rewriting = imported.rewriting;
@@ -118,6 +123,7 @@ Result<Imported> ImportModel(const JobContext& job) {
   rewriting.findings.warnings = std::move(loaded.model.warnings);
   rewriting.interface = {loaded.model.inputs, loaded.model.outputs};
   OCTAVO_CHECK(RunPhases(job, "import", {passes::Phase::kImport}, rewriting));
+  load.several_sizes = !request.profile && Quantizes(options, rewriting.graph);
   OCTAVO_CHECK(TakeSamples(load, rewriting.graph, loaded));
   const bool has_samples = !loaded.samples.batches.empty();
   if (!has_samples && !request.profile && Quantizes(options, rewriting.graph)) {
@@ -141,6 +147,7 @@ Result<Prepared> Prepare(const JobContext& job, Imported imported) {
   prepared.model = {
       .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
   prepared.samples = std::move(loaded.samples);
+  prepared.other_sizes = std::move(loaded.other_sizes);
   prepared.survey = std::move(loaded.survey);
   prepared.digest = loaded.digest;
   prepared.model_names = std::move(imported.names);

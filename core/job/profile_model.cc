@@ -28,11 +28,11 @@ Result<std::optional<ir::Graph>> OtherPreparation(const ir::Graph& imported, pas
 
 }  // namespace
 
-Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
-                                const Observer& observer, std::vector<ir::Warning>* warnings) {
-  OCTAVO_TRY(Loaded loaded, LoadToRun(RequestOf(input, input, stop), "profile"));
-  ThreadPool pool(input.threads);
-  const passes::Effect effect = EffectOf(limit);
+namespace {
+
+// The profile of the samples that are loaded.
+Result<profile::Profile> ProfileOf(Loaded& loaded, passes::Effect effect, ThreadPool& pool,
+                                   const StopToken& stop, const Observer& observer) {
   OCTAVO_TRY(const std::optional<ir::Graph> other,
              OtherPreparation(loaded.model.graph, effect, pool, stop));
   ir::Graph& graph = loaded.model.graph;
@@ -56,7 +56,30 @@ Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, co
     OCTAVO_TRY(profile::Profile more, collect(*other, batches));
     profile.values.merge(more.values);  // adds the names that the first does not have
   }
-  if (warnings != nullptr) WarnOfSamples(loaded.samples, loaded.survey.get(), *warnings);
+  return profile;
+}
+
+}  // namespace
+
+Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, const StopToken& stop,
+                                const Observer& observer, std::vector<ir::Warning>* warnings) {
+  LoadRequest request = RequestOf(input, input, stop);
+  request.several_sizes = true;
+  OCTAVO_TRY(Loaded loaded, LoadToRun(request, "profile"));
+  ThreadPool pool(input.threads);
+  const passes::Effect effect = EffectOf(limit);
+  OCTAVO_TRY(profile::Profile profile, ProfileOf(loaded, effect, pool, stop, observer));
+  request.several_sizes = false;
+  for (const data::SampleSource& samples : loaded.other_sizes) {
+    OCTAVO_TRY(Loaded at_size, LoadAtSize(request, samples));
+    at_size.digest = loaded.digest;
+    OCTAVO_TRY(const profile::Profile more, ProfileOf(at_size, effect, pool, stop, observer));
+    OCTAVO_TRY(profile, profile::Merge({profile, more}));
+  }
+  if (warnings != nullptr) {
+    loaded.samples.count = profile.samples;
+    WarnOfSamples(loaded.samples, loaded.survey.get(), *warnings);
+  }
   return profile::ToJson(profile);
 }
 

@@ -39,6 +39,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
                    .quantized_model = prepared.quantized_model,
                    .profile = std::move(profiled.profile),
                    .profile_figures = std::move(profiled.figures),
+                   .other_samples = profiled.other_samples,
                    .kept = std::move(profiled.kept)};
   passes::Settings settings = given.settings;
   if (result.profile) settings.profile = &*result.profile;

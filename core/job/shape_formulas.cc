@@ -2,6 +2,7 @@
 #include "core/job/shape_formulas.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/ops/op_table.h"
 
@@ -54,13 +55,19 @@ std::optional<ShapeFormulas::Term> ShapeFormulas::FitLine(const Series& series) 
     size_t j = 1;
     while (x[j] == x[0]) ++j;
     const int64_t rise = series[j] - series[0], run = x[j] - x[0];
-    if (rise % run != 0) continue;
-    Term term{.factors = {extent}, .scale = rise / run};
-    term.offset = series[0] - term.scale * x[0];
-    bool fits = term.scale != 0;
-    for (size_t i = 0; i < series.size(); ++i) {
-      fits &= series[i] == term.scale * x[i] + term.offset;
+    if (rise == 0 || (rise % run != 0 && run % rise != 0)) continue;
+    Term term{.factors = {extent}};
+    if (rise % run == 0) {
+      term.scale = rise / run;
+    } else {
+      term.divisor = run / rise;
     }
+    // Rounding down, if anything, is what models do.
+    const auto value = [&](int64_t at) { return term.scale * at / term.divisor; };
+    if (term.divisor < 0) continue;
+    term.offset = series[0] - value(x[0]);
+    bool fits = true;
+    for (size_t i = 0; i < series.size(); ++i) fits &= series[i] == value(x[i]) + term.offset;
     if (fits) return term;
   }
   return std::nullopt;
@@ -74,9 +81,13 @@ std::optional<ShapeFormulas::Term> ShapeFormulas::FitProduct(const Series& serie
     for (size_t i = 0; i < series.size(); ++i) {
       int64_t product = 1;
       for (const Extent& factor : term.factors) product *= factor.series[i];
-      if (product == 0 || series[i] % product != 0) return false;
-      if (i == 0) term.scale = series[0] / product;
-      if (series[i] != term.scale * product) return false;
+      if (product <= 0 || series[i] <= 0) return false;
+      if (i == 0) {
+        const int64_t common = std::gcd(series[0], product);
+        term.scale = series[0] / common;
+        term.divisor = product / common;
+      }
+      if (series[i] * term.divisor != term.scale * product) return false;
     }
     return true;
   };
@@ -236,6 +247,10 @@ ValueId ShapeFormulas::Compute(const Term& term, const std::string& name, const 
   if (term.scale != 1) {
     const ValueId scale = Ints(name + ".scale", shape, {term.scale});
     product = Insert("Mul", {product, scale}, name + ".scaled", shape);
+  }
+  if (term.divisor != 1) {
+    const ValueId divisor = Ints(name + ".divisor", shape, {term.divisor});
+    product = Insert("Div", {product, divisor}, name + ".quotient", shape);
   }
   if (term.offset != 0) {
     const ValueId offset = Ints(name + ".offset", shape, {term.offset});

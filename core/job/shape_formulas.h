@@ -33,11 +33,11 @@ class ShapeFormulas {
     int64_t axis = 0;
     Series series = {};
   };
-  // literal; or scale * the product of the factors + offset.
+  // literal; or scale * the product of the factors / divisor + offset.
   struct Term {
     int64_t literal = 0;
     std::vector<Extent> factors = {};
-    int64_t scale = 1, offset = 0;
+    int64_t scale = 1, divisor = 1, offset = 0;
   };
 
   Series ExtentsOf(std::string_view name, int64_t axis) const;

@@ -99,7 +99,7 @@ Result<Graph> SizedModel::At(const InputShapes& shapes) const {
   return std::move(graph);
 }
 
-std::optional<Obstacle> CompareNodes(const Graph& graph, const Graph& other,
+std::optional<Obstacle> CompareNodes(const Graph& graph, Graph& other,
                                      std::set<std::string>& varying) {
   const auto differs = [](const ir::Node& node, std::string_view how) {
     return Obstacle{.node = node.name, .why = fmt::format("{} {}", Describe(node), how)};
@@ -110,7 +110,12 @@ std::optional<Obstacle> CompareNodes(const Graph& graph, const Graph& other,
     if (!own.contains(node.name)) return differs(node, "was rewritten because of the size");
   }
   const auto compare = [&](ValueId own, ValueId its) {
-    if (!SameConstant(graph.value(own), other.value(its))) varying.insert(graph.name(own));
+    const ir::Value& value = graph.value(own);
+    if (!SameConstant(value, other.value(its))) {
+      varying.insert(value.name);
+    } else if (value.constant) {
+      other.SetPayload(its, value.constant, value.type);
+    }
   };
   for (const NodeId id : graph.nodes()) {
     const ir::Node& node = graph.node(id);

@@ -44,8 +44,9 @@ class SizedModel {
 bool EndsJob(const Error& error);
 
 // Compares graphs by the names of nodes and values.  Constants that differ are no obstacle: their
-// names are added to `varying`.
-std::optional<Obstacle> CompareNodes(const ir::Graph& graph, const ir::Graph& other,
+// names are added to `varying`.  Those that are equal share their data afterwards, so that several
+// graphs take the memory of one.
+std::optional<Obstacle> CompareNodes(const ir::Graph& graph, ir::Graph& other,
                                      std::set<std::string>& varying);
 
 // Gives the inputs other shapes and infers all types anew.

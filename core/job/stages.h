@@ -91,10 +91,14 @@ struct Imported {
 // kUsage if the options need samples or a profile and the request has none.
 Result<Imported> ImportModel(const JobContext& job);
 
+// How the job reads its model and samples.
+LoadRequest LoadRequestOf(const JobContext& job);
+
 struct Prepared {
   Rewriting rewriting = {};
   data::Samples samples = {};
-  std::shared_ptr<SampleSurvey> survey = {};  // of the samples; null if they are drawn
+  std::vector<data::SampleSource> other_sizes = {};  // samples that calibrate only
+  std::shared_ptr<SampleSurvey> survey = {};         // of the samples; null if they are drawn
   std::shared_future<std::string> digest = {};
   Names model_names = {};
   ModelFigures model = {};       // as imported
@@ -113,6 +117,7 @@ struct Profiled {
   Prepared prepared = {};
   std::optional<profile::Profile> profile = {};
   ProfileFigures figures = {};
+  int64_t other_samples = 0;  // those of `prepared.other_sizes`
   float_exec::KeptValues kept = {};
 };
 Result<Profiled> Calibrate(const JobContext& job, Prepared prepared, Reuse reuse);
@@ -129,6 +134,7 @@ struct Quantized {
   bool quantized_model = false;
   std::optional<profile::Profile> profile = {};
   ProfileFigures profile_figures = {};
+  int64_t other_samples = 0;         // of other sizes, which calibrated only
   float_exec::KeptValues kept = {};  // of `float_graph` on the samples
 };
 Result<Quantized> Quantize(const JobContext& job, Profiled profiled);

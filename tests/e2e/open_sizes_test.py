@@ -104,6 +104,9 @@ class OpenSizes(Case):
     def test_detector_at_two_batch_sizes_and_two_image_sizes(self):
         self.run_and_compare("detector", (3, 16, 16), [(3, 24, 40), (3, 17, 33)])
 
+    def test_windows_at_two_batch_sizes_and_two_image_sizes(self):
+        self.run_and_compare("windows", (3, 16, 16), [(3, 24, 40), (3, 20, 12)])
+
     def test_attention_at_two_batch_sizes_and_two_lengths(self):
         self.run_and_compare("attention", (12, 32), [(7, 32), (31, 32)])
 
@@ -126,12 +129,16 @@ class OpenSizes(Case):
     def test_the_page_runs_as_it_is(self):
         self.make("classifier").rename(self.folder / "model.onnx")
         self.samples(noise(16, 3, 16, 16), "samples.npz")
+        (self.folder / "mixed").mkdir()
+        for i, shape in enumerate([(3, 16, 16), (4, 3, 16, 16), (3, 20, 31), (2, 3, 40, 24)]):
+            np.save(self.folder / "mixed" / f"{i}.npy", noise(*shape, seed=i))
         blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
         self.assertEqual(len(blocks), 1)
         path = f"{pathlib.Path(OCTAVO).resolve().parent}:{os.environ['PATH']}"
         subprocess.run(["sh", "-eu", "-c", blocks[0]], cwd=self.folder, check=True,
                        env=clean_environment(PATH=path))
         for name, dims in (("open", ["batch", 3, "height", "width"]),
+                           ("mixed", ["batch", 3, "height", "width"]),
                            ("four", [4, 3, "height", "width"]), ("fixed", [4, 3, 32, 48])):
             model = onnx.load(self.folder / f"{name}.onnx")
             self.assertEqual(dims_of(model.graph.input[0]), dims)

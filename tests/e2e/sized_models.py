@@ -85,6 +85,21 @@ def detector():
     return net.model(net.op("Sigmoid", net.op("Reshape", x, target)), ["batch", "boxes", 4])
 
 
+def windows():
+    """Windows of 4 x 4, as view(batch, height // 4, 4, width // 4, 4, channels) makes them."""
+    net = Builder(IMAGE)
+    x = net.op("Transpose", net.conv("x", 3, 8), perm=[0, 2, 3, 1])
+
+    def part(axis):
+        return net.op("Div", net.size(x, axis), net.constant([4]))
+
+    target = net.op("Concat", net.size(x, 0), part(1), net.constant([4]), part(2),
+                    net.constant([4]), net.constant([8]), axis=0)
+    x = net.op("Transpose", net.op("Reshape", x, target), perm=[0, 1, 3, 2, 4, 5])
+    x = net.op("Reshape", x, net.constant([-1, 128]))
+    return net.model(net.op("MatMul", x, net.weight(128, 10)), ["windows", 10])
+
+
 def attention():
     """A layer of a transformer, [batch, sequence, 32] in 4 heads."""
     net = Builder(["batch", "sequence", 32])

@@ -5,103 +5,16 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
-#include "core/data/npy.h"
-#include "core/job/execute.h"
-#include "core/job/job.h"
 #include "core/onnx/import/import.h"
 #include "core/onnx/wire/model_proto.h"
-#include "tests/core/onnx/model_builder.h"
+#include "tests/core/job/sized_job.h"
 
 namespace octavo::job {
 namespace {
 
-using nlohmann::json;
-using onnx::kOpen;
-using onnx::ModelBuilder;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Names = std::vector<std::string>;
-
-ir::Tensor Noise(const ir::Shape& shape, float scale = 1) {
-  ir::Tensor tensor(ir::DType::kF32, shape);
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    tensor.mutable_values<float>()[static_cast<size_t>(i)] =
-        scale * (static_cast<float>(i * 31 % 101) / 50 - 1);
-  }
-  return tensor;
-}
-
-ir::Tensor Ints(const std::vector<int64_t>& values) { return ir::Tensor::Ints(values); }
-
-// x [batch, 3, height, width] -> a convolution `c`.
-ModelBuilder Image() {
-  ModelBuilder builder;
-  builder.Input("x", {kOpen, 3, kOpen, kOpen});
-  auto& dims = *builder.graph()
-                    .mutable_input(0)
-                    ->mutable_type()
-                    ->mutable_tensor_type()
-                    ->mutable_shape()
-                    ->mutable_dim();
-  const Names names = {"batch", "", "height", "width"};
-  for (const int axis : {0, 2, 3}) dims[axis].set_dim_param(names[static_cast<size_t>(axis)]);
-  builder.Constant("w", Noise({4, 3, 3, 3}, 0.3f)).Node("Conv", {"x", "w"}, {"c"}, "conv");
-  return builder.Ints("pads", {1, 1, 1, 1}).Output("y");
-}
-
-struct Done {
-  Request request = {};
-  Outcome outcome = {};
-  onnx_wire::Model model = {};
-  json report = {};
-};
-
-Done RunJob(const Blob& model, const std::vector<ir::Tensor>& samples,
-            const std::function<void(Request&)>& change = {}) {
-  Done done;
-  done.request.model = {"m.onnx", model};
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const std::string name = samples.size() == 1 ? "x.npy" : fmt::format("{}.npy", i);
-    done.request.samples.push_back({name, Blob(data::WriteNpy(samples[i]))});
-  }
-  done.request.options.threads = 1;
-  done.request.options.deterministic = true;
-  if (change) change(done.request);
-  auto outcome = Run(done.request, {}, {});
-  EXPECT_TRUE(outcome) << outcome.error().message;
-  if (!outcome) return done;
-  done.outcome = *std::move(outcome);
-  done.report = json::parse(done.outcome.report_json);
-  EXPECT_TRUE(done.model.ParseFromString(std::string(done.outcome.model.bytes.text())));
-  return done;
-}
-
-Done RunJob(const ModelBuilder& builder, const std::function<void(Request&)>& change = {}) {
-  return RunJob(builder.Build(), {Noise({16, 3, 16, 16})}, change);
-}
-
-Names DimsOf(const onnx_wire::ValueInfo& info) {
-  Names names;
-  for (const onnx_wire::Dimension& dim : info.type().tensor_type().shape().dim()) {
-    names.push_back(dim.has_dim_value()       ? fmt::format("{}", dim.dim_value())
-                    : dim.dim_param().empty() ? "?"
-                                              : dim.dim_param());
-  }
-  return names;
-}
-
-Names InputOf(const Done& done) { return DimsOf(done.model.graph().input(0)); }
-Names OutputOf(const Done& done) { return DimsOf(done.model.graph().output(0)); }
-
-std::vector<json> Fixed(const Done& done) {
-  std::vector<json> warnings;
-  for (const json& warning : done.report["warnings"]) {
-    if (warning["code"] == "fixed_dimension") warnings.push_back(warning);
-  }
-  return warnings;
-}
 
 // view(x.size(0), -1) as PyTorch writes it.
 void AddView(ModelBuilder& builder, const std::string& from, const std::string& to,
@@ -154,15 +67,26 @@ TEST(OpenSizes, AViewOfTheBatchKeepsIt) {
   EXPECT_THAT(OutputOf(done), ElementsAre("batch", "5"));
 }
 
-// Resize to the size of an earlier value, which is no whole multiple.
-ModelBuilder ResizedToSkip() {
+// view(batch * 4, height * width), then other operators: no 0 or -1 says both.
+TEST(OpenSizes, ProductsOfSizesAreComputedInTheExport) {
   ModelBuilder builder = Image();
-  builder.Constant("v", Noise({4, 4, 3, 3}, 0.2f)).Node("Conv", {"c", "v"}, {"down"}, "down");
-  builder.Ints("pads", {1, 1, 1, 1}).Ints("strides", {2, 2});
-  builder.Node("Shape", {"c"}, {"sizes"});
-  builder.Node("Resize", {"down", "", "", "sizes"}, {"up"}, "up").String("mode", "nearest");
-  builder.Node("Concat", {"c", "up"}, {"y"}, "joined").Int("axis", 1);
-  return builder;
+  builder.Constant("four", Ints({4}));
+  builder.Node("Shape", {"c"}, {"shape"});
+  for (const auto& [name, axis] : {std::pair{"n", 0}, {"h", 2}, {"w", 3}}) {
+    const std::string at = fmt::format("axis{}", axis);
+    builder.Constant(at, Ints({axis}))
+        .Node("Gather", {"shape", at}, {fmt::format("size_{}", name)});
+  }
+  builder.Node("Mul", {"size_n", "four"}, {"rows"}).Node("Mul", {"size_h", "size_w"}, {"columns"});
+  builder.Node("Concat", {"rows", "columns"}, {"target"}).Int("axis", 0);
+  builder.Node("Reshape", {"c", "target"}, {"v"}, "view").Node("Sigmoid", {"v"}, {"y"}, "s");
+  const Done done = RunJob(builder);
+  EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "height", "width"));
+  onnx::ImportOptions options;
+  options.shapes["x"] = {3, 3, 9, 14};
+  const auto at = onnx::ImportModel(done.outcome.model.bytes, options);
+  ASSERT_TRUE(at) << at.error().message;
+  EXPECT_EQ(at->graph.type(at->graph.outputs()[0]).shape, (ir::Shape{12, 126}));
 }
 
 TEST(OpenSizes, SizesThatTheModelComputesAreComputedInTheExport) {
