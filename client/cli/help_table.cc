@@ -75,6 +75,7 @@ constexpr FlagGroup kFlagGroups[] = {
     {"--data", "Inputs"},
     {"--profile", "Inputs"},
     {"--labels", "Inputs"},
+    {"--values-from", "Inputs"},
     {"--options-from", "Inputs"},
     {"--from", "Inputs"},
     {"--target", "Inputs"},

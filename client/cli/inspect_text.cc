@@ -48,7 +48,9 @@ std::string Section(const std::string& title, const Table& table) {
 Table TypesOf(const json& values) {
   Table table({"name", "type", "shape"});
   for (const json& value : values) {
-    table.Add({CellOf(value["name"]), CellOf(value["dtype"]), ShapeOf(value["shape"])});
+    const bool known = !value["shape"].is_null();
+    table.Add({CellOf(value["name"]), value["dtype"].is_null() ? "?" : CellOf(value["dtype"]),
+               known ? ShapeOf(value["shape"]) : "?"});
   }
   return table;
 }
@@ -83,7 +85,13 @@ std::string InspectText(const std::string& text) {
   for (const json& row : list("unsupported")) {
     unsupported.Add({CellOf(row["node"]), CellOf(row["op"]), CellOf(row["reason"])});
   }
-  return answer + Section("Without an integer form", unsupported);
+  answer += Section("Without an integer form", unsupported);
+  Table opaque({"node", "op", "domain", "reason"});
+  for (const json& row : list("opaque")) {
+    opaque.Add(
+        {CellOf(row["node"]), CellOf(row["op"]), CellOf(row["domain"]), CellOf(row["reason"])});
+  }
+  return answer + Section("Not supported: these nodes stay as they are", opaque);
 }
 
 }  // namespace octavo::cli

@@ -25,7 +25,9 @@ void AddModelFlags(CLI::App& command, ModelArguments& arguments, Data data) {
   command.add_option("MODEL", arguments.model, "the model: .onnx, .octavo or .graph")->required();
   AddDataFlag(command, arguments.samples,
               data == Data::kForInputs ? "samples; needed if the model has inputs" : "samples");
-  for (const char* option : {"shape", "batch", "image", "cast", "samples", "threads"}) {
+  AddValuesFlag(command, arguments.samples);
+  for (const char* option :
+       {"shape", "batch", "image", "cast", "samples", "threads", "strict_ops"}) {
     arguments.options.Add(command, option);
   }
   AddLimitFlags(command, arguments.limits);
@@ -41,6 +43,7 @@ Result<job::ModelInput> ReadInput(const Invocation& invocation, const ModelArgum
       .limits = arguments.limits,
       .numerics = options.numerics.value_or(&numerics::kOnnx),
       .reading = {.image = options.image, .cast = options.cast, .samples = options.samples},
+      .strict_ops = options.strict_ops,
       .allow_non_finite = options.allow_non_finite};
   OCTAVO_TRY(ModelFiles files, ReadModel(invocation.host, arguments.model));
   input.model = std::move(files.model);

@@ -310,6 +310,7 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
       ->type_name("OUT")
       ->required();
   AddDataFlag(command, arguments.samples, "samples for calibration and for the report");
+  AddValuesFlag(command, arguments.samples);
   AddLabelsFlag(command, arguments.samples);
   command
       .add_option("--options-from", arguments.options_from,

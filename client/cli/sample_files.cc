@@ -207,6 +207,47 @@ void AddLabelsFlag(CLI::App& command, SampleArguments& arguments) {
       ->type_name("L.npy");
 }
 
+void AddValuesFlag(CLI::App& command, SampleArguments& arguments) {
+  command
+      .add_option("--values-from", arguments.values_from,
+                  "values inside of the model, which unsupported nodes would compute: a folder of "
+                  "NAME.npy, by the value's name, or .npz; the leading axis counts samples")
+      ->type_name("DIR");
+}
+
+namespace {
+
+// Arrays of values inside of the model, in all folders below.
+Status AddValues(const SampleArguments& arguments, const StopToken& stop, SampleFiles& files) {
+  const fs::path root = arguments.values_from;
+  const auto wrong = [&](std::string_view why) {
+    return Fail(Code::kUsage, "--values-from '{}' {}", root.string(), why).Field("--values-from");
+  };
+  if (files.samples.empty()) return wrong("needs --data");
+  std::error_code error;
+  if (!fs::is_directory(root, error)) return wrong("is no folder");
+  std::map<std::string, fs::path> found;
+  using Walk = fs::recursive_directory_iterator;
+  for (Walk at(root, error), end; !error && at != end; at.increment(error)) {
+    OCTAVO_CHECK(stop.Check());
+    const SampleKind kind = data::KindOf(at->path().filename().string());
+    const bool array = kind == SampleKind::kNpy || kind == SampleKind::kNpz;
+    if (IsHidden(at->path()) || !array || !at->is_regular_file(error)) continue;
+    found.emplace(at->path().lexically_relative(root).string(), at->path());
+  }
+  if (error) return wrong(fmt::format("cannot be read: {}", error.message()));
+  if (found.empty()) return wrong("has no .npy and no .npz");
+  for (const auto& [name, path] : found) {
+    OCTAVO_TRY(Blob bytes, Blob::MapFile(path.string()));
+    files.samples.push_back({"values:" + name, std::move(bytes)});
+    files.paths.push_back(path.string());
+    if (files.samples.size() % kMostMapped == 0) OCTAVO_CHECK(PackSamples(stop, files.samples));
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToken& stop) {
   SampleFiles files;
   for (size_t set = 0; set < arguments.data.size(); ++set) {
@@ -236,6 +277,7 @@ Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToke
       if (files.samples.size() % kMostMapped == 0) OCTAVO_CHECK(PackSamples(stop, files.samples));
     }
   }
+  if (!arguments.values_from.empty()) OCTAVO_CHECK(AddValues(arguments, stop, files));
   if (arguments.labels.empty()) return files;
   if (files.samples.empty()) {
     return Fail(Code::kUsage, "--labels needs --data").Field("--labels");

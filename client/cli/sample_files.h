@@ -13,6 +13,7 @@ namespace octavo::cli {
 struct SampleArguments {
   std::vector<std::string> data = {};
   std::string labels = {};
+  std::string values_from = {};
 };
 
 // Adds --data; `use` begins its help.
@@ -21,13 +22,16 @@ void AddDataFlag(CLI::App& command, SampleArguments& arguments, const std::strin
 // Adds --labels, for commands that write a report.
 void AddLabelsFlag(CLI::App& command, SampleArguments& arguments);
 
+// Adds --values-from.
+void AddValuesFlag(CLI::App& command, SampleArguments& arguments);
+
 struct SampleFiles {
   std::vector<job::NamedBlob> samples = {};
   std::vector<std::string> paths = {};
 };
-// Maps the files of --data and --labels for job::Request::samples, in this order: as given, the
-// files of a folder or a pattern by the bytes of their names.  Without any, there are none.  The
-// stop's error within 100 ms.
+// Maps the files of --data, --values-from and --labels for job::Request::samples, in this order: as
+// given, the files of a folder or a pattern by the bytes of their names.  Without any, there are
+// none.  The stop's error within 100 ms.
 Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToken& stop);
 
 // Packs the files into one archive if they are many.

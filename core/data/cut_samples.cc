@@ -102,15 +102,23 @@ class ColumnReader {
 class SampleCutter {
  public:
   SampleCutter(const SampleSource& source, const std::vector<SampleInput>& inputs)
-      : source_(source), inputs_(inputs) {
-    for (const SampleInput& input : inputs) columns_.emplace_back(input.type);
+      : source_(source) {
+    for (const SampleInput& input : inputs) {
+      (input.held ? held_ : inputs_).push_back(input);
+      columns_.emplace_back(input.type);
+    }
     std::vector<std::string> names;
-    for (const SampleInput& input : inputs) names.push_back(input.name);
+    for (const SampleInput& input : inputs_) names.push_back(input.name);
     source_.Settle(names);
   }
 
   Result<Samples> Run(int64_t most_bytes) {
     Samples samples;
+    if (source_.random_ && !held_.empty()) {
+      return Fail(Code::kUsage, "--values-from needs the samples that the values are of, not '{}'",
+                  source_.origin_)
+          .Field("data");
+    }
     if (source_.random_) {
       RandomSamples random{source_.random_->seed, source_.random_->count};
       if (source_.options_.samples > 0) {
@@ -128,10 +136,12 @@ class SampleCutter {
  private:
   Result<Samples> CutFiles() {
     for (const SampleSource::Group& group : source_.groups_) OCTAVO_CHECK(AddGroup(group));
+    for (size_t i = 0; i < held_.size(); ++i) OCTAVO_CHECK(AddHeld(held_[i], inputs_.size() + i));
     const int64_t rows = columns_[0].rows(), batch = columns_[0].batch;
     if (rows == 0 || rows % batch != 0) {
-      return Wrong(inputs_[0].name, "input '{}' takes {} samples at once, and its array has {}",
-                   inputs_[0].name, batch, rows);
+      const std::string& name = inputs_.empty() ? held_[0].name : inputs_[0].name;
+      return Wrong(name, "input '{}' takes {} samples at once, and its array has {}", name, batch,
+                   rows);
     }
     int64_t batches = rows / batch;
     all_ = batches * BatchOf(0);
@@ -250,8 +260,23 @@ class SampleCutter {
     return {};
   }
 
+  // A value inside of the model: one array has the values of all samples.
+  Status AddHeld(const SampleInput& value, size_t place) {
+    const ArrayPtr array = source_.FindValue(value.name);
+    if (!array) return Wrong(value.name, "there is no array of value '{}'", value.name);
+    OCTAVO_CHECK(array->Bind(value.type));
+    OCTAVO_CHECK(CheckType(value, *array));
+    OCTAVO_TRY(const int64_t rows, RowsOf(value, *array));
+    Column& column = columns_[place];
+    column.arrays.push_back(array);
+    column.ends.push_back(rows);
+    if (rows * columns_[0].batch == columns_[0].rows() * column.batch) return {};
+    return Wrong(value.name, "value '{}' has {} samples, the inputs {}", value.name,
+                 rows / column.batch, columns_[0].rows() / columns_[0].batch);
+  }
+
   SampleSource source_;
-  const std::vector<SampleInput>& inputs_;
+  std::vector<SampleInput> inputs_ = {}, held_ = {};
   std::vector<Column> columns_ = {};
   int64_t all_ = 0;
 };

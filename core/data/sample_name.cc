@@ -9,7 +9,7 @@
 namespace octavo::data {
 namespace {
 
-constexpr std::string_view kRandom = "random:", kLabels = "labels:";
+constexpr std::string_view kRandom = "random:", kLabels = "labels:", kValues = "values:";
 
 std::string_view LastPartOf(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -52,14 +52,22 @@ std::string BlobName(const SampleName& name, bool prefixed) {
   return prefixed ? fmt::format("#{}/{}", name.set, name.path) : name.path;
 }
 
+std::string_view WithoutWord(std::string_view path) {
+  for (const std::string_view word : {kLabels, kValues}) {
+    if (path.starts_with(word)) return path.substr(word.size());
+  }
+  return path;
+}
+
 std::string FileOf(std::string_view name) {
-  if (name.starts_with(kLabels)) return std::string(name.substr(kLabels.size()));
-  return ParseSampleName(name).path;
+  const std::string_view path = WithoutWord(name);
+  return path == name ? ParseSampleName(name).path : std::string(path);
 }
 
 SampleKind KindOf(std::string_view path) {
   if (path.starts_with(kRandom)) return SampleKind::kRandom;
   if (path.starts_with(kLabels)) return SampleKind::kLabels;
+  if (path.starts_with(kValues)) return SampleKind::kValues;
   const std::string file = LowerCase(LastPartOf(path));
   if (file.ends_with(".npz")) return SampleKind::kNpz;
   if (file.ends_with(".npy")) return SampleKind::kNpy;

@@ -6,6 +6,7 @@
 //   #1/data.npz                                                of the second --data
 //   #1:ids=data.npy                                            of the second, --data ids=data.npy
 //   random:SEED[:N]    labels:L.npy                            without a path
+//   values:NAME.npy    values:part/all.npz                     within the folder of --values-from
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace octavo::data {
 
-enum class SampleKind { kRandom, kLabels, kNpz, kNpy, kProto, kImage, kZip, kOther };
+enum class SampleKind { kRandom, kLabels, kValues, kNpz, kNpy, kProto, kImage, kZip, kOther };
 
 struct SampleName {
   int64_t set = 0;         // which --data, from 0
@@ -25,6 +26,9 @@ struct SampleName {
 SampleName ParseSampleName(std::string_view name);
 // The inverse; `prefixed` is for one of several --data.
 std::string BlobName(const SampleName& name, bool prefixed);
+
+// "a/b.npy" of "values:a/b.npy"; other names as they are.
+std::string_view WithoutWord(std::string_view path);
 
 // The path of a blob's file, without what else its name says.
 std::string FileOf(std::string_view name);

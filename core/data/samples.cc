@@ -79,6 +79,8 @@ class SampleOpener {
         OCTAVO_TRY(source_.labels_, ReadLabels(parsed.path, bytes));
         return {};
       }
+      case SampleKind::kValues:
+        return AddValues(std::string(WithoutWord(parsed.path)), bytes);
       case SampleKind::kZip:
         return AddArchive(parsed, bytes);
       case SampleKind::kNpz:
@@ -106,7 +108,10 @@ class SampleOpener {
         name.input = archive_name.input;
       }
       const SampleKind kind = KindOf(name.path);
-      if (kind == SampleKind::kNpy && (ParseNumbered(name.path) || !IsNumberedOutput(name.path))) {
+      if (kind == SampleKind::kValues) {
+        OCTAVO_CHECK(AddValues(archive, member));
+      } else if (kind == SampleKind::kNpy &&
+                 (ParseNumbered(name.path) || !IsNumberedOutput(name.path))) {
         OCTAVO_TRY(const ArrayPtr array, OpenMember(name.path, archive, member));
         OCTAVO_CHECK(AddArray(name, array));
       } else if (kind == SampleKind::kImage) {
@@ -121,6 +126,37 @@ class SampleOpener {
       }
     }
     return {};
+  }
+
+  Status AddValues(const std::string& path, const Blob& bytes) {
+    if (KindOf(path) == SampleKind::kNpz) {
+      OCTAVO_TRY(auto arrays, OpenNpz(path, bytes));
+      for (const auto& [name, array] : arrays) {
+        array->SetFile(path);
+        OCTAVO_CHECK(AddValue(path, name, array));
+      }
+      return {};
+    }
+    if (KindOf(path) != SampleKind::kNpy) {
+      return Wrong(path, "'{}' is no array of values; it must be .npy or .npz", path);
+    }
+    OCTAVO_TRY(const ArrayPtr array, OpenNpy(path, bytes));
+    return AddValue(path, path.substr(0, path.size() - 4), array);
+  }
+
+  Status AddValues(const std::shared_ptr<ZipArchive>& archive, const ZipMember& member) {
+    const std::string path(WithoutWord(member.name));
+    if (KindOf(path) == SampleKind::kNpy) {
+      OCTAVO_TRY(const ArrayPtr array, OpenMember(path, archive, member));
+      return AddValue(path, path.substr(0, path.size() - 4), array);
+    }
+    OCTAVO_TRY(const Blob extracted, archive->Extract(member, stop_));
+    return AddValues(path, extracted);
+  }
+
+  Status AddValue(const std::string& path, const std::string& name, const ArrayPtr& array) {
+    if (source_.values_.emplace(name, array).second) return {};
+    return Wrong(path, "'{}' has a second array of value '{}'", path, name);
   }
 
   // A file in a numbered folder that is no input.
@@ -270,6 +306,21 @@ Result<SampleSource> SampleSource::Open(const std::vector<NamedBlob>& blobs,
                                         const TensorParser& parse, const SampleOptions& options,
                                         const StopToken& stop) {
   return SampleOpener(parse, options, stop).Run(blobs);
+}
+
+ArrayPtr SampleSource::FindValue(const std::string& name) const {
+  // Paths cannot begin with a slash; files of `octavo run` have '_' for what is no plain character.
+  std::string path = name, file = name.substr(0, 120);
+  if (path.starts_with('/')) path.erase(0, 1);
+  for (char& c : file) {
+    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '_' || c == '-';
+    if (!plain) c = '_';
+  }
+  for (const std::string& each : {name, path, file}) {
+    if (const auto at = values_.find(each); at != values_.end()) return at->second;
+  }
+  return nullptr;
 }
 
 void SampleSource::Settle(const std::vector<std::string>& inputs) {

@@ -8,6 +8,7 @@
 //   .zip                    the files above as members
 //   "random:SEED[:N]"       N (8) samples, uniform in [-1, 1), or small integers
 //   "labels:L.npy"          the samples' classes
+//   "values:NAME.npy", .npz arrays of values inside of the model; the leading axis counts samples
 //
 // Several files follow each other; sample_name.h has the names' form.  Only the headers of files
 // are read at first: a batch is read and converted when it is asked for, and kept by its reader
@@ -52,6 +53,10 @@ class SampleSource {
   SampleSource Only(const std::vector<std::string>& inputs,
                     const std::vector<std::string>& kept) const;
 
+  // The array of a value inside of the model, by its name or by the name of a file that `octavo
+  // run` would give it; null if there is none.
+  ArrayPtr FindValue(const std::string& name) const;
+
   bool random() const { return random_.has_value(); }
 
   // The shapes of the first sample's arrays by input name: they bind a model's dynamic extents.
@@ -95,6 +100,7 @@ class SampleSource {
   std::string origin_ = {};  // of random samples
   std::optional<std::vector<int64_t>> labels_ = {};
   bool images_ = false;  // whether any file is an image
+  std::map<std::string, ArrayPtr> values_ = {};
 };
 
 // One input of a model, with its shape bound.  Lists of them keep the model's order of inputs.
@@ -102,6 +108,7 @@ struct SampleInput {
   std::string name = {};
   ir::Type type = {};
   bool dynamic_batch = false;
+  bool held = false;  // a value inside of the model, whose array FindValue has
 };
 
 // Where an element of an input's tensor in a batch was read from.

@@ -84,12 +84,16 @@ std::string TraceOf(const std::string& model, const std::vector<Steps>& runs) {
 Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& options,
                                const StopToken& stop) {
   const std::vector<NamedBlob> random = {{.name = "random:0:1"}};
-  OCTAVO_TRY(const Loaded loaded, Load({.model = input.model,
-                                        .external_data = input.external_data,
-                                        .samples = input.samples.empty() ? random : input.samples,
-                                        .shape = input.shape,
-                                        .batch = input.batch,
-                                        .limits = input.limits}));
+  OCTAVO_TRY(const Loaded loaded,
+             Load({.model = input.model,
+                   .external_data = input.external_data,
+                   .samples = input.samples.empty() ? random : input.samples,
+                   .shape = input.shape,
+                   .batch = input.batch,
+                   .limits = input.limits,
+                   .unsupported = input.strict_ops ? LoadRequest::Unsupported::kRefuse
+                                                   : LoadRequest::Unsupported::kLeave}));
+  if (loaded.model.graph.node_count() == 0) OCTAVO_CHECK(CheckComputes(loaded));
   if (loaded.samples.batches.empty()) {
     return Fail(Code::kInvalidArgument, "the data holds no sample").Field("data");
   }
@@ -123,6 +127,9 @@ Result<BenchResult> BenchModel(const ModelInput& input, const BenchOptions& opti
                        {"p90_ms", Percentile(times, 0.9)},
                        {"gops", operations / (median * 1e6)},
                        {"isa", IsaName(CurrentIsa())}};
+  if (const onnx::OpaquePart* opaque = OpaqueOf(loaded.model.contract)) {
+    json["not_run"] = opaque->nodes.size();  // nodes that the figures leave out
+  }
   BenchResult result;
   if (options.profile_ops || options.trace) {
     std::vector<Steps> profiled(kProfiledRuns);

@@ -4,6 +4,7 @@
 #include "core/job/execute.h"
 #include "core/job/job_warnings.h"
 #include "core/job/load.h"
+#include "core/job/opaque.h"
 #include "core/job/prepare.h"
 #include "core/job/report_json.h"
 #include "core/job/settings.h"
@@ -76,6 +77,8 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
       .nodes = quantized.model.nodes, .ops = quantized.model.ops, .bytes = quantized.model.bytes};
   findings.rescales_before = findings.rescales_after = CountRescales(graph);
   findings.float_nodes = FloatNodes(graph, findings.rewrites);
+  AddOpaqueNodes(quantized.model.contract, findings.float_nodes);
+  WarnOfOpaque(quantized.model, findings.rewrites.warnings);
   findings.kept_rescales = KeptRescales(graph, findings.rewrites);
   findings.samples = real.samples.count;
   findings.samples_source = real.samples.random ? "random" : "data";

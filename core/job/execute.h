@@ -25,6 +25,7 @@ struct ModelInput {
   ModelLimits limits = {};
   const numerics::Mode* numerics = &numerics::kOnnx;  // the mode that rounds integers
   data::SampleOptions reading = {};                   // of the samples
+  bool strict_ops = false;        // a node that Octavo does not support is an error
   bool allow_non_finite = false;  // of samples: count NaN and infinite elements, do not refuse them
 };
 

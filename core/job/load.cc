@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/job/load.h"
 
+#include <algorithm>
+
 #include "core/base/mapped_pages.h"
 #include "core/ir/qdq_notes.h"
 #include "core/job/model_form.h"
@@ -68,13 +70,20 @@ Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
                                 std::optional<data::SampleSource>& source) {
   onnx::ImportOptions options{.batch = request.batch,
                               .max_nodes = request.limits.nodes,
-                              .find_op = FinderFor(request.target)};
+                              .find_op = FinderFor(request.target),
+                              .opaque = request.unsupported == LoadRequest::Unsupported::kLeave,
+                              .open_extent = request.open_extent};
   for (const auto& [name, shape] : request.shape) options.shapes[name] = shape;
   for (const NamedBlob& blob : request.external_data) options.external[blob.name] = blob.bytes;
   if (!source) return onnx::ImportModel(request.model.bytes, options);
   // The names of the arrays map them to inputs.
   OCTAVO_TRY(const std::vector<std::string> inputs, onnx::ListInputs(request.model.bytes));
   options.sample_shapes = source->Shapes(inputs);
+  options.array_of = [&source](const std::string& name) -> std::optional<ir::Type> {
+    const data::ArrayPtr array = source->FindValue(name);
+    if (!array) return std::nullopt;
+    return ir::Type{array->dtype(), array->shape(), {}, {}};
+  };
   if (request.deciders == LoadRequest::Deciders::kFromSamples) {
     options.value_of = ValueReader(*source, inputs, request.stop);
   }
@@ -101,6 +110,12 @@ Failure SamplesOrModel(const LoadRequest& request, Error error) {
     auto imported = LoadOnnx(request, none);
     if (!imported && imported.error().code == Code::kUnimplemented) {
       return Forward(std::move(imported).error());
+    }
+    const onnx::OpaquePart* opaque = imported ? OpaqueOf(imported->contract) : nullptr;
+    if (opaque != nullptr && !opaque->input_infos.empty()) {
+      const std::string& name = opaque->input_infos.begin()->first;
+      return Fail(Code::kUnimplemented, "input '{}' is of a type that samples cannot have", name)
+          .Field(name);
     }
   }
   return Forward(std::move(error));
@@ -142,6 +157,8 @@ LoadRequest RequestOf(const ModelInput& model, const ModelInput& input, const St
           .shape = input.shape,
           .batch = input.batch,
           .limits = input.limits,
+          .unsupported = input.strict_ops ? LoadRequest::Unsupported::kRefuse
+                                          : LoadRequest::Unsupported::kLeave,
           .reading = input.reading,
           .stop = stop,
           .non_finite = input.allow_non_finite ? NonFinite::kCount : NonFinite::kRefuse};
@@ -191,18 +208,34 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
     loaded.other_sizes.assign(std::make_move_iterator(sizes.begin() + 1),
                               std::make_move_iterator(sizes.end()));
   }
+  const onnx::OpaquePart* opaque = OpaqueOf(loaded.model.contract);
   std::vector<data::SampleInput> inputs;
   for (size_t i = 0; i < graph.inputs().size(); ++i) {
     const ir::ValueId id = graph.inputs()[i];
     inputs.push_back({.name = graph.name(id),
                       .type = graph.type(id),
-                      .dynamic_batch = loaded.model.inputs[i].dynamic_batch});
+                      .dynamic_batch = loaded.model.inputs[i].dynamic_batch,
+                      .held = opaque && std::ranges::count(opaque->held, graph.name(id)) > 0});
   }
   OCTAVO_TRY(loaded.samples,
              data::CutSamples(*loaded.source, inputs, request.limits.samples_bytes));
   loaded.survey = Survey(graph, request.non_finite, loaded.samples);
   loaded.source.reset();
   return {};
+}
+
+const onnx::OpaquePart* OpaqueOf(const onnx::Contract& contract) { return contract.opaque.get(); }
+
+Status CheckComputes(const Loaded& loaded) {
+  const onnx::OpaquePart* opaque = OpaqueOf(loaded.model.contract);
+  const auto computed = [](const onnx::OutputSignature& output) { return !output.handed; };
+  if (opaque == nullptr || std::ranges::any_of(loaded.model.outputs, computed)) return {};
+  const onnx::OpaqueNode& first = opaque->nodes.front();
+  return Fail(Code::kUnimplemented,
+              "node '{}': {}; no output of the model can be computed without it", first.name,
+              first.reason)
+      .Node(first.name)
+      .Reason("UNSUPPORTED_OPERATOR");
 }
 
 Result<Loaded> LoadToRun(const LoadRequest& request, std::string_view command) {

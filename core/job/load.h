@@ -12,6 +12,7 @@
 #include "core/job/execute.h"
 #include "core/job/sample_survey.h"
 #include "core/onnx/import/import.h"
+#include "core/onnx/wire/opaque_part.h"
 #include "core/passes/pass.h"
 #include "core/target/target.h"
 
@@ -32,6 +33,11 @@ struct LoadRequest {
   // kRun splits the samples into this model's inputs; kShapes only binds its dynamic dimensions.
   enum class Use { kRun, kShapes };
   Use use = Use::kRun;
+  // kRefuse: a node that Octavo does not support is an error.  kLeave: such nodes, and those that
+  // follow without known values, become the opaque part of the model's contract.
+  enum class Unsupported { kRefuse, kLeave };
+  Unsupported unsupported = Unsupported::kRefuse;
+  int64_t open_extent = 0;           // binds open dimensions, for a look at a model
   data::SampleOptions reading = {};  // of the samples
   // Samples of other sizes than the first ones become `Loaded::other_sizes`; else they are refused.
   bool several_sizes = false;
@@ -61,6 +67,11 @@ Result<Loaded> Load(const LoadRequest& request);
 // The same for a command that runs the model: kUsage if there are no samples and the model has
 // inputs.
 Result<Loaded> LoadToRun(const LoadRequest& request, std::string_view command);
+
+// The opaque part of a model, or null.
+const onnx::OpaquePart* OpaqueOf(const onnx::Contract& contract);
+// Whether the model's graph computes nothing: all its nodes are in the opaque part.
+Status CheckComputes(const Loaded& loaded);
 
 // Finds Octavo's ops, then the custom ops of a target, which may be null.
 onnx::OpFinder FinderFor(const target::Target* target);

@@ -6,6 +6,7 @@
 #include "core/job/gates.h"
 #include "core/job/job_warnings.h"
 #include "core/job/memory_estimate.h"
+#include "core/job/opaque.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
@@ -99,6 +100,8 @@ LoadRequest LoadRequestOf(const JobContext& job) {
           .batch = options.batch,
           .target = &job.settings.target,
           .limits = request.limits,
+          .unsupported = options.strict_ops ? LoadRequest::Unsupported::kRefuse
+                                            : LoadRequest::Unsupported::kLeave,
           .reading = {.image = options.image, .cast = options.cast, .samples = options.samples},
           .stop = job.settings.stop,
           .non_finite = options.allow_non_finite ? NonFinite::kCount : NonFinite::kRefuse};
@@ -117,8 +120,10 @@ Result<Imported> ImportModel(const JobContext& job) {
   OCTAVO_TRY(loaded, ReadModel(load));
   rewriting.graph = std::move(loaded.model.graph);
   imported.names = NamesOf(rewriting.graph);
-  rewriting.contract = std::move(loaded.model.contract);
-  rewriting.float_names = FindFloatNames(options.keep_float, rewriting.graph, loaded.model.ops);
+  rewriting.contract = loaded.model.contract;
+  OCTAVO_CHECK(CheckOpaque(job, rewriting.contract, rewriting.graph));
+  rewriting.float_names = FindFloatNames(NamesInGraph(options.keep_float, rewriting.contract),
+                                         rewriting.graph, loaded.model.ops);
   if (job.certificate != nullptr) job.certificate->Begin(rewriting.graph);
   rewriting.findings.warnings = std::move(loaded.model.warnings);
   rewriting.interface = {loaded.model.inputs, loaded.model.outputs};

@@ -2,6 +2,7 @@
 #include "core/job/execute.h"
 #include "core/job/job_warnings.h"
 #include "core/job/load.h"
+#include "core/job/opaque.h"
 #include "core/job/prepare.h"
 #include "core/job/settings.h"
 #include "core/profile/collect.h"
@@ -77,6 +78,7 @@ Result<std::string> MakeProfile(const ModelInput& input, NumericsLimit limit, co
     OCTAVO_TRY(profile, profile::Merge({profile, more}));
   }
   if (warnings != nullptr) {
+    WarnOfOpaque(loaded.model, *warnings);
     loaded.samples.count = profile.samples;
     WarnOfSamples(loaded.samples, loaded.survey.get(), *warnings);
   }

@@ -63,17 +63,21 @@ std::string FlagOf(const v1::GivenOption& given) {
   return fmt::format(" {} {}", row.FlagName(), Quoted(given.argument()));
 }
 
-// " --data", each with its file, or FOLDER for several, and " --labels".
+// " --data", each with its file, or FOLDER for several, " --labels" and " --values-from".
 std::string SampleFlags(const std::vector<NamedBlob>& samples) {
   struct Set {
     std::string input = {}, path = {};
     size_t files = 0;
   };
   std::map<int64_t, Set> sets;
-  std::string labels;
+  std::string labels, values;
   for (const NamedBlob& sample : samples) {
     if (data::KindOf(sample.name) == data::SampleKind::kLabels) {
       labels = fmt::format(" --labels {}", Quoted(data::FileOf(sample.name)));
+      continue;
+    }
+    if (data::KindOf(sample.name) == data::SampleKind::kValues) {
+      values = " --values-from FOLDER";
       continue;
     }
     const data::SampleName name = data::ParseSampleName(sample.name);
@@ -87,7 +91,7 @@ std::string SampleFlags(const std::vector<NamedBlob>& samples) {
     const std::string input = set.input.empty() ? std::string() : set.input + '=';
     flags += " --data " + Quoted(input + (set.files == 1 ? set.path : "FOLDER"));
   }
-  return flags + labels;
+  return flags + labels + values;
 }
 
 v1::ReportFile FileOf(std::string_view role, const std::string& name, uint64_t bytes,

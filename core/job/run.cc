@@ -4,6 +4,7 @@
 #include "core/job/facts.h"
 #include "core/job/gates.h"
 #include "core/job/job_warnings.h"
+#include "core/job/opaque.h"
 #include "core/job/provenance.h"
 #include "core/job/report_json.h"
 #include "core/job/settings.h"
@@ -32,6 +33,8 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
   findings.after.bytes = exported.bytes;
   findings.kept_rescales = KeptRescales(rewriting.graph, findings.rewrites);
   findings.float_nodes = FloatNodes(rewriting.graph, findings.rewrites);
+  AddOpaqueNodes(rewriting.contract, findings.float_nodes);
+  CountOpaqueNodes(rewriting.contract, findings.after);
   auto& warnings = findings.rewrites.warnings;
   warnings.insert(warnings.end(), exported.warnings.begin(), exported.warnings.end());
   warnings.insert(warnings.end(), compared.warnings.begin(), compared.warnings.end());

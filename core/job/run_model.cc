@@ -7,6 +7,7 @@
 #include "core/job/file_names.h"
 #include "core/job/job_warnings.h"
 #include "core/job/load.h"
+#include "core/job/opaque.h"
 #include "core/report/nan_inputs.h"
 #include "core/runtime/plan.h"
 
@@ -65,7 +66,8 @@ class Runner {
       gathered_.push_back({.value = id, .batched = batched});
     };
     for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-      add(graph_.outputs()[i], loaded.model.outputs[i].batched);
+      const onnx::OutputSignature& output = loaded.model.outputs[i];
+      if (!output.handed || all_values) add(graph_.outputs()[i], output.batched);
     }
     if (!all_values) return;
     for (const ValueId input : graph_.inputs()) add(input, HasBatch(input));
@@ -99,7 +101,9 @@ class Runner {
       }
       const std::vector<Tensor> results = run.outputs();
       for (size_t i = 0; i < results.size(); ++i) {
-        Gathered& gathered = gathered_[places_.at(graph_.outputs()[i])];
+        const auto place = places_.find(graph_.outputs()[i]);
+        if (place == places_.end()) continue;
+        Gathered& gathered = gathered_[place->second];
         if (gathered.parts.size() == static_cast<size_t>(done)) {
           gathered.parts.push_back(results[i].Clone());
         }
@@ -152,10 +156,12 @@ Result<std::vector<NamedBlob>> RunModel(const ModelInput& input, bool all_values
   request.deciders = LoadRequest::Deciders::kFromSamples;
   if (request.non_finite == NonFinite::kRefuse) request.non_finite = NonFinite::kRefuseIfQuantized;
   OCTAVO_TRY(const Loaded loaded, LoadToRun(request, "run"));
+  if (!all_values) OCTAVO_CHECK(CheckComputes(loaded));
   ThreadPool pool(input.threads);
   Runner runner(loaded, all_values);
   OCTAVO_CHECK(runner.Run(input.numerics, all_values, pool, stop, observer));
   if (warnings != nullptr) {
+    WarnOfOpaque(loaded.model, *warnings);
     WarnOfNonFinite(loaded.survey.get(), *warnings);
     WarnOfNans(runner.nans().Found(), *warnings);
   }

@@ -123,13 +123,16 @@ Result<Verification> VerifyJob(const CertifiedJob& job) {
         .Field("certificate");
   }
   const std::vector<NamedBlob> no_samples;
-  OCTAVO_TRY(const Loaded before, ReadModel({.model = job.before,
-                                             .external_data = job.before_external,
-                                             .samples = no_samples,
-                                             .shape = options.shape,
-                                             .batch = options.batch,
-                                             .target = &settings.target,
-                                             .limits = job.limits}));
+  OCTAVO_TRY(const Loaded before,
+             ReadModel({.model = job.before,
+                        .external_data = job.before_external,
+                        .samples = no_samples,
+                        .shape = options.shape,
+                        .batch = options.batch,
+                        .target = &settings.target,
+                        .limits = job.limits,
+                        .unsupported = options.strict_ops ? LoadRequest::Unsupported::kRefuse
+                                                          : LoadRequest::Unsupported::kLeave}));
   const onnx::OpFinder find_op = FinderFor(&settings.target);
   OCTAVO_TRY(const verify::Verdict verdict,
              verify::Verify(before.model.graph, certificate, find_op));

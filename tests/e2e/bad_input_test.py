@@ -33,6 +33,9 @@ class BadInput(Case):
             path.write_bytes(model.SerializeToString())
         return path
 
+    def strict(self):
+        return ["--data", self.data, "--strict-ops"]
+
     def refuse(self, model, code, *words, flags=None):
         """Fails alike here and there, leaves nothing behind, and the server lives."""
         path, out = self.save(model), self.folder / "out.onnx"
@@ -104,7 +107,8 @@ class BadInput(Case):
     def test_scale_that_is_computed(self):
         data = self.folder / "two.npz"
         np.savez(data, x=np.zeros([1, 2, 4, 4], np.float32), scale=np.ones([1], np.float32))
-        self.refuse(models.quantized(1.0, constant=False), 4, "quant", "scale", flags=["--data", data])
+        self.refuse(models.quantized(1.0, constant=False), 4, "quant", "scale",
+                    flags=["--data", data, "--strict-ops"])
 
     def test_profile_of_another_model(self):
         profile = self.folder / "p.json"
@@ -116,13 +120,14 @@ class BadInput(Case):
         self.refuse(models.conv(), 2, "frob", flags=["--data", self.data, "--numerics", "frob"])
 
     def test_unknown_operator(self):
-        self.refuse(models.relu_of("Frobnicate"), 4, "odd", "Frobnicate")
+        self.refuse(models.relu_of("Frobnicate"), 4, "odd", "Frobnicate", flags=self.strict())
 
     def test_unknown_domain(self):
-        self.refuse(models.relu_of("Relu", domain="com.example"), 4, "odd", "com.example")
+        self.refuse(models.relu_of("Relu", domain="com.example"), 4, "odd", "com.example",
+                    flags=self.strict())
 
     def test_control_flow(self):
-        self.refuse(models.branch(), 4, "choice", "If")
+        self.refuse(models.branch(), 4, "choice", "If", flags=self.strict())
 
     def test_scale_of_zero(self):
         self.refuse(models.quantized(0.0), 3, "scale")
@@ -228,7 +233,7 @@ class BadInput(Case):
         path = self.save(models.relu_of("Frobnicate"))
         for server in (None, self.server.address):
             result = octavo("optimize", path, "-o", self.folder / "o.onnx", "--data", self.data,
-                            "--json", server=server)
+                            "--strict-ops", "--json", server=server)
             self.assertEqual(result.returncode, 4)
             error = self.error_object(result)
             self.assertEqual(error["node"], "odd")

@@ -46,7 +46,15 @@ std::vector<std::string> Models() {
   rows.Node("Relu", {"c"}, {"r"}).Node("Split", {"r"}, {"a", "b"}).Int("axis", 1);
   rows.Node("QuantizeLinear", {"a", "s", "z"}, {"aq"});
   rows.Node("DequantizeLinear", {"aq", "s", "z"}, {"y"}).Output("y");
-  return {conv.Text(), old.Text(), qdq.Text(), rows.Text()};
+  // Nodes that no graph holds: of another domain, and with a subgraph that reads `h`.
+  ModelBuilder side(13);
+  side.Node("Identity", {"h"}, {"z"}).Output("z");
+  ModelBuilder opaque(13);
+  opaque.Input("x", {1, 4}).Constant("c", ir::Tensor::Scalar<uint8_t>(1));
+  opaque.Node("Relu", {"x"}, {"h"}).Node("Odd", {"h"}, {"o"}).Domain("d");
+  opaque.Node("If", {"c"}, {"i"}).Graph("then_branch", side).Graph("else_branch", side);
+  opaque.Node("Add", {"o", "i"}, {"y"}).Output("y");
+  return {conv.Text(), old.Text(), qdq.Text(), rows.Text(), opaque.Text()};
 }
 
 std::string Tensor() {

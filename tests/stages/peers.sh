@@ -17,6 +17,7 @@ node tables.mjs
 # ctest runs the same without ONNX Runtime.
 OCTAVO=$PWD/../../build/release/client/octavo OCTAVOD=$PWD/../../build/release/server/octavod \
   /usr/bin/python3 -B ../e2e/open_sizes_test.py -k two_
+node opaque.mjs
 node random.mjs --seed 12 --count 40
 cases=$OCTAVO_RESULTS/cases
 /usr/bin/python3 -B newer_cases.py "$cases"

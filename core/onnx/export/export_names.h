@@ -31,6 +31,8 @@ class ExportNames {
   const QuantizedNames& Of(ir::ValueId value);
   // Reserves and returns `base`, or `base_1`.. if that name is taken.
   std::string Unique(const std::string& base);
+  // Keeps Unique from a name.
+  void Reserve(const std::string& name) { taken_.insert(name); }
   std::string UniqueNode(const std::string& base);
   // A Dequantize of the value; preferably one whose result is a graph output.
   ir::NodeId DequantizeOf(ir::ValueId value) const;

@@ -7,6 +7,7 @@
 
 #include "core/ir/qdq_notes.h"
 #include "core/onnx/export/local_types.h"
+#include "core/onnx/export/put_back.h"
 #include "core/onnx/versions/version_table.h"
 #include "core/ops/op_table.h"
 
@@ -28,7 +29,10 @@ GraphWriter::GraphWriter(const ir::Graph& graph, const ExportOptions& options, i
       dequantize_(ops::FindOp("Dequantize", "octavo")),
       rescale_(ops::FindOp("Rescale", "octavo")),
       reinterpret_(ops::FindOp("Reinterpret", "octavo")),
-      quirks_(graph, options.quirks, opset) {}
+      quirks_(graph, options.quirks, opset) {
+  if (options.contract == nullptr || !options.contract->opaque) return;
+  for (const std::string& name : NamesIn(*options.contract->opaque)) names_.Reserve(name);
+}
 
 Result<std::optional<NeedsOpset>> GraphWriter::Run() {
   for (const NodeId id : graph_.nodes()) OCTAVO_CHECK(WriteNode(id));

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/onnx/export/put_back.h"
 #include "core/onnx/wire/tensor_proto.h"
 
 namespace octavo::onnx {
@@ -90,7 +91,8 @@ void ModelWriter::ShareEqual() {
   std::unordered_multimap<size_t, size_t> kept_by_beginning;
   std::vector<Stored> kept;
   for (Stored& stored : initializers_) {
-    if (stored.tensor.bytes() >= kWorthSharing && !outputs.count(stored.name)) {
+    const bool own = stored.named != Named::kOpaque;
+    if (own && stored.tensor.bytes() >= kWorthSharing && !outputs.count(stored.name)) {
       const size_t beginning = BeginningOf(stored.tensor);
       const auto [first, last] = kept_by_beginning.equal_range(beginning);
       const auto equal = std::find_if(first, last, [&](const auto& entry) {
@@ -212,6 +214,8 @@ void ModelWriter::OpenDimensions(const OpenSizes& open, onnx_wire::ValueInfo& in
 }
 
 Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
+  const OpaquePart* opaque = options.contract ? options.contract->opaque.get() : nullptr;
+  if (opaque != nullptr) OCTAVO_CHECK(PutBackTensors(*opaque, *this));
   ShareEqual();
   AddValueInfo();
   if (options.open != nullptr) {
@@ -220,6 +224,7 @@ Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
       for (onnx_wire::ValueInfo& info : *infos) OpenDimensions(*options.open, info);
     }
   }
+  if (opaque != nullptr) OCTAVO_CHECK(PutBackNodes(*opaque, model_));
   if (options.contract != nullptr) WriteContract(*options.contract, model_);
   int64_t bytes = 0;
   for (const Stored& stored : initializers_) bytes += stored.tensor.bytes();

@@ -18,7 +18,8 @@ class ModelWriter {
 
   // The kind of an initializer's name: the name of a value, which users of the model know, or an
   // internal name that exists only in the exported model (stored integers, scales, zero points).
-  enum class Named { kValue, kInternal };
+  // The kind kOpaque is of a tensor that other nodes read than the graph's: it stays as it is.
+  enum class Named { kValue, kInternal, kOpaque };
 
   // Adds an initializer unless one of that name exists.
   void Initializer(const std::string& name, const ir::Tensor& tensor, Named named);
@@ -26,6 +27,7 @@ class ModelWriter {
   void Node(const std::string& name, const std::string& op, const std::string& domain,
             const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
             const ir::AttrMap& attributes);
+  bool Has(const std::string& initializer) const { return initialized_.contains(initializer); }
   // The type of a tensor that a node computes, for the message's value_info.
   void Typed(const std::string& name, ir::Type type) { types_.insert_or_assign(name, type); }
 

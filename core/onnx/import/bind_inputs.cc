@@ -148,6 +148,8 @@ class Binder {
         shape.push_back(Batch());
       } else if (samples) {
         shape.push_back((*samples)[i]);
+      } else if (options_.open_extent > 0) {
+        shape.push_back(options_.open_extent);
       } else {
         return Fail(Code::kUsage,
                     "input '{}' is declared {}: axis {} is dynamic; pass --shape {}=... or --data",

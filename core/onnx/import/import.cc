@@ -2,13 +2,13 @@
 #include "core/onnx/import/import.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "core/base/mapped_pages.h"
 #include "core/ir/qdq_notes.h"
 #include "core/ir/verify.h"
 #include "core/onnx/import/bind_inputs.h"
+#include "core/onnx/import/check_constants.h"
 #include "core/onnx/import/graph_builder.h"
+#include "core/onnx/import/importer.h"
 #include "core/onnx/import/node_reader.h"
 #include "core/onnx/import/quant_inputs.h"
 #include "core/onnx/import/quantized_ops.h"
@@ -24,32 +24,21 @@ using ir::ValueId;
 // ai.onnx is another name for the default domain.
 std::string DomainOf(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-// The tensor of a Constant node; several attributes can hold it.
-Result<ir::Tensor> ConstantValue(const Draft& draft) {
-  const ir::AttrMap& attributes = draft.attributes;
-  if (attributes.size() != 1) return Invalid(draft, "must have one attribute with its value");
-  const auto& [name, value] = *attributes.begin();
-  if (name == "value" && attributes.TensorOf(name)) return attributes.TensorOf(name)->tensor;
-  if (name == "value_float") return ir::Tensor::Scalar(attributes.Float(name, 0));
-  if (name == "value_int") return ir::Tensor::Scalar(attributes.Int(name, 0));
-  if (name == "value_ints") return ir::Tensor::Ints(attributes.Ints(name));
-  if (name == "value_floats") {
-    const std::vector<float> list = attributes.Floats(name);
-    return ir::Tensor::Of<float>({static_cast<int64_t>(list.size())}, list);
-  }
-  return Unsupported(draft, "attribute '{}' is not supported", name);
-}
-
 // Inputs that import turns into constants because their elements determine types.
 using FixedInputs = std::map<std::string, ir::Tensor>;
 
 class Importer {
  public:
-  Importer(const ModelProto& proto, const ImportOptions& options, const FixedInputs& fixed)
+  // `refused` collects nodes that no graph holds; null: the first is an error.  `fixing`: a value
+  // that depends on data is an error, for FixInputsBehind.
+  Importer(const ModelProto& proto, const ImportOptions& options, const FixedInputs& fixed,
+           bool fixing, std::vector<Refused>* refused)
       : model_(proto.model),
         source_{proto.views, options.external},
         options_(options),
         fixed_(fixed),
+        fixing_(fixing),
+        refused_(refused),
         own_(proto.model.producer_name() == kProducer),
         builder_(graph_, options.find_op, own_),
         sums_(model_.graph(), own_) {}
@@ -59,9 +48,12 @@ class Importer {
     OCTAVO_CHECK(AddConstantsAndInputs());
     NameValues();
     OCTAVO_TRY(const std::vector<int> order, SortNodes(model_.graph(), node_names_, known_));
-    for (const int i : order) OCTAVO_CHECK(AddNode(i));
+    for (const int i : order) OCTAVO_CHECK(refused_ == nullptr ? AddNode(i) : AddOrRefuse(i));
+    if (refused_ != nullptr && !refused_->empty()) return std::move(result_);
     OCTAVO_CHECK(AddOutputs());
-    OCTAVO_CHECK(CheckConstants());
+    OCTAVO_CHECK(CheckConstants(
+        graph_, [&](const std::string& name) { return fixed_.contains(name); },
+        !options_.taken_names.empty()));
     NoteWriter();
     OCTAVO_CHECK(ir::Verify(graph_));
     graph_.SetVerified();
@@ -70,13 +62,12 @@ class Importer {
     return std::move(result_);
   }
 
-  // Call after Run() failed because a value depends on data: adds the graph inputs that the value
-  // depends on, with their elements, to `fixed`.  Returns whether it added any, so that a retry can
+  // Call after Run() failed because a value depends on data: adds the graph inputs behind the
+  // value, with their elements, to `fixed`.  Returns whether it added any, so that a retry can
   // succeed.
   Result<bool> FixInputsBehind(const Error& error, FixedInputs& fixed) const {
-    if (error.reason != ir::kDependsOnData && error.reason != kDynamicQuantization) return false;
+    if (!MayFix(error)) return false;
     const ValueId value = graph_.Find(error.field);
-    if (!options_.value_of || !value) return false;
     bool more = false;
     for (const ValueId input : InputsBehind(graph_, value)) {
       const std::string& name = graph_.name(input);
@@ -172,6 +163,7 @@ class Importer {
     node_names_ = SettleNames(model_.graph());
     result_.contract = ReadContract(model_, node_names_);
     for (const std::string& name : node_names_) builder_.ReserveNode(name);
+    for (const std::string& name : options_.taken_names) builder_.Reserve(name);
     for (const onnx_wire::ValueInfo& output : model_.graph().output()) {
       read_.insert(output.name());
       builder_.NoteOutput(output.name());
@@ -184,8 +176,8 @@ class Importer {
     result_.nodes = model_.graph().node_size();
   }
 
-  // Drops trailing optional results without consumers (the mask of Dropout).  A Split keeps all its
-  // results, because their number determines how it splits.
+  // Drops trailing optional results without consumers, except those of a Split: their number
+  // counts.
   void DropUnreadResults(Draft& draft) const {
     const ir::OpDef* op = ops::FindOp(draft.op, draft.domain);
     if (op && op->results.max == ir::kManyInputs) return;
@@ -208,8 +200,8 @@ class Importer {
   }
 
   // Skips what an export writes in front of QuantizeLinear for a runtime that would fuse the
-  // operator, or quantizes NaN in another way (core/onnx/export/quirks.h): a Max of one operand, or
-  // Where(IsNaN(x), 0, x).  QuantizeLinear then reads the operand, from which it gives the same.
+  // operator, or quantizes NaN differently (core/onnx/export/quirks.h): a Max of one operand, or
+  // Where(IsNaN(x), 0, x).  QuantizeLinear of the operand gives the same.
   bool SkipGuard(const onnx_wire::Node& node) {
     if (!own_ || node.output_size() != 1 || node.input_size() == 0) return false;
     const std::string &name = node.output(0), &operand = node.input(node.input_size() - 1);
@@ -284,6 +276,27 @@ class Importer {
     return builder_.Add(conversion);
   }
 
+  Status AddOrRefuse(int i) {
+    const onnx_wire::Node& node = model_.graph().node(i);
+    const auto is_lost = [&](const std::string& input) { return lost_.contains(input); };
+    Status added;
+    if (std::ranges::none_of(node.input(), is_lost)) {
+      added = AddNode(i);
+      if (added || added.error().code != Code::kUnimplemented) return added;
+      if (fixing_ && MayFix(added.error())) return added;
+      refused_->push_back({node_names_[static_cast<size_t>(i)], std::move(added).error()});
+    }
+    lost_.insert(node.output().begin(), node.output().end());
+    lost_.erase("");
+    return {};
+  }
+
+  // Whether the error is of a value that depends on data.
+  bool MayFix(const Error& error) const {
+    const bool depends = error.reason == ir::kDependsOnData || error.reason == kDynamicQuantization;
+    return depends && options_.value_of && graph_.Find(error.field);
+  }
+
   // Tells the pass fold-qdq which program wrote the model.  An existing note came from a graph that
   // was exported before the pass ran, and stays.
   void NoteWriter() {
@@ -291,7 +304,7 @@ class Importer {
   }
 
   Status AddOutputs() {
-    if (model_.graph().output().empty()) {
+    if (model_.graph().output().empty() && options_.taken_names.empty()) {
       return Fail(Code::kInvalidArgument, "the model has no output").Field("output");
     }
     for (const onnx_wire::ValueInfo& info : model_.graph().output()) {
@@ -311,90 +324,42 @@ class Importer {
     return {};
   }
 
-  // A NaN in a constant, or an infinity in a weight, makes the model invalid.  Infinity is valid as
-  // a bound, a padding value or the neutral element of a Max: in parameters, and as the only
-  // element of an operand other than a weight.  Constants without consumers are not checked.
-  Status CheckConstants() const {
-    std::unordered_set<ValueId> seen;
-    for (const ir::NodeId id : graph_.nodes()) {
-      for (const ValueId input : graph_.node(id).inputs) {
-        if (input && seen.insert(input).second) OCTAVO_CHECK(CheckFinite(graph_.value(input)));
-      }
-    }
-    for (const ValueId output : graph_.outputs()) {
-      if (seen.insert(output).second) OCTAVO_CHECK(CheckFinite(graph_.value(output)));
-    }
-    return {};
-  }
-
-  Status CheckFinite(const ir::Value& value) const {
-    if (!value.constant || value.type.dtype != ir::DType::kF32) return {};
-    if (fixed_.count(value.name)) return {};  // sample data, not a constant of the model
-    const bool may_be_infinite = MayBeInfinite(value);
-    for (const float element : value.constant->tensor.values<float>()) {
-      if (std::isfinite(element) || (std::isinf(element) && may_be_infinite)) continue;
-      return Fail(Code::kInvalidArgument, "constant '{}' holds {}; it must hold finite numbers",
-                  value.name, std::isnan(element) ? "a NaN" : "an infinity")
-          .Field(value.name)
-          .Reason("NOT_FINITE");
-    }
-    ReleasePages(value.constant->tensor.raw_bytes());
-    return {};
-  }
-
-  bool MayBeInfinite(const ir::Value& value) const {
-    const bool single = value.constant->tensor.size() == 1;
-    for (const ir::Use& use : value.uses) {
-      const ir::Role role = graph_.node(use.node).op->RoleOf(static_cast<size_t>(use.input));
-      if (role != ir::Role::kParameter && (role != ir::Role::kData || !single)) return false;
-    }
-    return value.output_uses == 0;
-  }
-
   const onnx_wire::Model& model_;
   TensorSource source_;
   const ImportOptions& options_;
   const FixedInputs& fixed_;
+  const bool fixing_;
+  std::vector<Refused>* const refused_;
   const bool own_;  // Octavo wrote the model
   ir::Graph graph_;
   GraphBuilder builder_;
   Imported result_;
-  std::unordered_set<std::string> known_, read_;
+  std::unordered_set<std::string> known_, read_, lost_;
   std::vector<std::string> node_names_;
   std::unordered_map<std::string, ValueId> guards_;
   const SumsInDouble sums_;
 };
 
-// Terminates: each round fixes at least one more input.
-Result<Imported> ImportParsed(const ModelProto& proto, const ImportOptions& options) {
-  FixedInputs fixed;
-  while (true) {
-    Importer importer(proto, options, fixed);
-    Result<Imported> imported = importer.Run();
-    if (imported) return imported;
-    OCTAVO_TRY(const bool more, importer.FixInputsBehind(imported.error(), fixed));
-    if (!more) return imported;
-  }
-}
-
 }  // namespace
 
-Status CheckNodeCount(int64_t nodes, int64_t most) {
-  if (most == 0 || nodes <= most) return {};
-  return Fail(Code::kTooLarge, "the model has {} nodes; at most {} are allowed (max-nodes)", nodes,
-              most)
-      .Field("max-nodes");
-}
-
-Result<Imported> ImportModel(const Blob& model, const ImportOptions& options) {
-  OCTAVO_TRY(const ModelProto proto, ParseModel(model));
-  OCTAVO_CHECK(CheckNodeCount(proto.model.graph().node_size(), options.max_nodes));
-  OCTAVO_TRY(Imported imported, ImportParsed(proto, options));
-  imported.bytes = static_cast<int64_t>(model.size());
-  for (const auto& [name, blob] : options.external) {
-    imported.bytes += static_cast<int64_t>(blob.size());
+// Terminates: each round but one fixes at least one more input.
+Result<Imported> ImportParsed(const ModelProto& proto, const ImportOptions& options,
+                              std::vector<Refused>* refused) {
+  FixedInputs fixed;
+  for (bool fixing = true; true;) {
+    if (refused != nullptr) refused->clear();
+    Importer importer(proto, options, fixed, fixing, refused);
+    Result<Imported> imported = importer.Run();
+    if (imported) return imported;
+    Result<bool> more = importer.FixInputsBehind(imported.error(), fixed);
+    if (more && *more) continue;
+    // A value that the samples do not fix is left to the opaque part.
+    const bool unsupported = imported.error().code == Code::kUnimplemented;
+    if (!std::exchange(fixing, false) || refused == nullptr || !unsupported) {
+      if (!more) return Forward(std::move(more).error());
+      return imported;
+    }
   }
-  return imported;
 }
 
 }  // namespace octavo::onnx

@@ -40,6 +40,16 @@ struct ImportOptions {
   int64_t max_nodes = 0;
   // Looks up operators of a target that Octavo itself does not know.
   OpFinder find_op = {};
+  // Leave nodes that a graph cannot hold, and what follows them, as the opaque part of the contract
+  // (core/onnx/wire/opaque_part.h), instead of kUnimplemented.
+  bool opaque = false;
+  // The type of the array that has the values of a node's result, if there is one: of such a value,
+  // a graph input takes the place.  The leading axis of the array counts samples.
+  std::function<std::optional<ir::Type>(const std::string& name)> array_of = {};
+  // Names that no new value takes.
+  std::vector<std::string> taken_names = {};
+  // Binds open dimensions that nothing else binds, for a look at a model; 0: they are an error.
+  int64_t open_extent = 0;
 };
 
 struct Extent {
@@ -62,6 +72,7 @@ struct OutputSignature {
   // Axis 0 has the batch's extent: results of several batches are concatenated along it; other
   // results are stacked along a new leading axis.
   bool batched = false;
+  bool handed = false;  // no output of the model: nodes of the opaque part read it
 };
 
 struct Imported {

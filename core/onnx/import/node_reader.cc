@@ -81,6 +81,21 @@ Result<ir::AttrMap> ReadAttributes(const onnx_wire::Node& node, std::string_view
   return attributes;
 }
 
+Result<ir::Tensor> ConstantValue(const Draft& draft) {
+  const ir::AttrMap& attributes = draft.attributes;
+  if (attributes.size() != 1) return Invalid(draft, "must have one attribute with its value");
+  const auto& [name, value] = *attributes.begin();
+  if (name == "value" && attributes.TensorOf(name)) return attributes.TensorOf(name)->tensor;
+  if (name == "value_float") return ir::Tensor::Scalar(attributes.Float(name, 0));
+  if (name == "value_int") return ir::Tensor::Scalar(attributes.Int(name, 0));
+  if (name == "value_ints") return ir::Tensor::Ints(attributes.Ints(name));
+  if (name == "value_floats") {
+    const std::vector<float> list = attributes.Floats(name);
+    return ir::Tensor::Of<float>({static_cast<int64_t>(list.size())}, list);
+  }
+  return Unsupported(draft, "attribute '{}' is not supported", name);
+}
+
 std::vector<std::string> SettleNames(const onnx_wire::Graph& graph) {
   std::vector<std::string> names;
   std::unordered_set<std::string> taken;

@@ -14,6 +14,9 @@ namespace octavo::onnx {
 Result<ir::AttrMap> ReadAttributes(const onnx_wire::Node& node, std::string_view name,
                                    const TensorSource& source);
 
+// The tensor of a Constant node; several attributes can hold it.
+Result<ir::Tensor> ConstantValue(const Draft& draft);
+
 // The name of each node: an empty name becomes that of the first output, a repeated one gets _1,
 // _2.
 std::vector<std::string> SettleNames(const onnx_wire::Graph& graph);

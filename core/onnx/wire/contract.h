@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,8 @@ class Model;
 }  // namespace octavo::onnx_wire
 
 namespace octavo::onnx {
+
+struct OpaquePart;
 
 // Of a node, by its settled name.
 struct NodeNotes {
@@ -36,6 +39,7 @@ struct Contract {
   std::vector<std::pair<std::string, std::string>> graph_metadata = {};
   std::map<std::string, NodeNotes> nodes = {};
   std::map<std::string, ValueNotes> values = {};
+  std::shared_ptr<const OpaquePart> opaque = {};  // opaque_part.h; null: the graph has all nodes
 };
 
 // `names`: of the model's nodes, as import settles them.

@@ -88,6 +88,11 @@ class ModelBuilder {
     return *this;
   }
 
+  ModelBuilder& Graph(const std::string& name, ModelBuilder& body) {
+    Attribute(name, onnx_wire::Attribute::GRAPH).set_g(body.graph().SerializeAsString());
+    return *this;
+  }
+
   std::string Text() const { return model_.SerializeAsString(); }
   Blob Build() const { return Blob(Text()); }
 

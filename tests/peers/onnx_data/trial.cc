@@ -161,6 +161,7 @@ Status TryOptimized(const job::NamedBlob& model, const std::vector<job::NamedBlo
                     const Tensors& inputs) {
   job::Request request{.model = model, .samples = samples};
   request.options.threads = 1;
+  request.options.strict_ops = true;
   request.options.allow_non_finite = true;  // the data of IsNaN, IsInf and Cast
   const auto outcome = job::Run(request, {}, {});
   if (!outcome) {
