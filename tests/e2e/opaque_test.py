@@ -96,7 +96,7 @@ class Opaque(Case):
         outputs = {v.name: v for v in model.graph.output}
         self.assertEqual(outputs["picked"], {v.name: v for v in before.graph.output}["picked"])
         measured = {o["name"] for o in report["numerics"]["outputs"]}
-        self.assertEqual(measured, {"boxes", "scores"})
+        self.assertEqual(measured, {"boxes", "scores", "all_boxes"})
 
     def test_many_nodes_of_one_operator_give_one_warning(self):
         _, report, _ = self.optimize(self.save(opaque_models.many_custom()))
@@ -214,8 +214,7 @@ class Opaque(Case):
     def test_the_certificate_of_such_a_job_is_verified(self):
         path = self.save(opaque_models.branch())
         self.optimize(path, "--certificate", self.folder / "c.json")
-        result = octavo("verify", path, self.folder / "out.onnx", "--certificate",
-                        self.folder / "c.json")
+        result = octavo("verify", path, self.folder / "out.onnx", self.folder / "c.json")
         self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
         _, _, result = self.optimize(self.save(opaque_models.custom()), "--certificate",
                                      self.folder / "c.json", "--values-from", self.write_values(),
@@ -253,7 +252,7 @@ class Opaque(Case):
             result = octavo(*command)
             self.assertEqual(result.returncode, 0, result.stderr)
         self.optimize(path)
-        result = octavo("diff", path, self.folder / "out.onnx", "--data", self.data, "-o",
+        result = octavo("diff", path, self.folder / "out.onnx", "--data", self.data, "--report",
                         self.folder / "d.json")
         self.assertEqual(result.returncode, 0, result.stderr)
 
