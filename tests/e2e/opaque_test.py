@@ -195,8 +195,9 @@ class Opaque(Case):
                 path = self.save(make())
                 for out, address in (("here.onnx", None), ("there.onnx", server.address)):
                     self.optimize(path, *flags, out=out, server=address)
-                self.assertEqual((self.folder / "here.onnx").read_bytes(),
-                                 (self.folder / "there.onnx").read_bytes())
+                here, there = (models.without_stamp((self.folder / name).read_bytes())
+                               for name in ("here.onnx", "there.onnx"))
+                self.assertEqual(here, there)
                 strict = octavo("optimize", path, "--data", self.data, "-o", self.folder / "s.onnx",
                                 "--strict-ops", server=server.address)
                 self.assertEqual(strict.returncode, 4)
