@@ -3,11 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include "core/base/status.h"
 
@@ -47,11 +50,7 @@ class Reader {
     known_.insert(std::string(key));
     const auto at = object_.find(key);
     if (at == object_.end()) return {};
-    try {
-      value = at->get<T>();
-    } catch (const json::exception&) {
-      return Wrong(prefix_ + std::string(key), must);
-    }
+    if (!Take(*at, value)) return Wrong(prefix_ + std::string(key), must);
     return {};
   }
   const json* Child(std::string_view key) {
@@ -69,6 +68,28 @@ class Reader {
   }
 
  private:
+  // Whether the value has the type.  json::get would convert any number to any other one, which is
+  // undefined for a number out of the type's range.
+  template <class T>
+  static bool Take(const json& from, T& value) {
+    if constexpr (std::is_same_v<T, bool>) {
+      if (!from.is_boolean()) return false;
+    } else if constexpr (std::is_integral_v<T>) {
+      if (!from.is_number_integer()) return false;
+      const bool fits = from.is_number_unsigned() ? std::in_range<T>(from.get<uint64_t>())
+                                                  : std::in_range<T>(from.get<int64_t>());
+      if (!fits) return false;
+    } else if constexpr (std::is_floating_point_v<T>) {
+      if (!from.is_number()) return false;
+    }
+    try {
+      value = from.get<T>();
+    } catch (const json::exception&) {
+      return false;
+    }
+    return true;
+  }
+
   const json& object_;
   std::string prefix_;
   std::set<std::string> known_;
