@@ -175,6 +175,12 @@ Status WriteStamped(const JobContext& job, const Quantized& quantized,
 }
 
 Result<OpenModel> SizesOf(const JobContext& job, const Rewriting& rewriting) {
+  const onnx::OpaquePart* opaque = OpaqueOf(rewriting.contract);
+  if (opaque != nullptr && !opaque->held.empty()) {
+    return FixSizes(job.request, rewriting.interface, rewriting.graph,
+                    fmt::format("the values of '{}' are given at this size", opaque->held.front()),
+                    {});
+  }
   if (IsOnnx(job.options().emit)) {
     return FindOpenSizes(job.request, job.settings, rewriting.interface, rewriting.graph);
   }

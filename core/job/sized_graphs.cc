@@ -8,6 +8,7 @@
 #include "core/ir/infer.h"
 #include "core/job/float_names.h"
 #include "core/job/load.h"
+#include "core/job/opaque.h"
 #include "core/job/settings.h"
 #include "core/job/survey.h"
 #include "core/profile/profile.h"
@@ -72,7 +73,8 @@ SizedModel::SizedModel(const Request& request, const passes::Settings& settings,
 Result<Graph> SizedModel::At(const InputShapes& shapes) const {
   OCTAVO_CHECK(settings_.stop.Check());
   onnx::ImportOptions options{.max_nodes = request_.limits.nodes,
-                              .find_op = FinderFor(&settings_.target)};
+                              .find_op = FinderFor(&settings_.target),
+                              .opaque = !request_.options.strict_ops};
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const bool open = std::ranges::any_of(inputs_[i].declared,
                                           [](const onnx::Extent& each) { return !each.value; });
@@ -81,7 +83,8 @@ Result<Graph> SizedModel::At(const InputShapes& shapes) const {
   for (const NamedBlob& blob : request_.external_data) options.external[blob.name] = blob.bytes;
   OCTAVO_TRY(onnx::Imported imported, onnx::ImportModel(request_.model.bytes, options));
   Graph& graph = imported.graph;
-  const auto float_names = FindFloatNames(settings_.options.keep_float, graph, imported.ops);
+  const auto float_names = FindFloatNames(
+      NamesInGraph(settings_.options.keep_float, imported.contract), graph, imported.ops);
   passes::Settings settings = settings_;
   // Lowering only asks whether there is one.
   const profile::Profile profile;

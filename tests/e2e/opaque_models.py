@@ -77,6 +77,14 @@ def branch():
     return build(nodes, weights, [info("x", IMAGE)], [info("y", [1, 2, 8, 8])])
 
 
+def open_branch():
+    """The same for any number of images of any size."""
+    model = branch()
+    for values, channels in ((model.graph.input, 3), (model.graph.output, 2)):
+        values[0].CopyFrom(info(values[0].name, ["n", channels, "h", "w"]))
+    return model
+
+
 def loop():
     """A loop that adds `f` to what it carries, four times."""
     body = helper.make_graph(
@@ -136,7 +144,7 @@ def deep(levels):
                  [tensor("c", True, np.bool_)], [info("x", IMAGE)], [info("y", None)])
 
 
-RUNNABLE = {"branch": branch, "loop": loop, "detection": detection}
+RUNNABLE = {"branch": branch, "open_branch": open_branch, "loop": loop, "detection": detection}
 
 
 def main():

@@ -105,6 +105,23 @@ class Opaque(Case):
         self.assertIn("500 Gate", text)
         self.assertEqual(sum(n["op"] == "Gate" for n in report["float_nodes"]), 500)
 
+    def test_symbolic_dimensions_stay_symbolic_around_such_nodes(self):
+        before = opaque_models.open_branch()
+        path = self.save(before)
+        model, report, _ = self.optimize(path)
+        self.check(model)
+        self.assertTrue(by_op(model, "QuantizeLinear"))
+        self.assertEqual(list(model.graph.input), list(before.graph.input))
+        self.assertEqual(list(model.graph.output), list(before.graph.output))
+        self.assertNotIn("fixed_dimension", self.warned(report))
+        model, report, _ = self.optimize(path, "--values-from", self.write_values("picked"))
+        self.assertEqual([d.dim_value for d in model.graph.input[0].type.tensor_type.shape.dim],
+                         [1, 3, 8, 8])
+        fixed = [w["message"] for w in report["warnings"] if w["code"] == "fixed_dimension"]
+        self.assertTrue(fixed)
+        for message in fixed:
+            self.assertIn("the values of 'picked' are given at this size", message)
+
     # ------------------------------------------------------------ values
 
     def write_values(self, name="g", shape=(16, 4, 8, 8)):

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models with nodes that Octavo does not support (../e2e/opaque_models.py: If, Loop,
 // NonMaxSuppression) in ONNX Runtime: it must accept each export, and the outputs must agree with
-// the float model's within quantization.  Boxes are compared as sets: equal scores have no order.
+// the float model's within quantization; a model that takes any size, at two others too.  Boxes are compared as sets: equal scores have no order.
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
@@ -15,7 +15,8 @@ import {readNpz} from './npz.mjs';
 import {Octavo} from './octavo.mjs';
 import {openWithDefaults, runFeed} from './onnx_runtime.mjs';
 
-const NAMES = ['branch', 'loop', 'detection'];
+const NAMES = ['branch', 'open_branch', 'loop', 'detection'];
+const OTHER_SIZES = {open_branch: [[3, 3, 8, 8], [2, 3, 20, 11]]};
 const LEAST_DB = 20;
 
 // Rows in the order of their first columns, rounded.
@@ -40,6 +41,13 @@ function addErrors(sums, name, wanted, actual) {
   sums.set(name, sum);
 }
 
+// Images of the shape that repeat the elements of others.
+function resized({data}, shape) {
+  const count = shape.reduce((product, extent) => product * extent);
+  return {dtype: 'float32', shape, data: Float32Array.from({length: count},
+                                                           (_, i) => data[i % data.length])};
+}
+
 async function judge(octavo, work, name) {
   const at = (file) => join(work, file);
   const samples = at(`${name}.npz`);
@@ -50,11 +58,14 @@ async function judge(octavo, work, name) {
   const [[input, images]] = [...readNpz(samples)];
   const each = images.data.length / images.shape[0];
   const sums = new Map();
-  for (let i = 0; i < images.shape[0]; ++i) {
-    const feed = {[input]: {dtype: images.dtype, shape: [1, ...images.shape.slice(1)],
-                            data: images.data.slice(i * each, (i + 1) * each)}};
+  const feeds = Array.from({length: images.shape[0]}, (_, i) => (
+    {dtype: images.dtype, shape: [1, ...images.shape.slice(1)],
+     data: images.data.slice(i * each, (i + 1) * each)}));
+  for (const shape of OTHER_SIZES[name] ?? []) feeds.push(resized(images, shape));
+  for (const array of feeds) {
+    const feed = {[input]: array};
     const wanted = await runFeed(before, feed), actual = await runFeed(after, feed);
-    for (const [output, array] of wanted) addErrors(sums, output, array, actual.get(output));
+    for (const [output, values] of wanted) addErrors(sums, output, values, actual.get(output));
   }
   const figures = [...sums].map(([output, {signal, noise, elements}]) => (
     {output, elements, sqnr: noise === 0 ? Infinity : 10 * Math.log10(signal / noise)}));
