@@ -47,7 +47,13 @@ Error UnknownCommand(const CLI::App& program, const std::string& word) {
 Error UnknownFlag(const CLI::App& program, const CLI::App& command, const std::string& argument) {
   const std::string flag = argument.substr(0, argument.find('='));
   const std::string name = NameOf(program, command);
-  std::string hint = DidYouMean(flag, FlagsOf(command));
+  const std::vector<std::string> flags = FlagsOf(command);
+  if (std::find(flags.begin(), flags.end(), flag) != flags.end()) {
+    return Fail(Code::kUsage, "'{}' is a flag of {}: write it after the command", flag, name)
+        .Field(flag)
+        .error();
+  }
+  std::string hint = DidYouMean(flag, flags);
   if (hint.empty()) hint = fmt::format("; see {} --help", name);
   return Fail(Code::kUsage, "unknown flag '{}' of {}{}", flag, name, hint).Field(flag).error();
 }

@@ -172,6 +172,8 @@ TEST_F(CommandLine, AMisspeltCommandOrFlagGetsTheNameThatWasMeant) {
   // Also where the flag is required, and before a value.
   EXPECT_EQ(Run({"optimize", Path("m.onnx"), "--ouput", "o.onnx"}), 2);
   EXPECT_EQ(Error(), "unknown flag '--ouput' of octavo optimize; did you mean '--output'?");
+  EXPECT_EQ(Run({"--batch", "4", "optimize", Path("m.onnx"), "-o", Path("o.onnx")}), 2);
+  EXPECT_EQ(Error(), "'--batch' is a flag of octavo optimize: write it after the command");
   EXPECT_EQ(Optimize({"--xyzzy", "--json"}), 2);
   const auto error = nlohmann::json::parse(err_.str());
   EXPECT_EQ(error["field"], "--xyzzy");
