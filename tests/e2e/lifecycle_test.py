@@ -69,7 +69,7 @@ class Lifecycle(Case):
         model = self.folder / "m\x1b[2J\u009b.onnx"
         model.write_bytes((DIGITS / "model.onnx").read_bytes().replace(b"Conv", b"Conx"))
         with Server("--isolation", "thread") as server:
-            result = octavo("optimize", model, "-o", self.folder / "o.onnx",
+            result = octavo("optimize", model, "-o", self.folder / "o.onnx", "--strict-ops",
                             server=server.address)
             self.assertIn("Conx", result.stderr)
             server.wait_for_log("job ended")

@@ -154,7 +154,7 @@ TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
       R"("stop_before":"","skip":[],"passes":[],"integer_io":false,"sink_quantize":false,)"
       R"("leave_integers":false,"own_parameters":false,"fold_budget":4194304,)"
       R"("external_over":1800000000,"opset":0,"shape":{},"batch":0,"image":"","cast":false,"samples":0,)"
-      R"("strict_profile":false,)"
+      R"("strict_ops":false,"strict_profile":false,)"
       R"("require_sqnr":0.0,"require_cosine":0.0,"allow_random":false,)"
       R"("allow_non_finite":false,"deterministic":false,)"
       R"("output_name":"model.onnx"})");
