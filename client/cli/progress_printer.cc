@@ -99,7 +99,10 @@ ProgressPrinter::Style StyleOf(const Invocation& invocation) {
 }
 
 ProgressPrinter::ProgressPrinter(const Invocation& invocation)
-    : host_(invocation.host), out_(invocation.host.err), style_(StyleOf(invocation)) {}
+    : host_(invocation.host),
+      out_(invocation.host.err),
+      style_(StyleOf(invocation)),
+      names_passes_(style_ == Style::kBar || invocation.verbose) {}
 
 ProgressPrinter::~ProgressPrinter() {
   if (line_open_) out_ << '\n' << std::flush;
@@ -108,7 +111,9 @@ ProgressPrinter::~ProgressPrinter() {
 void ProgressPrinter::Show(const job::Progress& progress) {
   if (style_ == Style::kNone) return;
   const auto now = Clock::now();
-  std::string at = ForTerminal(fmt::format("{} {}", progress.stage, progress.pass));
+  const bool named = names_passes_ || IsEvent(progress.stage);
+  std::string at =
+      ForTerminal(fmt::format("{} {}", progress.stage, named ? progress.pass : std::string()));
   while (at.ends_with(' ')) at.pop_back();
   const bool fresh = at != at_;
   if (progress.stage != stage_) {

@@ -41,6 +41,7 @@ class ProgressPrinter {
   const Host& host_;
   std::ostream& out_;
   const Style style_;
+  const bool names_passes_;  // a line for each pass is worth having with --verbose only
   const Clock::time_point begun_ = Clock::now();
   std::string at_;
   std::string stage_;

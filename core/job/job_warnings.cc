@@ -87,8 +87,10 @@ void WarnOfSamples(const data::Samples& samples, const SampleSurvey* survey, War
   }
   if (samples.count < kEnoughSamples) {
     AddWarning(warnings, "few_samples",
-               fmt::format("there are {} samples; ranges and figures need {} or more",
-                           samples.count, kEnoughSamples));
+               fmt::format("{}; ranges and figures need {} or more",
+                           samples.count == 1 ? std::string("there is 1 sample")
+                                              : fmt::format("there are {} samples", samples.count),
+                           kEnoughSamples));
   }
   if (survey != nullptr) WarnOfConstants(*survey, warnings);
   WarnOfNonFinite(survey, warnings);

@@ -328,6 +328,8 @@ TEST_F(CommandLine, ABarIsOfATerminalThatIsNotDumbAndNoColorLeavesIt) {
   environment_["TERM"] = "dumb";
   ASSERT_EQ(Optimize({}), 0);
   EXPECT_EQ(err_.str().find('\033'), std::string::npos) << err_.str();
+  EXPECT_NE(err_.str().find("octavo: passes\n"), std::string::npos) << err_.str();
+  ASSERT_EQ(Optimize({"--verbose"}), 0);
   EXPECT_NE(err_.str().find("octavo: passes quantize\n"), std::string::npos) << err_.str();
 }
 
