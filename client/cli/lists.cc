@@ -85,6 +85,34 @@ void PrintPasses(const Invocation& invocation, const std::string& table) {
   }
 }
 
+// What a person has to know of an option's values: "choice of u8, i8; default the target's".
+std::string ValuesOf(const nlohmann::ordered_json& option) {
+  std::string text = option.at("type").get<std::string>();
+  if (const std::string choices = CellOf(option.at("choices")); !choices.empty()) {
+    text += " of " + choices;
+  }
+  const auto bounds = option.at("bounds").get<std::string>();
+  if (!bounds.empty()) text += ' ' + bounds;
+  text += "; default " + option.at("default").get<std::string>();
+  return text + (option.at("changes_result").get<bool>() ? "" : "; does not change the result");
+}
+
+// A table would be wider than any screen.
+void PrintOptions(const Invocation& invocation, const std::string& table) {
+  if (invocation.json) {
+    invocation.host.out << table;
+    return;
+  }
+  std::istringstream lines(table);
+  for (std::string line; std::getline(lines, line);) {
+    const auto option = nlohmann::ordered_json::parse(line);
+    const std::string flags = CellOf(option.at("flags"));
+    invocation.host.out << fmt::format(
+        "{}{}\n    {}\n    {}\n", option.at("name").get<std::string>(),
+        flags.empty() ? "" : "  " + flags, option.at("help").get<std::string>(), ValuesOf(option));
+  }
+}
+
 using Printer = void (*)(const Invocation& invocation, const std::string& table);
 
 void AddList(CLI::App& program, Invocation& invocation, const char* name, const char* help,
@@ -110,7 +138,8 @@ void AddLists(CLI::App& program, Invocation& invocation) {
           &PrintOps);
   AddList(program, invocation, "targets", "list the built-in targets", &job::TargetsTable);
   AddList(program, invocation, "options",
-          "list the options of a job with types, defaults and choices", &job::OptionsTable);
+          "list the options of a job with types, defaults and choices", &job::OptionsTable,
+          &PrintOptions);
   AddList(program, invocation, "warnings", "list the warning codes, which --fail-on-warning takes",
           &job::WarningsTable);
 }

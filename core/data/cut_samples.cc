@@ -211,14 +211,19 @@ class SampleCutter {
     return arrays;
   }
 
+  static std::string NameOf(const Array& array) {
+    if (array.file() == array.name()) return fmt::format("its array '{}'", array.name());
+    return fmt::format("its array '{}' of '{}'", array.name(), array.file());
+  }
+
   Status CheckType(const SampleInput& input, const Array& array) const {
     if (array.dtype() == input.type.dtype) return {};
     // numpy has no bfloat16; arrays store its bits as uint16.
     if (array.dtype() == ir::DType::kU16 && input.type.dtype == ir::DType::kBF16) return {};
     const bool can = CanConvert(array.dtype(), input.type.dtype);
     if (can && source_.options_.cast) return {};
-    return Wrong(input.name, "input '{}' takes {}, but its array is {}{}", input.name,
-                 ir::NumpyName(input.type.dtype), ir::NumpyName(array.dtype()),
+    return Wrong(input.name, "input '{}' takes {}, but {} is {}{}", input.name,
+                 ir::NumpyName(input.type.dtype), NameOf(array), ir::NumpyName(array.dtype()),
                  can ? "; --cast converts it" : "");
   }
 
@@ -237,8 +242,8 @@ class SampleCutter {
     // samples.
     if (!have.empty() && have[0] > 0 && tail_fits(1, 0)) return have[0] * batch;
     if (!want.empty() && tail_fits(0, 1)) return 1;
-    return Wrong(input.name, "input '{}' has shape [{}], but its array '{}' has shape [{}]",
-                 input.name, fmt::join(want, ","), array.name(), fmt::join(have, ","));
+    return Wrong(input.name, "input '{}' has shape [{}], but {} has shape [{}]", input.name,
+                 fmt::join(want, ","), NameOf(array), fmt::join(have, ","));
   }
 
   Status AddGroup(const SampleSource::Group& group) {

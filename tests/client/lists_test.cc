@@ -51,6 +51,22 @@ TEST(Lists, ColumnsHaveHeadingsAndAreAligned) {
   }
 }
 
+TEST(Lists, OptionsSaysAllOfEachWithoutAWideTable) {
+  const std::string text = OutputOf({"options"});
+  std::istringstream rows(OutputOf({"options", "--json"})), lines(text);
+  for (std::string line; std::getline(rows, line);) {
+    const auto row = nlohmann::json::parse(line);
+    for (const char* key : {"name", "help", "default", "bounds"}) {
+      EXPECT_NE(text.find(row.at(key).get<std::string>()), std::string::npos) << line;
+    }
+  }
+  EXPECT_NE(text.find("\nweights  --weights\n    integer type of weights\n"
+                      "    choice of i8,i16; default the target's\n"),
+            std::string::npos)
+      << text;
+  for (std::string line; std::getline(lines, line);) EXPECT_LT(line.size(), 200u) << line;
+}
+
 TEST(Lists, NumbersEndBelowTheirHeading) {
   const std::string text = OutputOf({"targets"});
   const size_t end = text.find("bias bits") + 9;

@@ -126,15 +126,16 @@ TEST(SampleFiles, CastConvertsFloat64AndUint8ToTheInputsType) {
   const auto floats =
       Cut({Npy("a.npy", Floats({1, 2}, 1))}, {Input("x", ir::DType::kI64, {1, 2})}, cast);
   ASSERT_FALSE(floats);
-  EXPECT_THAT(floats.error().message, HasSubstr("takes int64, but its array is float32"));
+  EXPECT_THAT(floats.error().message, HasSubstr("takes int64, but its array 'a.npy' is float32"));
 }
 
 TEST(SampleFiles, WithoutCastTheErrorNamesIt) {
   const auto doubles =
       Cut({Npy("a.npy", ir::Tensor::Of<double>({1, 2}, {0.1, -2}))}, {FloatInput("x", {1, 2})});
   ASSERT_FALSE(doubles);
-  EXPECT_EQ(doubles.error().message,
-            "samples: input 'x' takes float32, but its array is float64; --cast converts it");
+  EXPECT_EQ(
+      doubles.error().message,
+      "samples: input 'x' takes float32, but its array 'a.npy' is float64; --cast converts it");
 }
 
 TEST(SampleFiles, SamplesTakesTheFirst) {

@@ -56,7 +56,8 @@ TEST(Samples, AWrongTypeNamesTheInputAndBothTypes) {
                            {{.name = "ids", .type = {ir::DType::kI32, {1, 2}, {}, {}}}});
   ASSERT_FALSE(samples);
   EXPECT_EQ(samples.error().message,
-            "samples: input 'ids' takes int32, but its array is int64; --cast converts it");
+            "samples: input 'ids' takes int32, but its array 'ids' of 'd.npz' is int64; --cast "
+            "converts it");
   EXPECT_EQ(samples.error().field, "ids");
 }
 
