@@ -133,7 +133,8 @@ Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
             "--profile",
             part));
   }
-  WarnOfSaturation(quantized.float_graph, *compared.figures, warnings);
+  // Samples that calibrated saturate by choice only: where a Relu or --calibration narrows a range.
+  if (job.request.profile) WarnOfSaturation(quantized.float_graph, *compared.figures, warnings);
   WarnOfNans(compared.figures->nan_inputs, warnings);
   return warnings;
 }

@@ -106,6 +106,16 @@ TEST(DataWarnings, OfAnInputThatSaturates) {
               HasSubstr("elements of input 'x' are outside of its quantized range"));
 }
 
+TEST(DataWarnings, NotOfAnInputWhoseRangeWasNarrowedByChoice) {
+  const char* relu = R"(graph(%x: tensor<1x4xf32>) -> (%y) {
+  %y = Relu(%x) : tensor<1x4xf32>
+}
+)";
+  Request request = JobOn(Samples(16));
+  request.model = {"m.graph", Blob(std::string(relu))};
+  EXPECT_THAT(WarningCodesOf(request), Not(Contains("saturated_input")));
+}
+
 TEST(DataWarnings, OfAProfileThatDoesNotMatch) {
   Request request = JobOn(Samples(16));
   request.profile = Profile(R"({"name": "x", "min": -1, "max": 1},
