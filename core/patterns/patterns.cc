@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/patterns/patterns.h"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "core/ops/op_table.h"
@@ -17,6 +19,7 @@ constexpr Pattern kPatterns[] = {
     {"recognize/fuse-gelu", "Gelu", &MatchGelu},
     {"recognize/fuse-gelu-tanh", "Gelu", &MatchGeluTanh},
     {"recognize/fuse-layer-norm", "LayerNormalization", &MatchLayerNorm},
+    {"recognize/fuse-two-moment-norm", "LayerNormalization", &MatchTwoMomentNorm},
     {"recognize/fuse-rms-norm", "RMSNormalization", &MatchRmsNorm},
     {"recognize/fuse-l2-norm", "LpNormalization", &MatchL2Norm},
     {"recognize/fuse-hard-swish", "HardSwish", &MatchHardSwish},
@@ -49,7 +52,35 @@ void Apply(Graph& graph, NodeId last, const Pattern& pattern, Form form) {
     origins.insert(origins.end(), origin.begin(), origin.end());
   }
   graph.AddOrigin(last, origins);
-  graph.Redefine(last, ops::FindOp(pattern.op), std::move(form.inputs), std::move(form.attributes));
+  const ir::OpDef* op = ops::FindOp(pattern.op);
+  if (form.order.empty()) {
+    graph.Redefine(last, op, std::move(form.inputs), std::move(form.attributes));
+    return;
+  }
+  const std::string name = graph.name(graph.node(last).result());
+  const ValueId x = form.inputs[0];
+  const ir::Type& given = graph.type(x);
+  ir::Type type{given.dtype, {}, {}, {}};
+  std::vector<int64_t> back(form.order.size());
+  for (size_t i = 0; i < form.order.size(); ++i) {
+    type.shape.push_back(given.shape[static_cast<size_t>(form.order[i])]);
+    back[static_cast<size_t>(form.order[i])] = static_cast<int64_t>(i);
+  }
+  const auto insert = [&](std::string_view suffix, const ir::OpDef* inserted,
+                          std::vector<ValueId> inputs, ir::AttrMap attributes) {
+    const NodeId id = graph.InsertBefore(
+        last, {.op = inserted,
+               .inputs = std::move(inputs),
+               .attributes = std::move(attributes),
+               .results = {{graph.UniqueName(fmt::format("{}.{}", name, suffix)), type}},
+               .origin = origins});
+    return graph.node(id).result();
+  };
+  const ir::OpDef* transpose = ops::FindOp("Transpose");
+  form.inputs[0] = insert("ordered", transpose, {x}, {{"perm", form.order}});
+  const ValueId computed =
+      insert("computed", op, std::move(form.inputs), std::move(form.attributes));
+  graph.Redefine(last, transpose, {computed}, {{"perm", back}});
 }
 
 }  // namespace octavo::patterns

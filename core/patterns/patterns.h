@@ -16,6 +16,8 @@ namespace octavo::patterns {
 struct Form {
   std::vector<ir::ValueId> inputs = {};
   ir::AttrMap attributes = {};
+  // The order of the first operand's axes in which the op computes; empty: their own.
+  std::vector<int64_t> order = {};
 };
 
 std::optional<Form> MatchGelu(ir::Graph& graph, ir::NodeId last);
@@ -27,6 +29,7 @@ std::optional<Form> MatchLayerNorm(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchRmsNorm(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchSoftmax(ir::Graph& graph, ir::NodeId last);
 std::optional<Form> MatchSwish(ir::Graph& graph, ir::NodeId last);
+std::optional<Form> MatchTwoMomentNorm(ir::Graph& graph, ir::NodeId last);
 
 struct Pattern {
   std::string_view rule = {};  // the rule's id in the pass `recognize`
@@ -41,7 +44,8 @@ std::span<const Pattern> AllPatterns();
 std::vector<ir::NodeId> NodesOf(const ir::Graph& graph, ir::NodeId last, ir::ValueId x);
 
 // Replaces the last node of a match by the equivalent op and gives it the origins of all matched
-// nodes.  Nodes that only the match used become dead; Apply does not erase them.
+// nodes; around an op that computes in another order of axes, Transposes.  Nodes that only the
+// match used become dead; Apply does not erase them.
 void Apply(ir::Graph& graph, ir::NodeId last, const Pattern& pattern, Form form);
 
 }  // namespace octavo::patterns

@@ -330,7 +330,8 @@ class Causes(Warnings):
         bias = models.tensor("b", [1e12, 0, 0])
         conv = onnx.helper.make_node("Conv", ["x", "w", "b"], ["y"], name="conv")
         model = models.model([conv], [models.weight(), bias])
-        self.assertIn("bias 'b'", self.conv("bias_overflow", model=model))
+        self.assertIn("Conv 'conv': channel 0 is constant: its weights are below the accumulator's "
+                      "resolution", self.conv("bias_overflow", model=model))
 
     def test_changed_opset(self):
         model = models.model([onnx.helper.make_node("Relu", ["x"], ["y"])], opset=9)

@@ -42,11 +42,20 @@ constexpr Rule kRules[] = {kQuantizeBias, kIncreaseWeightScale};
 // With 32 bits, leaves one bit free for the sum of products that is added to the bias.
 double MaxStored(int bits) { return bits == 32 ? 0x1p30 : std::ldexp(1.0, bits - 1) - 1; }
 
-// The weight type with which every bias element fits, and the channels whose scales it increases.
+// The weight type with which every bias element fits, and the elements for which it has larger
+// scales.
 struct Room {
   Type weight = {};
-  std::vector<std::string> raised = {};
-  double most = 1;  // the largest factor of increase
+  std::vector<int64_t> raised = {};
+};
+
+// What larger scales of weights cost a layer.
+struct Cost {
+  std::string node = {};
+  std::string layer = {};                  // for messages
+  std::vector<std::string> constant = {};  // channels whose weights are all 0 now
+  std::vector<std::string> coarser = {};   // others
+  double most = 1;                         // the largest factor among those
 };
 
 Room RoomFor(const Graph& graph, const ir::ProductOperands& operands,
@@ -63,11 +72,47 @@ Room RoomFor(const Graph& graph, const ir::ProductOperands& operands,
     if (code <= most_code) continue;
     auto raised = static_cast<float>(std::fabs(bias[i]) / most_code / step * 1.000001);
     if (target.pow2_scales) raised = profile::RoundUpToPowerOfTwo(raised);
-    room.most = std::max(room.most, double{raised} / double{given.scales[channel]});
-    room.raised.push_back(fmt::format("{}", i));
+    room.raised.push_back(static_cast<int64_t>(i));
     scale = raised;
   }
   return room;
+}
+
+// The largest magnitude in each channel, which may be the only one.
+std::vector<float> LargestOf(const ir::Tensor& weights, const ir::Quant& quant) {
+  std::vector<float> largest(quant.scales.size(), 0.0f);
+  const std::span<const float> values = weights.values<float>();
+  size_t inner = values.size();
+  if (quant.axis) {
+    inner = 1;
+    for (size_t i = static_cast<size_t>(*quant.axis) + 1; i < weights.shape().size(); ++i) {
+      inner *= static_cast<size_t>(weights.shape()[i]);
+    }
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    float& most = largest[i / inner % largest.size()];
+    most = std::max(most, std::fabs(values[i]));
+  }
+  return largest;
+}
+
+Cost CostOf(const Graph& graph, NodeId id, ValueId weight, const Room& room) {
+  const Node& node = graph.node(id);
+  const ir::Quant& given = *graph.type(weight).quant;
+  const ir::Tensor& weights = graph.value(graph.Producer(weight)->inputs[0]).constant->tensor;
+  const std::vector<float> largest = LargestOf(weights, given);
+  Cost cost{.node = node.name, .layer = fmt::format("{} '{}'", node.op->name, node.name)};
+  for (const int64_t element : room.raised) {
+    const size_t channel = ir::ChannelOf(given, element);
+    const float scale = room.weight.quant->scales[channel];
+    if (largest[channel] < scale / 2) {
+      cost.constant.push_back(fmt::format("{}", element));
+    } else {
+      cost.coarser.push_back(fmt::format("{}", element));
+      cost.most = std::max(cost.most, double{scale} / double{given.scales[channel]});
+    }
+  }
+  return cost;
 }
 
 // The pending weight of this node, copied if it has other consumers; nullopt if it is already
@@ -88,7 +133,8 @@ std::optional<ValueId> OwnPending(Graph& graph, NodeId id, ValueId weight) {
 }
 
 // Increases weight scales with which a bias element does not fit.
-Status MakeRoom(Graph& graph, NodeId id, ir::ProductOperands& operands, Context& context) {
+Status MakeRoom(Graph& graph, NodeId id, ir::ProductOperands& operands, Context& context,
+                std::vector<Cost>& costs) {
   const target::Target& target = context.settings().target;
   Room room = RoomFor(graph, operands, target);
   if (room.raised.empty()) return {};
@@ -103,18 +149,13 @@ Status MakeRoom(Graph& graph, NodeId id, ir::ProductOperands& operands, Context&
         .Node(node.name);
   }
   operands.weight = *own;
-  context.Warn("bias_overflow",
-               fmt::format("bias '{}' would overflow {} bits; the scale of weight '{}' was "
-                           "increased by a factor of at most {:.4g} for channels {}",
-                           graph.name(operands.bias), target.bias_bits, graph.name(operands.weight),
-                           room.most, fmt::join(room.raised, ", ")),
-               node.name);
+  costs.push_back(CostOf(graph, id, operands.weight, room));
   context.Applied(kIncreaseWeightScale, node.name, {graph.name(operands.weight)});
   graph.SetType(operands.weight, std::move(room.weight));
   return {};
 }
 
-Status Specialize(Graph& graph, NodeId id, Context& context) {
+Status Specialize(Graph& graph, NodeId id, Context& context, std::vector<Cost>& costs) {
   ir::ProductOperands operands = ir::ProductOperandsOf(graph.node(id));
   if (!operands.bias || !operands.weight || !operands.data) return {};
   if (graph.type(operands.bias).dtype != ir::DType::kF32 || !graph.IsConstant(operands.bias)) {
@@ -126,7 +167,7 @@ Status Specialize(Graph& graph, NodeId id, Context& context) {
       !ir::HasPlainBias(graph, graph.node(id))) {
     return {};
   }
-  OCTAVO_CHECK(MakeRoom(graph, id, operands, context));
+  OCTAVO_CHECK(MakeRoom(graph, id, operands, context, costs));
   const ValueId bias = operands.bias;
   const ir::Value constant = graph.value(bias);
   const Type type{ir::DType::kI32,
@@ -150,8 +191,51 @@ Status Specialize(Graph& graph, NodeId id, Context& context) {
   return {};
 }
 
+std::string Channels(const std::vector<std::string>& channels, std::string_view one,
+                     std::string_view several) {
+  constexpr size_t kShown = 8;
+  const bool all = channels.size() <= kShown;
+  const auto end = all ? channels.end() : channels.begin() + kShown;
+  return fmt::format("{} {}{} {}", channels.size() == 1 ? "channel" : "channels",
+                     fmt::join(channels.begin(), end, ", "),
+                     all ? "" : fmt::format(" and {} more", channels.size() - kShown),
+                     channels.size() == 1 ? one : several);
+}
+
+std::string Describe(const Cost& cost) {
+  std::string text;
+  if (!cost.constant.empty()) {
+    text =
+        Channels(cost.constant, "is constant: its weights are", "are constant: their weights are") +
+        " below the accumulator's resolution";
+  }
+  if (!cost.coarser.empty()) {
+    text += fmt::format("{}{} up to {:.3g} times coarser steps", text.empty() ? "" : "; ",
+                        Channels(cost.coarser, "has", "have"), cost.most);
+  }
+  return fmt::format("{}: {}", cost.layer, text);
+}
+
+// One warning for the model: the cause is the same in all layers.
+void Warn(const std::vector<Cost>& costs, Context& context) {
+  constexpr size_t kShown = 3;
+  if (costs.empty()) return;
+  std::vector<std::string> layers;
+  for (size_t i = 0; i < std::min(costs.size(), kShown); ++i) layers.push_back(Describe(costs[i]));
+  if (costs.size() > kShown) {
+    layers.push_back(fmt::format("{} more layers", costs.size() - kShown));
+  }
+  context.Warn("bias_overflow",
+               fmt::format("biases would overflow {} bits, so the scales of their weights were "
+                           "raised: {}",
+                           context.settings().target.bias_bits, fmt::join(layers, "; ")),
+               costs.front().node);
+}
+
 Status Run(Graph& graph, Context& context) {
-  for (const NodeId id : graph.nodes()) OCTAVO_CHECK(Specialize(graph, id, context));
+  std::vector<Cost> costs;
+  for (const NodeId id : graph.nodes()) OCTAVO_CHECK(Specialize(graph, id, context, costs));
+  Warn(costs, context);
   return {};
 }
 

@@ -35,6 +35,16 @@ constexpr Rule kFuseLayerNorm = {
     .effect = Effect::kRealExact,
     .condition = "the means are over trailing axes; g and b are constants of their shape",
 };
+constexpr Rule kFuseTwoMomentNorm = {
+    .id = "recognize/fuse-two-moment-norm",
+    .pattern = "(x - Mean(x)) / Sqrt(Mean(x^2) - Mean(x)^2 + e) * g + b",
+    .replacement = "LayerNormalization(x, g, b)",
+    .effect = Effect::kRealExact,
+    .condition =
+        "g and b are constants that vary along the axes of the means; a mean may be a sum times a "
+        "constant, the variance may be bounded by 0; axes that are not trailing are moved there "
+        "and back by Transposes",
+};
 constexpr Rule kFuseRmsNorm = {
     .id = "recognize/fuse-rms-norm",
     .pattern = "x / Sqrt(Mean(x^2) + e) * g",
@@ -81,9 +91,9 @@ constexpr Rule kFuseSoftmax = {
     .effect = Effect::kRealExact,
     .condition = "Max and Sum along one axis, kept or restored; without the Max as well",
 };
-constexpr Rule kRules[] = {kFuseGelu,    kFuseGeluTanh,  kFuseLayerNorm,
-                           kFuseRmsNorm, kFuseHardSwish, kFuseHardSigmoid,
-                           kFuseSwish,   kFuseL2Norm,    kFuseSoftmax};
+constexpr Rule kRules[] = {kFuseGelu,    kFuseGeluTanh,  kFuseLayerNorm,   kFuseTwoMomentNorm,
+                           kFuseRmsNorm, kFuseHardSwish, kFuseHardSigmoid, kFuseSwish,
+                           kFuseL2Norm,  kFuseSoftmax};
 
 const Rule& RuleOf(const Pattern& pattern) {
   return *std::ranges::find(kRules, pattern.rule, &Rule::id);

@@ -44,7 +44,7 @@ void Recognize(ir::Graph& graph, NodeId last, const QdqOrigin& origin, Context& 
   if (!written_out && !IsOnlyQuantized(graph, graph.node(last).result())) return;
   for (const patterns::Pattern& pattern : patterns::AllPatterns()) {
     std::optional<patterns::Form> match = pattern.match(graph, last);
-    if (!match) continue;
+    if (!match || !match->order.empty()) continue;
     const ValueId x = match->inputs[0];
     if (!written_out && !patterns::IsOwn(graph.Producer(x), "Dequantize")) return;
     const std::vector<NodeId> nodes = patterns::NodesOf(graph, last, x);

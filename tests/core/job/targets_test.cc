@@ -9,58 +9,15 @@
 #include "core/ops/op_table.h"
 #include "core/options/option_words.h"
 #include "core/text/parse.h"
+#include "tests/core/job/graph_jobs.h"
 #include "tests/core/job/without_stamp.h"
 #include "tests/core/onnx/model_builder.h"
 
 namespace octavo::job {
 namespace {
 
-using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-// Parses entries from "x:-1:1 y:0:2".
-NamedBlob ProfileOf(const std::string& entries) {
-  json values = json::array();
-  std::istringstream words(entries);
-  for (std::string word; words >> word;) {
-    const size_t last = word.rfind(':'), first = word.rfind(':', last - 1);
-    values.push_back({{"name", word.substr(0, first)},
-                      {"min", std::stod(word.substr(first + 1, last - first - 1))},
-                      {"max", std::stod(word.substr(last + 1))}});
-  }
-  return {"p.json", Blob(json{{"octavo_profile", 1}, {"values", values}}.dump())};
-}
-
-Request JobOf(std::string_view model, const std::string& entries, const std::string& target = {}) {
-  Request request;
-  request.model = {"net.graph", Blob(std::string(model))};
-  request.profile = ProfileOf(entries);
-  if (!target.empty()) request.target = NamedBlob{"t.json", Blob(std::string(target))};
-  request.options.emit = EmitForm::kText;
-  request.options.deterministic = true;
-  request.options.threads = 1;
-  return request;
-}
-
-// A target file: a built-in target with changes.
-std::string Like(const std::string& base, const std::string& more = {}) {
-  return fmt::format(R"({{"name": "t", "base": "{}"{}}})", base, more);
-}
-
-struct Done {
-  json report = {};
-  std::string text = {};
-};
-
-Done RunJob(const Request& request) {
-  const auto outcome = job::Run(request, {}, {});
-  if (!outcome) {
-    ADD_FAILURE() << outcome.error().message;
-    return {};
-  }
-  return {json::parse(outcome->report_json), std::string(outcome->model.bytes.text())};
-}
 
 void ExpectAllInIntegers(const Done& done) {
   EXPECT_THAT(done.report["float_nodes"], IsEmpty()) << done.report["float_nodes"];
@@ -112,22 +69,6 @@ TEST(Targets, SchemeThatATargetCannotRunIsRefused) {
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kUsage);
   EXPECT_THAT(outcome.error().message, HasSubstr("must be pow2 for target t"));
-}
-
-TEST(Targets, BiasPast16BitsIsReported) {
-  constexpr std::string_view net = R"(graph(%x: tensor<1x3xf32>) -> (%y) {
-  const %w = splat(0.5) : tensor<3x2xf32>
-  const %b = [500, -0.25] : tensor<2xf32>
-  %y = Gemm(%x, %w, %b) : tensor<1x2xf32>
-}
-)";
-  const Done done =
-      RunJob(JobOf(net, "x:-1:1 y:-512:512", Like("cpu-int8", R"(, "bias_bits": 16)")));
-  const auto warns = [](const json& warning) { return warning["code"] == "bias_overflow"; };
-  EXPECT_EQ(std::count_if(done.report["warnings"].begin(), done.report["warnings"].end(), warns),
-            1);
-  EXPECT_EQ(RunJob(JobOf(net, "x:-1:1 y:-512:512")).report["warnings"].dump().find("overflow"),
-            std::string::npos);
 }
 
 TEST(Targets, ModelWithATargetsOwnOpIsDoneWithoutFigures) {
