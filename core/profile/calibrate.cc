@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <numeric>
 
 #include "core/profile/choose_params.h"
 
@@ -47,7 +48,7 @@ class SquaredError {
     }
   }
 
-  double operator()(const Histogram&, const Params& params, ir::IntegerRange integers) const {
+  double operator()(const Params& params, ir::IntegerRange integers) const {
     double sum = 0;
     const double scale = params.scale;
     for (const auto& [x, count] : bins_) {
@@ -83,11 +84,21 @@ double Log2(double x) {
   return exponent + 2 * t * sum * 1.4426950408889634;
 }
 
+// Counts without the bin of 0: what a Relu cuts off is exact in every range, and so many zeros
+// would hide all else.
+std::vector<double> CountsWithoutZero(const Histogram& histogram) {
+  std::vector<double> counts(histogram.counts().begin(), histogram.counts().end());
+  const double zero = std::floor(-histogram.low() / histogram.width());
+  if (zero >= 0 && zero < static_cast<double>(counts.size())) counts[static_cast<size_t>(zero)] = 0;
+  return counts;
+}
+
 // The relative entropy of the quantized and the observed distribution.  Bins that round to the same
 // integer are merged; the integer's mass is spread evenly over those of its bins that are not
 // empty.
 double Divergence(const Histogram& histogram, const Params& params, ir::IntegerRange integers) {
-  const size_t bins = histogram.counts().size();
+  const std::vector<double> counts = CountsWithoutZero(histogram);
+  const size_t bins = counts.size();
   std::vector<int64_t> integer_of(bins);
   const auto size = static_cast<size_t>(integers.max - integers.min + 1);
   std::vector<double> mass(size), occupied(size), clipped(bins);
@@ -104,17 +115,17 @@ double Divergence(const Histogram& histogram, const Params& params, ir::IntegerR
   if (first == bins) return INFINITY;
   // Add clipped counts to the outermost bins in the range.
   for (size_t k = 0; k < bins; ++k) {
-    clipped[std::clamp(k, first, last)] += static_cast<double>(histogram.counts()[k]);
+    clipped[std::clamp(k, first, last)] += counts[k];
   }
   for (size_t k = first; k <= last; ++k) {
     const double code =
         std::clamp(std::nearbyint(CenterOf(histogram, k) / params.scale) + params.zero_point,
                    static_cast<double>(integers.min), static_cast<double>(integers.max));
     integer_of[k] = static_cast<int64_t>(code) - integers.min;
-    mass[integer_of[k]] += static_cast<double>(histogram.counts()[k]);
+    mass[integer_of[k]] += counts[k];
     occupied[integer_of[k]] += clipped[k] > 0;
   }
-  const auto total = static_cast<double>(histogram.total());
+  const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
   double divergence = 0;
   for (size_t k = first; k <= last; ++k) {
     if (clipped[k] == 0) continue;
@@ -128,21 +139,56 @@ double Divergence(const Histogram& histogram, const Params& params, ir::IntegerR
   return divergence;
 }
 
-template <class Cost>
-CalibratedRange Search(const Histogram& histogram, const Scheme& scheme, const Cost& cost) {
-  CalibratedRange best{histogram.min(), histogram.max(), false};
-  double least = INFINITY;
+struct Candidate {
+  CalibratedRange range = {};
+  Params params = {};
+  double squared_error = 0;
+};
+
+// From the widest to the narrowest.
+std::vector<Candidate> CandidatesOf(const Histogram& histogram, const Scheme& scheme) {
+  const SquaredError error(histogram);
+  std::vector<Candidate> candidates;
   for (int k = kCandidates; k >= 1; --k) {
     const float share = static_cast<float>(k) / kCandidates;
-    const CalibratedRange range{histogram.min() * share, histogram.max() * share, false};
-    const double found =
-        cost(histogram, ChooseParams(range.min, range.max, scheme), IntegersOf(scheme));
-    if (found < least) {
-      least = found;
-      best = range;
-    }
+    Candidate& candidate = candidates.emplace_back();
+    candidate.range = {histogram.min() * share, histogram.max() * share, false};
+    candidate.params = ChooseParams(candidate.range.min, candidate.range.max, scheme);
+    candidate.squared_error = error(candidate.params, IntegersOf(scheme));
   }
-  return best;
+  return candidates;
+}
+
+const Candidate& LeastSquares(const std::vector<Candidate>& candidates) {
+  return *std::ranges::min_element(candidates, {}, &Candidate::squared_error);
+}
+
+double ShareInside(const Histogram& histogram, const CalibratedRange& range) {
+  double inside = 0;
+  for (size_t k = 0; k < histogram.counts().size(); ++k) {
+    const double x = CenterOf(histogram, k);
+    if (x >= range.min && x <= range.max) inside += static_cast<double>(histogram.counts()[k]);
+  }
+  return inside / static_cast<double>(histogram.total());
+}
+
+// The least divergence among the ranges that lose little: alone, it chooses ranges far too small
+// for the values after a Relu.
+CalibratedRange LeastDivergence(const Histogram& histogram, const Scheme& scheme) {
+  constexpr double kInside = 0.9999, kMostError = 2;
+  const std::vector<Candidate> candidates = CandidatesOf(histogram, scheme);
+  const Candidate* best = &LeastSquares(candidates);
+  const double most_error = kMostError * best->squared_error;
+  double least = INFINITY;
+  for (const Candidate& candidate : candidates) {
+    if (candidate.squared_error > most_error) continue;
+    if (ShareInside(histogram, candidate.range) < kInside) continue;
+    const double found = Divergence(histogram, candidate.params, IntegersOf(scheme));
+    if (found >= least) continue;
+    least = found;
+    best = &candidate;
+  }
+  return best->range;
 }
 
 }  // namespace
@@ -191,9 +237,9 @@ CalibratedRange Calibrate(const Entry& entry, const Calibration& calibration,
     case Method::kPercentile:
       return Percentile(*entry.histogram, calibration.percentile);
     case Method::kMse:
-      return Search(*entry.histogram, scheme, SquaredError(*entry.histogram));
+      return LeastSquares(CandidatesOf(*entry.histogram, scheme)).range;
     case Method::kEntropy:
-      return Search(*entry.histogram, scheme, Divergence);
+      return LeastDivergence(*entry.histogram, scheme);
   }
   return whole;
 }
