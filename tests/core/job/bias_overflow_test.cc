@@ -7,7 +7,7 @@
 namespace octavo::job {
 namespace {
 
-std::vector<std::string> MessagesOf(const Done& done, std::string_view code) {
+std::vector<std::string> MessagesOf(const GraphDone& done, std::string_view code) {
   std::vector<std::string> messages;
   for (const json& warning : done.report["warnings"]) {
     if (warning["code"] == code) messages.push_back(warning["message"]);
@@ -22,13 +22,13 @@ TEST(BiasOverflow, Of16BitsIsReported) {
   %y = Gemm(%x, %w, %b) : tensor<1x2xf32>
 }
 )";
-  const Done done =
-      RunJob(JobOf(net, "x:-1:1 y:-512:512", Like("cpu-int8", R"(, "bias_bits": 16)")));
+  const GraphDone done =
+      RunGraphJob(JobOf(net, "x:-1:1 y:-512:512", Like("cpu-int8", R"(, "bias_bits": 16)")));
   EXPECT_THAT(MessagesOf(done, "bias_overflow"),
               testing::ElementsAre("biases would overflow 16 bits, so the scales of their weights "
                                    "were raised: Gemm 'y': channel 0 is constant: its weights are "
                                    "below the accumulator's resolution"));
-  EXPECT_TRUE(MessagesOf(RunJob(JobOf(net, "x:-1:1 y:-512:512")), "bias_overflow").empty());
+  EXPECT_TRUE(MessagesOf(RunGraphJob(JobOf(net, "x:-1:1 y:-512:512")), "bias_overflow").empty());
 }
 
 TEST(BiasOverflow, OfAModelIsOneWarningThatSaysWhatIsLost) {
@@ -42,7 +42,7 @@ TEST(BiasOverflow, OfAModelIsOneWarningThatSaysWhatIsLost) {
 }
 )";
   EXPECT_THAT(
-      MessagesOf(RunJob(JobOf(net, "x:-1:1 y:-2:2 z:-2:2")), "bias_overflow"),
+      MessagesOf(RunGraphJob(JobOf(net, "x:-1:1 y:-2:2 z:-2:2")), "bias_overflow"),
       testing::ElementsAre(
           "biases would overflow 32 bits, so the scales of their weights were raised: Gemm 'y': "
           "channel 1 is constant: its weights are below the accumulator's resolution; channel 0 "

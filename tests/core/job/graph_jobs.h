@@ -44,12 +44,12 @@ inline std::string Like(const std::string& base, const std::string& more = {}) {
   return fmt::format(R"({{"name": "t", "base": "{}"{}}})", base, more);
 }
 
-struct Done {
+struct GraphDone {
   json report = {};
   std::string text = {};
 };
 
-inline Done RunJob(const Request& request) {
+inline GraphDone RunGraphJob(const Request& request) {
   const auto outcome = job::Run(request, {}, {});
   if (!outcome) {
     ADD_FAILURE() << outcome.error().message;

@@ -30,7 +30,7 @@ void AddView(ModelBuilder& builder, const std::string& from, const std::string& 
 TEST(OpenSizes, SymbolicDimensionsStaySymbolicInTheExport) {
   ModelBuilder builder = Image();
   builder.Node("Relu", {"c"}, {"y"}, "relu");
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "height", "width"));
   EXPECT_THAT(OutputOf(done), ElementsAre("batch", "4", "height", "width"));
   for (const onnx_wire::ValueInfo& info : done.model.graph().value_info()) {
@@ -52,7 +52,7 @@ TEST(OpenSizes, UnnamedDimensionsStayUnnamed) {
     if (!dim.has_dim_value()) dim.Clear();
   }
   builder.Node("Relu", {"c"}, {"y"}, "relu");
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   EXPECT_THAT(InputOf(done), ElementsAre("?", "3", "?", "?"));
   EXPECT_THAT(OutputOf(done), ElementsAre("?", "4", "?", "?"));
 }
@@ -62,7 +62,7 @@ TEST(OpenSizes, AViewOfTheBatchKeepsIt) {
   builder.Node("GlobalAveragePool", {"c"}, {"p"});
   AddView(builder, "p", "v", {-1});
   builder.Constant("m", Noise({4, 5})).Node("MatMul", {"v", "m"}, {"y"}, "linear");
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "height", "width"));
   EXPECT_THAT(OutputOf(done), ElementsAre("batch", "5"));
 }
@@ -80,7 +80,7 @@ TEST(OpenSizes, ProductsOfSizesAreComputedInTheExport) {
   builder.Node("Mul", {"size_n", "four"}, {"rows"}).Node("Mul", {"size_h", "size_w"}, {"columns"});
   builder.Node("Concat", {"rows", "columns"}, {"target"}).Int("axis", 0);
   builder.Node("Reshape", {"c", "target"}, {"v"}, "view").Node("Sigmoid", {"v"}, {"y"}, "s");
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "height", "width"));
   onnx::ImportOptions options;
   options.shapes["x"] = {3, 3, 9, 14};
@@ -90,7 +90,7 @@ TEST(OpenSizes, ProductsOfSizesAreComputedInTheExport) {
 }
 
 TEST(OpenSizes, SizesThatTheModelComputesAreComputedInTheExport) {
-  const Done done = RunJob(ResizedToSkip());
+  const SizedDone done = RunJob(ResizedToSkip());
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "height", "width"));
   for (const int64_t side : {16, 21}) {
     onnx::ImportOptions options;
@@ -102,9 +102,9 @@ TEST(OpenSizes, SizesThatTheModelComputesAreComputedInTheExport) {
 }
 
 TEST(OpenSizes, AJobOnItsOwnResultChangesNoByte) {
-  const Done first = RunJob(ResizedToSkip());
-  const Done second = RunJob(first.outcome.model.bytes, {Noise({16, 3, 16, 16})},
-                             [](Request& request) { request.options.no_quantize = true; });
+  const SizedDone first = RunJob(ResizedToSkip());
+  const SizedDone second = RunJob(first.outcome.model.bytes, {Noise({16, 3, 16, 16})},
+                                  [](Request& request) { request.options.no_quantize = true; });
   EXPECT_TRUE(first.outcome.model.bytes.text() == second.outcome.model.bytes.text());
 }
 
@@ -122,7 +122,7 @@ TEST(OpenSizes, VerifyReproducesTheBytes) {
   }
   builder.Node("GlobalAveragePool", {"c"}, {"p"});
   AddView(builder, "p", "y", {-1});
-  const Done done = RunJob(builder, [](Request& request) { request.certificate = true; });
+  const SizedDone done = RunJob(builder, [](Request& request) { request.certificate = true; });
   EXPECT_THAT(OutputOf(done), ElementsAre("batch", "4"));
   const auto verification = VerifyJob({.before = done.request.model,
                                        .before_external = {},
@@ -139,7 +139,7 @@ TEST(OnlyWhatARewriteNeededIsBound, ASliceThatIsNoneAtThisSize) {
   builder.Constant("from", Ints({0})).Constant("to", Ints({16})).Constant("axes", Ints({2}));
   builder.Node("Slice", {"c", "from", "to", "axes"}, {"s"}, "slice");
   builder.Node("Relu", {"s"}, {"y"}, "relu");
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "16", "width"));
   ASSERT_EQ(Fixed(done).size(), 1u) << done.report["warnings"];
   EXPECT_EQ(Fixed(done)[0]["node"], "slice");
@@ -152,7 +152,7 @@ TEST(OnlyWhatARewriteNeededIsBound, PadsThatFollowFromTheSize) {
   ModelBuilder builder = Image();
   builder.Constant("v", Noise({4, 4, 3, 3}, 0.2f)).Node("Conv", {"c", "v"}, {"y"}, "same");
   builder.String("auto_pad", "SAME_UPPER").Ints("strides", {2, 2});
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   const Names input = InputOf(done);
   EXPECT_EQ(input[0], "batch");
   // Either the operator keeps auto_pad, or what replaced it has these pads only.
@@ -164,7 +164,7 @@ TEST(OnlyWhatARewriteNeededIsBound, ALinearLayerOfTheWholeImage) {
   ModelBuilder builder = Image();
   AddView(builder, "c", "v", {-1});
   builder.Constant("m", Noise({1024, 5}, 0.1f)).Node("MatMul", {"v", "m"}, {"y"}, "linear");
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "16", "16"));
   EXPECT_THAT(OutputOf(done), ElementsAre("batch", "5"));
   ASSERT_EQ(Fixed(done).size(), 2u) << done.report["warnings"];
@@ -177,7 +177,7 @@ TEST(OnlyWhatARewriteNeededIsBound, AFloatConstantThatFollowsFromTheSize) {
   builder.Node("Shape", {"c"}, {"shape"}).Node("Gather", {"shape", "last"}, {"width"});
   builder.Node("Cast", {"width"}, {"real"}).Int("to", onnx_wire::Tensor::FLOAT);
   builder.Node("Div", {"c", "real"}, {"y"}, "divide");
-  const Done done = RunJob(builder);
+  const SizedDone done = RunJob(builder);
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "height", "16"));
   ASSERT_EQ(Fixed(done).size(), 1u) << done.report["warnings"];
   EXPECT_EQ(Fixed(done)[0]["node"], "divide");
@@ -186,12 +186,12 @@ TEST(OnlyWhatARewriteNeededIsBound, AFloatConstantThatFollowsFromTheSize) {
 TEST(OnlyWhatARewriteNeededIsBound, WhatTheUserGivesIsFixedWithoutAWarning) {
   ModelBuilder builder = Image();
   builder.Node("Relu", {"c"}, {"y"}, "relu");
-  const Done shaped = RunJob(builder, [](Request& request) {
+  const SizedDone shaped = RunJob(builder, [](Request& request) {
     request.options.shape["x"] = {2, 3, 16, 16};
   });
   EXPECT_THAT(InputOf(shaped), ElementsAre("2", "3", "16", "16"));
   EXPECT_TRUE(Fixed(shaped).empty());
-  const Done batch = RunJob(builder, [](Request& request) { request.options.batch = 4; });
+  const SizedDone batch = RunJob(builder, [](Request& request) { request.options.batch = 4; });
   EXPECT_THAT(InputOf(batch), ElementsAre("4", "3", "height", "width"));
   EXPECT_TRUE(Fixed(batch).empty());
 }
@@ -244,7 +244,7 @@ TEST_P(SharedModels, HaveTheSameShapesAtEverySizeThatStaysOpen) {
   ASSERT_TRUE(imported) << imported.error().message;
   const bool real = imported->inputs[0].dtype == ir::DType::kF32;
   ASSERT_TRUE(real || imported->inputs[0].dtype == ir::DType::kI32);
-  const Done done = RunJob(before, {real ? Noise(shape) : ir::Tensor(ir::DType::kI32, shape)});
+  const SizedDone done = RunJob(before, {real ? Noise(shape) : ir::Tensor(ir::DType::kI32, shape)});
   ASSERT_FALSE(done.report.is_null());
   const Names dims = InputOf(done);
   for (const json& warning : Fixed(done)) {

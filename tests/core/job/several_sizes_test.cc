@@ -42,7 +42,7 @@ TEST(SamplesOfSeveralSizes, GiveTheModelOfTheirProfile) {
   const std::vector<NamedBlob> samples = {Sample("0.npy", {3, 16, 16}, 1),
                                           Sample("1.npy", {3, 24, 20}, 3)};
   const auto change = [&](Request& request) { request.samples = samples; };
-  const Done done = RunJob(model, {}, change);
+  const SizedDone done = RunJob(model, {}, change);
   EXPECT_THAT(InputOf(done), ElementsAre("batch", "3", "height", "width"));
   bool said = false;
   for (const json& warning : done.report["warnings"]) {
@@ -50,7 +50,7 @@ TEST(SamplesOfSeveralSizes, GiveTheModelOfTheirProfile) {
             std::string::npos;
   }
   EXPECT_TRUE(said) << done.report["warnings"];
-  const Done profiled = RunJob(model, {}, [&](Request& request) {
+  const SizedDone profiled = RunJob(model, {}, [&](Request& request) {
     request.samples = {samples.front()};
     request.profile = NamedBlob{"p.json", Blob(ProfileAt(model, samples))};
   });

@@ -48,16 +48,16 @@ inline ModelBuilder Image() {
   return builder.Ints("pads", {1, 1, 1, 1}).Output("y");
 }
 
-struct Done {
+struct SizedDone {
   Request request = {};
   Outcome outcome = {};
   onnx_wire::Model model = {};
   json report = {};
 };
 
-inline Done RunJob(const Blob& model, const std::vector<ir::Tensor>& samples,
-                   const std::function<void(Request&)>& change = {}) {
-  Done done;
+inline SizedDone RunJob(const Blob& model, const std::vector<ir::Tensor>& samples,
+                        const std::function<void(Request&)>& change = {}) {
+  SizedDone done;
   done.request.model = {"m.onnx", model};
   for (size_t i = 0; i < samples.size(); ++i) {
     const std::string name = samples.size() == 1 ? "x.npy" : fmt::format("{}.npy", i);
@@ -75,7 +75,8 @@ inline Done RunJob(const Blob& model, const std::vector<ir::Tensor>& samples,
   return done;
 }
 
-inline Done RunJob(const ModelBuilder& builder, const std::function<void(Request&)>& change = {}) {
+inline SizedDone RunJob(const ModelBuilder& builder,
+                        const std::function<void(Request&)>& change = {}) {
   return RunJob(builder.Build(), {Noise({16, 3, 16, 16})}, change);
 }
 
@@ -89,10 +90,10 @@ inline Names DimsOf(const onnx_wire::ValueInfo& info) {
   return names;
 }
 
-inline Names InputOf(const Done& done) { return DimsOf(done.model.graph().input(0)); }
-inline Names OutputOf(const Done& done) { return DimsOf(done.model.graph().output(0)); }
+inline Names InputOf(const SizedDone& done) { return DimsOf(done.model.graph().input(0)); }
+inline Names OutputOf(const SizedDone& done) { return DimsOf(done.model.graph().output(0)); }
 
-inline std::vector<json> Fixed(const Done& done) {
+inline std::vector<json> Fixed(const SizedDone& done) {
   std::vector<json> warnings;
   for (const json& warning : done.report["warnings"]) {
     if (warning["code"] == "fixed_dimension") warnings.push_back(warning);

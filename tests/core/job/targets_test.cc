@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-void ExpectAllInIntegers(const Done& done) {
+void ExpectAllInIntegers(const GraphDone& done) {
   EXPECT_THAT(done.report["float_nodes"], IsEmpty()) << done.report["float_nodes"];
   EXPECT_THAT(done.report["profile"]["missing_values"], IsEmpty());
   EXPECT_THAT(done.report["profile"]["unmatched_entries"], IsEmpty());
@@ -56,7 +56,7 @@ TEST(Targets, FloatNodeOnAFullyQuantizedTargetIsNamed) {
 }
 
 TEST(Targets, FullyQuantizedWithIntegerInterfaceHasNoFloatsAtAll) {
-  const Done done = RunJob(JobOf(kGemm, "x:-1:1 y:-2:2", Like("pow2-npu")));
+  const GraphDone done = RunGraphJob(JobOf(kGemm, "x:-1:1 y:-2:2", Like("pow2-npu")));
   ExpectAllInIntegers(done);
   EXPECT_EQ(done.text.find("Quantize"), std::string::npos) << done.text;
   EXPECT_EQ(done.text.find("f32"), std::string::npos) << done.text;
@@ -78,7 +78,8 @@ TEST(Targets, ModelWithATargetsOwnOpIsDoneWithoutFigures) {
   %y = npu.MaxSplat(%c) {splat=0.5} : tensor<1x2xf32>
 }
 )";
-  const Done done = RunJob(JobOf(net, "x:-1:1 c:-2:2 y:0.5:2", Like("cpu-int8", R"(, "ops": [
+  const GraphDone done =
+      RunGraphJob(JobOf(net, "x:-1:1 c:-2:2 y:0.5:2", Like("cpu-int8", R"(, "ops": [
       {"name": "MaxSplat", "domain": "npu", "quant": "free", "attributes": {"splat": "float"}}])")));
   ExpectAllInIntegers(done);
   EXPECT_THAT(done.text, HasSubstr("npu.MaxSplat"));
@@ -169,8 +170,8 @@ TEST(Targets, MergeThatIsDelayedGivesEqualBytes) {
 }
 
 TEST(Names, GemmThatIsLoweredIsQuantizedByItsOwnProfile) {
-  const Done done =
-      RunJob(JobOf(kGemm, "x:-1:1 y:-2:2", Like("cpu-int8", R"(, "lower": ["Gemm"])")));
+  const GraphDone done =
+      RunGraphJob(JobOf(kGemm, "x:-1:1 y:-2:2", Like("cpu-int8", R"(, "lower": ["Gemm"])")));
   ExpectAllInIntegers(done);
   EXPECT_THAT(done.text, HasSubstr("MatMul"));
   EXPECT_EQ(done.text.find("Gemm"), std::string::npos) << done.text;
@@ -178,10 +179,11 @@ TEST(Names, GemmThatIsLoweredIsQuantizedByItsOwnProfile) {
 
 TEST(Names, GemmIsQuantizedByAProfileOfItsParts) {
   const std::string profile = "x:-1:1 c3:-2:2 y:-2:2";
-  const Done together = RunJob(JobOf(kProduct, profile));
+  const GraphDone together = RunGraphJob(JobOf(kProduct, profile));
   ExpectAllInIntegers(together);
   EXPECT_THAT(together.text, HasSubstr("Gemm"));
-  const Done apart = RunJob(JobOf(kProduct, profile, Like("cpu-int8", R"(, "keep": ["MatMul"])")));
+  const GraphDone apart =
+      RunGraphJob(JobOf(kProduct, profile, Like("cpu-int8", R"(, "keep": ["MatMul"])")));
   ExpectAllInIntegers(apart);
   EXPECT_THAT(apart.text, HasSubstr("MatMul"));
 }
@@ -196,7 +198,7 @@ TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
 }
 )";
   for (const std::string more : {"", R"(, "lower": ["Gemm"])"}) {
-    ExpectAllInIntegers(RunJob(JobOf(net, "bias:-1:1 y:-3:3", Like("cpu-int8", more))));
+    ExpectAllInIntegers(RunGraphJob(JobOf(net, "bias:-1:1 y:-3:3", Like("cpu-int8", more))));
   }
   // The profile of the lowered form also fits the lowered graph.
   constexpr std::string_view lowered = R"(graph(%bias: tensor<2x2xf32>) -> (%y) {
@@ -206,7 +208,7 @@ TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
   %y = Add(%c3, %bias) : tensor<2x2xf32>
 }
 )";
-  ExpectAllInIntegers(RunJob(JobOf(lowered, "bias:-1:1 y:-3:3 c3:-2:2")));
+  ExpectAllInIntegers(RunGraphJob(JobOf(lowered, "bias:-1:1 y:-3:3 c3:-2:2")));
 }
 
 TEST(Names, WhatLoweringMakesHasARange) {
@@ -220,7 +222,7 @@ TEST(Names, WhatLoweringMakesHasARange) {
   %y = Mean(%s, %r, %n) : tensor<1x2x2x2xf32>
 }
 )";
-  const Done done = RunJob(JobOf(net, "x:-1:1 r:0:1 n:-1:3 s:-2:4 y:-1:3"));
+  const GraphDone done = RunGraphJob(JobOf(net, "x:-1:1 r:0:1 n:-1:3 s:-2:4 y:-1:3"));
   ExpectAllInIntegers(done);
   EXPECT_EQ(done.text.find("Sum("), std::string::npos) << done.text;
 }
@@ -232,7 +234,8 @@ TEST(Names, WeightsOfALoweredConvAreQuantizedRowByRow) {
   %y = Conv(%x, %w, %b) : tensor<1x2x2x2xf32>
 }
 )";
-  const Done done = RunJob(JobOf(net, "x:-1:1 y:-4:4", Like("cpu-int8", R"(, "lower": ["Conv"])")));
+  const GraphDone done =
+      RunGraphJob(JobOf(net, "x:-1:1 y:-4:4", Like("cpu-int8", R"(, "lower": ["Conv"])")));
   ExpectAllInIntegers(done);
   EXPECT_THAT(done.text, HasSubstr("Gemm"));
   EXPECT_THAT(done.text, HasSubstr("tensor<2x3xi8, axis=0, scale=[0.007874016, 0.0023622047]"));
@@ -247,7 +250,7 @@ TEST(Names, WeightsBehindMovementAreQuantizedRowByRow) {
   %y = Gemm(%x, %t) : tensor<4x2xf32>
 }
 )";
-  const Done done = RunJob(JobOf(net, "x:-1:1 y:-4:4"));
+  const GraphDone done = RunGraphJob(JobOf(net, "x:-1:1 y:-4:4"));
   ExpectAllInIntegers(done);
   EXPECT_THAT(done.text, HasSubstr("tensor<3x2xi8, axis=1, scale=[0.007874016, 0.0023622047]"));
   EXPECT_EQ(done.text.find("Transpose"), std::string::npos);
@@ -264,7 +267,7 @@ TEST(Names, AProfileMayUseANameThatARewriteForwarded) {
 }
 )";
   for (const std::string name : {"g", "i", "r"}) {
-    ExpectAllInIntegers(RunJob(JobOf(net, fmt::format("x:-1:1 {}:-2:2 y:-2:2", name))));
+    ExpectAllInIntegers(RunGraphJob(JobOf(net, fmt::format("x:-1:1 {}:-2:2 y:-2:2", name))));
   }
 }
 
@@ -284,7 +287,7 @@ TEST(Names, OneProfileServesEveryBatch) {
     Request request = JobOf("", "x:-1:1 c:-2:2 r:-2:2 y:0:2");
     request.model = {"m.onnx", builder.Build()};
     request.options.batch = batch;
-    const Done done = RunJob(request);
+    const GraphDone done = RunGraphJob(request);
     ExpectAllInIntegers(done);
     const auto graph = text::Parse(done.text, {.find_op = &ops::FindOp});
     ASSERT_TRUE(graph) << graph.error().message;
