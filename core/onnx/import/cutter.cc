@@ -44,14 +44,13 @@ Status Cutter::Begin() {
   }
   names_ = SettleNames(graph());
   left_.resize(size);
-  int64_t fields = SubgraphLimits().fields;
   for (size_t i = 0; i < size; ++i) {
     const onnx_wire::Node& node = graph().node(static_cast<int>(i));
     const bool flat = std::ranges::all_of(
         node.attribute(), [](const auto& attribute) { return HasPlainKind(attribute); });
     Subgraphs read;
     if (!flat) {
-      auto found = ReadSubgraphs(raw_.nodes[i], {.fields = fields});
+      auto found = ReadSubgraphs(raw_.nodes[i]);
       if (!found) {
         Error error = std::move(found).error();
         error.message = fmt::format("node '{}': {}", names_[i], error.message);
@@ -277,7 +276,11 @@ Status Cutter::AddNodes(OpaquePart& part) const {
                                 static_cast<int>(raw_.nodes[at].size()))) {
       return Fail(Code::kInvalidArgument, "node '{}' cannot be read", names_[at]).Node(names_[at]);
     }
-    OCTAVO_TRY(const Subgraphs read, ReadSubgraphs(raw_.nodes[at]));
+    Subgraphs read = subgraphs_[at];
+    // Begin read only nodes whose attributes may hold a subgraph.
+    if (read.attribute.empty()) {
+      OCTAVO_TRY(read, ReadSubgraphs(raw_.nodes[at]));
+    }
     if (read.external) {
       return Fail(Code::kUnimplemented,
                   "node '{}': operator '{}' keeps elements in an external file; only initializers "

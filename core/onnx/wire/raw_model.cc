@@ -1,85 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/onnx/wire/raw_model.h"
 
-#include <optional>
 #include <string_view>
 #include <unordered_set>
+
+#include "core/onnx/wire/wire_fields.h"
 
 namespace octavo::onnx {
 namespace {
 
-Failure Malformed(std::string_view what) {
-  return Fail(Code::kInvalidArgument, "not a valid ONNX model: {}", what).Reason("MALFORMED");
-}
-
-struct Field {
-  int number = 0;
-  bool is_bytes = false;
-  uint64_t value = 0;             // of a varint
-  std::string_view content = {};  // of bytes
-};
-
-// Walks the fields of one message.
-class Fields {
- public:
-  explicit Fields(std::string_view bytes) : bytes_(bytes) {}
-
-  // nullopt at the end.
-  Result<std::optional<Field>> Next() {
-    if (at_ >= bytes_.size()) return std::optional<Field>();
-    OCTAVO_TRY(const uint64_t tag, Varint());
-    Field field;
-    field.number = static_cast<int>(std::min<uint64_t>(tag >> 3, 1 << 29));
-    uint64_t length = 0;
-    switch (tag & 7) {
-      case 0: {
-        OCTAVO_TRY(field.value, Varint());
-        return std::optional(field);
-      }
-      case 1:
-        length = 8;
-        break;
-      case 5:
-        length = 4;
-        break;
-      case 2: {
-        OCTAVO_TRY(length, Varint());
-        field.is_bytes = true;
-        break;
-      }
-      default:
-        return Malformed("a group or an unknown wire type");
-    }
-    if (length > bytes_.size() - at_) return Malformed("a field passes the end");
-    if (field.is_bytes) field.content = bytes_.substr(at_, length);
-    at_ += length;
-    return std::optional(field);
-  }
-
- private:
-  Result<uint64_t> Varint() {
-    uint64_t value = 0;
-    for (int shift = 0; shift < 64 && at_ < bytes_.size(); shift += 7) {
-      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    return Malformed("a varint passes the end");
-  }
-
-  std::string_view bytes_;
-  size_t at_ = 0;
-};
-
-// Calls `visit` with each field; its error ends the walk.
+// Calls `visit` with each field and its content, which only a field of bytes has; its error ends
+// the walk.
 template <class Visit>
 Status ForEach(std::string_view bytes, const Visit& visit) {
-  Fields fields(bytes);
-  while (true) {
-    OCTAVO_TRY(const std::optional<Field> field, fields.Next());
-    if (!field) return {};
-    OCTAVO_CHECK(visit(*field));
+  for (size_t at = 0; at < bytes.size();) {
+    OCTAVO_TRY(const Field field, NextField(bytes, at, bytes.size()));
+    const size_t length = field.type == kWireBytes ? field.end - field.begin : 0;
+    OCTAVO_CHECK(visit(field, bytes.substr(field.begin, length)));
   }
+  return {};
 }
 
 // Field numbers of ONNX's messages.
@@ -112,12 +51,12 @@ class SubgraphReader {
 
   Status Node(std::string_view bytes, int depth) {
     std::string_view op, domain;
-    OCTAVO_CHECK(ForEach(bytes, [&](const Field& field) -> Status {
+    OCTAVO_CHECK(ForEach(bytes, [&](const Field& field, std::string_view content) -> Status {
       OCTAVO_CHECK(Count());
-      if (field.number == kNodeInput && depth > 0) Read(field.content);
-      if (field.number == kNodeOp) op = field.content;
-      if (field.number == kNodeDomain) domain = field.content;
-      return field.number == kNodeAttribute ? Attribute(field.content, depth) : Status();
+      if (field.number == kNodeInput && depth > 0) Read(content);
+      if (field.number == kNodeOp) op = content;
+      if (field.number == kNodeDomain) domain = content;
+      return field.number == kNodeAttribute ? Attribute(content, depth) : Status();
     }));
     if (domain.empty() || domain == "ai.onnx") Add(op, seen_ops_, ops_);
     return {};
@@ -125,24 +64,24 @@ class SubgraphReader {
 
   Status Attribute(std::string_view bytes, int depth) {
     std::string_view name;
-    return ForEach(bytes, [&](const Field& field) -> Status {
+    return ForEach(bytes, [&](const Field& field, std::string_view content) -> Status {
       OCTAVO_CHECK(Count());
       switch (field.number) {
         case kAttributeName:
-          name = field.content;
+          name = content;
           return {};
         case kAttributeTensor:
         case kAttributeTensors:
-          return Tensor(field.content, nullptr);
+          return Tensor(content, nullptr);
         case kAttributeSparse:
         case kAttributeSparses:
-          return Sparse(field.content, nullptr);
+          return Sparse(content, nullptr);
         case kAttributeGraph:
         case kAttributeGraphs:
           if (depth == 0 && found_.attribute.empty()) {
             found_.attribute = name.empty() ? "body" : name;
           }
-          return Graph(field.content, depth + 1);
+          return Graph(content, depth + 1);
         default:
           return {};
       }
@@ -150,26 +89,26 @@ class SubgraphReader {
   }
 
   Status Tensor(std::string_view bytes, std::string_view* name) {
-    return ForEach(bytes, [&](const Field& field) -> Status {
+    return ForEach(bytes, [&](const Field& field, std::string_view content) -> Status {
       OCTAVO_CHECK(Count());
-      if (field.number == kTensorName && name != nullptr) *name = field.content;
+      if (field.number == kTensorName && name != nullptr) *name = content;
       if (field.number == kTensorLocation) found_.external |= field.value == 1;
       return {};
     });
   }
 
   Status Sparse(std::string_view bytes, std::string_view* name) {
-    return ForEach(bytes, [&](const Field& field) -> Status {
+    return ForEach(bytes, [&](const Field& field, std::string_view content) -> Status {
       OCTAVO_CHECK(Count());
-      if (!field.is_bytes) return {};
-      return Tensor(field.content, field.number == kSparseValues ? name : nullptr);
+      if (field.type != kWireBytes) return {};
+      return Tensor(content, field.number == kSparseValues ? name : nullptr);
     });
   }
 
   static Result<std::string_view> NameOf(std::string_view info) {
     std::string_view name;
-    OCTAVO_CHECK(ForEach(info, [&](const Field& field) -> Status {
-      if (field.number == kInfoName) name = field.content;
+    OCTAVO_CHECK(ForEach(info, [&](const Field& field, std::string_view content) -> Status {
+      if (field.number == kInfoName) name = content;
       return {};
     }));
     return name;
@@ -180,27 +119,27 @@ class SubgraphReader {
     const auto define = [&](std::string_view name) {
       if (!name.empty() && names.insert(name).second) found_.defined.emplace_back(name);
     };
-    return ForEach(bytes, [&](const Field& field) -> Status {
+    return ForEach(bytes, [&](const Field& field, std::string_view content) -> Status {
       OCTAVO_CHECK(Count());
       std::string_view name;
       switch (field.number) {
         case kGraphInput: {
-          OCTAVO_TRY(name, NameOf(field.content));
+          OCTAVO_TRY(name, NameOf(content));
           define(name);
           return {};
         }
         case kGraphInitializer:
-          OCTAVO_CHECK(Tensor(field.content, &name));
+          OCTAVO_CHECK(Tensor(content, &name));
           define(name);
           return {};
         case kGraphSparse:
-          OCTAVO_CHECK(Sparse(field.content, &name));
+          OCTAVO_CHECK(Sparse(content, &name));
           define(name);
           return {};
         case kGraphNode:
-          return ForEach(field.content, [&](const Field& part) -> Status {
+          return ForEach(content, [&](const Field& part, std::string_view inside) -> Status {
             OCTAVO_CHECK(Count());
-            if (part.number == kNodeOutput) define(part.content);
+            if (part.number == kNodeOutput) define(inside);
             return {};
           });
         default:
@@ -210,12 +149,16 @@ class SubgraphReader {
   }
 
   Status Graph(std::string_view bytes, int depth) {
-    if (depth > limits_.depth) return Malformed("subgraphs nested too deeply");
+    if (depth > limits_.depth) {
+      return Fail(Code::kInvalidArgument, "not a valid ONNX model: subgraphs nested deeper than {}",
+                  limits_.depth)
+          .Reason("MALFORMED");
+    }
     OCTAVO_CHECK(Define(bytes, scopes_.emplace_back()));
-    OCTAVO_CHECK(ForEach(bytes, [&](const Field& field) -> Status {
-      if (field.number == kGraphNode) return Node(field.content, depth);
+    OCTAVO_CHECK(ForEach(bytes, [&](const Field& field, std::string_view content) -> Status {
+      if (field.number == kGraphNode) return Node(content, depth);
       if (field.number != kGraphOutput) return {};
-      OCTAVO_TRY(const std::string_view name, NameOf(field.content));
+      OCTAVO_TRY(const std::string_view name, NameOf(content));
       Read(name);
       return {};
     }));
@@ -250,15 +193,15 @@ Result<RawModel> SplitModel(const Blob& model) {
     list.push_back(
         model.Slice(static_cast<size_t>(content.data() - model.text().data()), content.size()));
   };
-  OCTAVO_CHECK(ForEach(model.text(), [&](const Field& field) -> Status {
-    if (field.number == kModelFunctions) add(field.content, raw.functions);
+  OCTAVO_CHECK(ForEach(model.text(), [&](const Field& field, std::string_view content) -> Status {
+    if (field.number == kModelFunctions) add(content, raw.functions);
     if (field.number != kModelGraph) return {};
-    return ForEach(field.content, [&](const Field& part) -> Status {
-      if (part.number == kGraphNode) add(part.content, raw.nodes);
-      if (part.number == kGraphInitializer) add(part.content, raw.initializers);
-      if (part.number == kGraphInput) add(part.content, raw.inputs);
-      if (part.number == kGraphOutput) add(part.content, raw.outputs);
-      if (part.number == kGraphValueInfo) add(part.content, raw.value_infos);
+    return ForEach(content, [&](const Field& part, std::string_view inside) -> Status {
+      if (part.number == kGraphNode) add(inside, raw.nodes);
+      if (part.number == kGraphInitializer) add(inside, raw.initializers);
+      if (part.number == kGraphInput) add(inside, raw.inputs);
+      if (part.number == kGraphOutput) add(inside, raw.outputs);
+      if (part.number == kGraphValueInfo) add(inside, raw.value_infos);
       return {};
     });
   }));

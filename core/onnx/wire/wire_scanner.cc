@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/onnx/wire/wire_fields.h"
 #include "core/onnx/wire/wire_schema.h"
 
 namespace octavo::onnx {
@@ -12,8 +13,6 @@ constexpr int kViewField = 100000;  // Tensor.view
 // protobuf writers emit one chunk per packed field; many chunks indicate a malicious file.
 constexpr int kMaxChunks = 1024;
 
-enum WireType : uint32_t { kWireVarint = 0, kWireFixed64 = 1, kWireBytes = 2, kWireFixed32 = 5 };
-
 void PutVarint(uint64_t value, std::string& out) {
   for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
   out.push_back(static_cast<char>(value));
@@ -22,26 +21,6 @@ void PutVarint(uint64_t value, std::string& out) {
 void PutTag(int number, WireType type, std::string& out) {
   PutVarint(static_cast<uint64_t>(number) << 3 | type, out);
 }
-
-Failure Truncated(size_t offset) {
-  return Fail(Code::kInvalidArgument, "the model is cut off: a field at byte {} passes the end",
-              offset)
-      .Reason("TRUNCATED");
-}
-
-template <class... Args>
-Failure Malformed(size_t offset, fmt::format_string<Args...> format, Args&&... args) {
-  return Fail(Code::kInvalidArgument, "not a valid ONNX model: {} at byte {}",
-              fmt::format(format, std::forward<Args>(args)...), offset)
-      .Reason("MALFORMED");
-}
-
-// One serialized field: its tag starts at `start`, its content is [begin, end).
-struct Field {
-  int number = 0;
-  WireType type = {};
-  size_t start = 0, begin = 0, end = 0;
-};
 
 class Scanner {
  public:
@@ -55,55 +34,9 @@ class Scanner {
   }
 
  private:
-  Result<uint64_t> Varint(size_t& at, size_t end) const {
-    uint64_t value = 0;
-    const size_t start = at;
-    for (int shift = 0; shift < 70; shift += 7) {
-      if (at >= end) return Truncated(start);
-      const auto byte = static_cast<uint64_t>(blob_.bytes()[at++]);
-      if (shift == 63 && byte > 1) break;
-      value |= (byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    return Malformed(start, "a varint of more than 64 bits");
-  }
-
-  Result<Field> Next(size_t& at, size_t end) const {
-    Field field{.start = at};
-    OCTAVO_TRY(const uint64_t tag, Varint(at, end));
-    const uint64_t number = tag >> 3;
-    if (number == 0 || number > (1 << 29) - 1) return Malformed(field.start, "a wrong field tag");
-    field.number = static_cast<int>(number);
-    field.type = static_cast<WireType>(tag & 7);
-    field.begin = at;
-    uint64_t length = 0;
-    switch (field.type) {
-      case kWireVarint:
-        OCTAVO_CHECK(Varint(at, end));
-        field.end = at;
-        return field;
-      case kWireFixed64:
-        length = 8;
-        break;
-      case kWireFixed32:
-        length = 4;
-        break;
-      case kWireBytes: {
-        OCTAVO_TRY(length, Varint(at, end));
-        field.begin = at;
-        break;
-      }
-      default:
-        return Malformed(field.start, "a group or an unknown wire type");
-    }
-    if (length > end - at) return Truncated(field.start);
-    at += length;
-    field.end = at;
-    return field;
-  }
-
   Status Scan(Message message, size_t at, size_t end, int depth, std::string& out) {
-    if (depth > limits_.depth) return Malformed(at, "messages nested deeper than {}", depth - 1);
+    if (depth > limits_.depth)
+      return Malformed(at, fmt::format("messages nested deeper than {}", depth - 1));
     if (++messages_ > limits_.messages) {
       return Fail(Code::kTooLarge, "the model has more than {} parts", limits_.messages);
     }
@@ -111,15 +44,15 @@ class Scanner {
     std::vector<size_t> views;
     std::set<int> one_by_one, packed;
     while (at < end) {
-      OCTAVO_TRY(const Field field, Next(at, end));
+      OCTAVO_TRY(const Field field, NextField(blob_.text(), at, end));
       const FieldRow* row = FindField(message, field.number);
       if (row == nullptr) continue;
       if (!row->repeated && !seen.insert(field.number).second) {
-        return Malformed(field.start, "field {} given twice", field.number);
+        return Malformed(field.start, fmt::format("field {} given twice", field.number));
       }
       if (!FitsKind(*row, field.type)) {
-        return Malformed(field.start, "field {} of wire type {}", field.number,
-                         static_cast<int>(field.type));
+        return Malformed(field.start, fmt::format("field {} of wire type {}", field.number,
+                                                  static_cast<int>(field.type)));
       }
       if (row->payload) (field.type == kWireBytes ? packed : one_by_one).insert(field.number);
       if (row->payload && field.type == kWireBytes) {
@@ -129,7 +62,8 @@ class Scanner {
       }
     }
     for (const int number : packed) {
-      if (one_by_one.count(number)) return Malformed(end, "field {} in two encodings", number);
+      if (one_by_one.count(number))
+        return Malformed(end, fmt::format("field {} in two encodings", number));
     }
     for (const size_t view : views) {
       PutTag(kViewField, kWireVarint, out);
@@ -161,7 +95,7 @@ class Scanner {
   // Keeps a data field out of the skeleton and records it as a view.
   Status Take(const Field& field, std::vector<size_t>& views) {
     if (views.size() >= kMaxChunks) {
-      return Malformed(field.start, "a tensor in more than {} pieces", kMaxChunks);
+      return Malformed(field.start, fmt::format("a tensor in more than {} pieces", kMaxChunks));
     }
     views.push_back(views_.size());
     views_.push_back({field.number, blob_.Slice(field.begin, field.end - field.begin)});
