@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/patterns/match.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace octavo::patterns {
@@ -55,6 +57,11 @@ ValueId ReciprocalOf(const Graph& graph, ValueId value) {
 
 ValueId AddConstant(Graph& graph, std::string_view base, ir::Tensor tensor) {
   return graph.AddConstant(graph.UniqueName(base), std::move(tensor));
+}
+
+ValueId ConstantFor(Graph& graph, ValueId given, ir::Tensor tensor, std::string_view suffix) {
+  if (graph.type(given).shape == tensor.shape()) return given;
+  return AddConstant(graph, fmt::format("{}.{}", graph.name(given), suffix), std::move(tensor));
 }
 
 }  // namespace octavo::patterns

@@ -37,5 +37,9 @@ inline int64_t FrontAxis(int64_t axis, size_t rank) {
 
 // Adds an f32 or integer constant named `base`, or `base_1`.. if that name is taken.
 ir::ValueId AddConstant(ir::Graph& graph, std::string_view base, ir::Tensor tensor);
+// `given` if it has the tensor's shape; otherwise adds the tensor, which has its elements in
+// another shape, as a constant named after `given` with the suffix.
+ir::ValueId ConstantFor(ir::Graph& graph, ir::ValueId given, ir::Tensor tensor,
+                        std::string_view suffix);
 
 }  // namespace octavo::patterns

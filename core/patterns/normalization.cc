@@ -22,24 +22,6 @@ bool Trailing(const std::vector<int64_t>& axes, size_t rank) {
   return !axes.empty();
 }
 
-// Whether a constant can be LayerNormalization's scale or bias: its shape must end in the
-// normalized axes and be 1 before them.  Returns it reshaped to those axes, or nullopt.
-std::optional<ir::Tensor> NormShaped(const Graph& graph, ValueId value, const ir::Shape& axes) {
-  const ir::Tensor* tensor = ConstantOf(graph, value);
-  if (tensor == nullptr || tensor->dtype() != ir::DType::kF32) return std::nullopt;
-  if (tensor->size() != ir::NumElements(axes)) return std::nullopt;
-  ir::Shape shape = tensor->shape();
-  while (shape.size() > axes.size() && shape.front() == 1) shape.erase(shape.begin());
-  if (shape != axes) return std::nullopt;
-  return tensor->Reshaped(axes);
-}
-
-// Returns the constant `given` if its shape is right; otherwise adds a reshaped one.
-ValueId ConstantFor(Graph& graph, ValueId given, ir::Tensor tensor) {
-  if (given && graph.type(given).shape == tensor.shape()) return given;
-  return AddConstant(graph, graph.name(given) + ".norm", std::move(tensor));
-}
-
 struct Normalized {
   ValueId x;
   std::vector<int64_t> axes;
@@ -135,13 +117,12 @@ std::optional<Form> MatchLayerNorm(Graph& graph, NodeId last) {
   if (!Trailing(norm->axes, shape.size()) || graph.type(node.result()).shape != shape) {
     return std::nullopt;
   }
-  const ir::Shape axes(shape.end() - static_cast<int64_t>(norm->axes.size()), shape.end());
-  auto scale = NormShaped(graph, scaled->input(1), axes);
-  auto bias = NormShaped(graph, node.input(1), axes);
+  auto scale = AlongAxes(graph, scaled->input(1), shape, norm->axes);
+  auto bias = AlongAxes(graph, node.input(1), shape, norm->axes);
   if (!scale || !bias) return std::nullopt;
   const ValueId given_scale = scaled->input(1), given_bias = node.input(1);
-  const ValueId g = ConstantFor(graph, given_scale, *std::move(scale));
-  const ValueId b = ConstantFor(graph, given_bias, *std::move(bias));
+  const ValueId g = ConstantFor(graph, given_scale, *std::move(scale), "norm");
+  const ValueId b = ConstantFor(graph, given_bias, *std::move(bias), "norm");
   return Form{.inputs = {norm->x, g, b},
               .attributes = {{"axis", norm->axes.front()}, {"epsilon", norm->epsilon}}};
 }
@@ -160,10 +141,9 @@ std::optional<Form> MatchRmsNorm(Graph& graph, NodeId last) {
     if (!Trailing(norm->axes, shape.size()) || graph.type(node.result()).shape != shape) {
       return std::nullopt;
     }
-    const ir::Shape axes(shape.end() - static_cast<int64_t>(norm->axes.size()), shape.end());
-    auto reshaped = NormShaped(graph, scale, axes);
+    auto reshaped = AlongAxes(graph, scale, shape, norm->axes);
     if (!reshaped) return std::nullopt;
-    const ValueId g = ConstantFor(graph, scale, *std::move(reshaped));
+    const ValueId g = ConstantFor(graph, scale, *std::move(reshaped), "norm");
     return Form{.inputs = {norm->x, g},
                 .attributes = {{"axis", norm->axes.front()}, {"epsilon", norm->epsilon}}};
   }

@@ -76,6 +76,20 @@ std::optional<std::vector<int64_t>> ReductionOf(const Graph& graph, ValueId valu
   return axes;
 }
 
+std::optional<ir::Tensor> AlongAxes(const Graph& graph, ValueId value, const ir::Shape& x,
+                                    const std::vector<int64_t>& axes) {
+  const ir::Tensor* tensor = ConstantOf(graph, value);
+  if (tensor == nullptr || tensor->dtype() != ir::DType::kF32) return std::nullopt;
+  ir::Shape shape = tensor->shape(), extents;
+  if (shape.size() > x.size()) return std::nullopt;
+  shape.insert(shape.begin(), x.size() - shape.size(), 1);
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (shape[i] != (IsReduced(axes, i) ? x[i] : 1)) return std::nullopt;
+    if (IsReduced(axes, i)) extents.push_back(x[i]);
+  }
+  return tensor->Reshaped(extents);
+}
+
 bool IsSquareOf(const Graph& graph, ValueId value, ValueId x) {
   const Node* node = graph.Producer(value);
   if (Is(node, "Mul")) return node->input(0) == x && node->input(1) == x;

@@ -36,6 +36,11 @@ class Trail {
 std::optional<std::vector<int64_t>> ReductionOf(const ir::Graph& graph, ir::ValueId value,
                                                 ir::ValueId x, std::string_view op);
 
+// The elements of a constant that broadcasts to x and varies along the axes only, as the scale or
+// bias of a normalization: of the axes' extents.  nullopt for any other value.
+std::optional<ir::Tensor> AlongAxes(const ir::Graph& graph, ir::ValueId value, const ir::Shape& x,
+                                    const std::vector<int64_t>& axes);
+
 // Whether `value` is x * x, or x to the power of 2.
 bool IsSquareOf(const ir::Graph& graph, ir::ValueId value, ir::ValueId x);
 

@@ -134,23 +134,6 @@ bool IsCentred(const Graph& graph, ValueId value, const Deviation& deviation) {
          trail.LinesUp(graph.type(deviation.x).shape, deviation.axes);
 }
 
-// A constant that broadcasts to x and varies along the axes only, as LayerNormalization's scale or
-// bias: of the axes' extents.
-std::optional<ir::Tensor> AlongAxes(const Graph& graph, ValueId value, const Deviation& deviation) {
-  const ir::Tensor* tensor = ConstantOf(graph, value);
-  if (tensor == nullptr || tensor->dtype() != ir::DType::kF32) return std::nullopt;
-  const ir::Shape& x = graph.type(deviation.x).shape;
-  ir::Shape shape = tensor->shape(), axes;
-  if (shape.size() > x.size()) return std::nullopt;
-  shape.insert(shape.begin(), x.size() - shape.size(), 1);
-  for (size_t i = 0; i < x.size(); ++i) {
-    const bool along = std::ranges::count(deviation.axes, static_cast<int64_t>(i)) > 0;
-    if (shape[i] != (along ? x[i] : 1)) return std::nullopt;
-    if (along) axes.push_back(x[i]);
-  }
-  return tensor->Reshaped(axes);
-}
-
 // The order of x's axes with the normalized ones last; empty if it is the own order.
 std::vector<int64_t> OrderOf(const std::vector<int64_t>& axes, size_t rank) {
   std::vector<int64_t> own(rank), order;
@@ -198,14 +181,13 @@ std::optional<Form> MatchTwoMomentNorm(Graph& graph, NodeId last) {
     ValueId scale;
     const auto norm = RootAmong(graph, FactorsOf(graph, *product), scale);
     if (!norm || graph.type(norm->x).shape != graph.type(node.result()).shape) continue;
-    auto g = AlongAxes(graph, scale, *norm), b = AlongAxes(graph, bias, *norm);
+    const ir::Shape& shape = graph.type(norm->x).shape;
+    auto g = AlongAxes(graph, scale, shape, norm->axes);
+    auto b = AlongAxes(graph, bias, shape, norm->axes);
     if (!g || !b) continue;
-    const size_t rank = graph.type(norm->x).shape.size();
-    const auto constant = [&](ValueId given, ir::Tensor tensor) {
-      if (graph.type(given).shape == tensor.shape()) return given;
-      return AddConstant(graph, graph.name(given) + ".norm", std::move(tensor));
-    };
-    const ValueId g_id = constant(scale, *std::move(g)), b_id = constant(bias, *std::move(b));
+    const size_t rank = shape.size();
+    const ValueId g_id = ConstantFor(graph, scale, *std::move(g), "norm");
+    const ValueId b_id = ConstantFor(graph, bias, *std::move(b), "norm");
     return Form{.inputs = {norm->x, g_id, b_id},
                 .attributes = {{"axis", static_cast<int64_t>(rank - norm->axes.size())},
                                {"epsilon", norm->epsilon}},
