@@ -19,6 +19,8 @@ using ir::ValueId;
 constexpr size_t kTries = 3;
 // Some models take multiples of a number only.
 constexpr int64_t kLargestUnit = 64;
+// Each symbol costs several imports of the model.
+constexpr size_t kMostSymbols = 32;
 
 struct Place {
   size_t input = 0, axis = 0;
@@ -89,6 +91,12 @@ class Finder {
 
   Result<Trial> Run() {
     if (Open().empty()) return Trial();
+    if (Open().size() > kMostSymbols) {
+      for (Symbol* symbol : Open()) {
+        symbol->fixed = {"", fmt::format("the model has more than {} open sizes", kMostSymbols)};
+      }
+      return Trial();
+    }
     Result<Graph> base = model_.At(shapes_);
     if (!base && EndsJob(base.error())) return Forward(std::move(base).error());
     if (!base) {

@@ -13,6 +13,14 @@ using ir::NodeId;
 using ir::Shape;
 using ir::ValueId;
 
+// Larger numbers are no sizes; sums and products of smaller ones fit in 64 bits.
+constexpr int64_t kMostExtent = int64_t{1} << 30;
+
+bool AreExtents(const std::vector<int64_t>& series) {
+  return std::ranges::all_of(
+      series, [](int64_t each) { return each >= -kMostExtent && each <= kMostExtent; });
+}
+
 bool Varies(const std::vector<int64_t>& series) {
   return std::ranges::count(series, series.front()) != std::ssize(series);
 }
@@ -31,7 +39,10 @@ ShapeFormulas::ShapeFormulas(ir::Graph& graph, std::span<const ir::Graph* const>
       for (const ir::Graph* at : sized_) {
         extent.series.push_back(at->type(at->inputs()[i]).shape[static_cast<size_t>(axis)]);
       }
-      if (Varies(extent.series)) inputs_.push_back(std::move(extent));
+      const bool known = std::ranges::count(inputs_, extent.series, &Extent::series) > 0;
+      if (Varies(extent.series) && AreExtents(extent.series) && !known) {
+        inputs_.push_back(std::move(extent));
+      }
     }
   }
 }
@@ -80,8 +91,12 @@ std::optional<ShapeFormulas::Term> ShapeFormulas::FitProduct(const Series& serie
   const auto fits = [&](Term& term) {
     for (size_t i = 0; i < series.size(); ++i) {
       int64_t product = 1;
-      for (const Extent& factor : term.factors) product *= factor.series[i];
-      if (product <= 0 || series[i] <= 0) return false;
+      for (const Extent& factor : term.factors) {
+        const int64_t extent = factor.series[i];
+        if (extent <= 0 || product > kMostExtent / extent) return false;
+        product *= extent;
+      }
+      if (series[i] <= 0) return false;
       if (i == 0) {
         const int64_t common = std::gcd(series[0], product);
         term.scale = series[0] / common;
@@ -128,6 +143,7 @@ std::optional<ShapeFormulas::Term> ShapeFormulas::FindExtent(const Series& serie
 
 std::optional<ShapeFormulas::Term> ShapeFormulas::Fit(const Series& series,
                                                       ValueId constant) const {
+  if (!AreExtents(series)) return std::nullopt;
   if (const auto term = FitLine(series)) return term;
   if (const auto term = FitProduct(series)) return term;
   return FindExtent(series, constant);

@@ -42,12 +42,7 @@ TEST(OpenSizes, SymbolicDimensionsStaySymbolicInTheExport) {
 
 TEST(OpenSizes, UnnamedDimensionsStayUnnamed) {
   ModelBuilder builder = Image();
-  auto& dims = *builder.graph()
-                    .mutable_input(0)
-                    ->mutable_type()
-                    ->mutable_tensor_type()
-                    ->mutable_shape()
-                    ->mutable_dim();
+  auto& dims = InputDims(builder);
   for (onnx_wire::Dimension& dim : dims) {
     if (!dim.has_dim_value()) dim.Clear();
   }
@@ -110,12 +105,7 @@ TEST(OpenSizes, AJobOnItsOwnResultChangesNoByte) {
 
 TEST(OpenSizes, VerifyReproducesTheBytes) {
   ModelBuilder builder = Image();
-  auto& dims = *builder.graph()
-                    .mutable_input(0)
-                    ->mutable_type()
-                    ->mutable_tensor_type()
-                    ->mutable_shape()
-                    ->mutable_dim();
+  auto& dims = InputDims(builder);
   for (const int axis : {2, 3}) {
     dims[axis].Clear();
     dims[axis].set_dim_value(16);
@@ -194,6 +184,27 @@ TEST(OnlyWhatARewriteNeededIsBound, WhatTheUserGivesIsFixedWithoutAWarning) {
   const SizedDone batch = RunJob(builder, [](Request& request) { request.options.batch = 4; });
   EXPECT_THAT(InputOf(batch), ElementsAre("4", "3", "height", "width"));
   EXPECT_TRUE(Fixed(batch).empty());
+}
+
+TEST(OnlyWhatARewriteNeededIsBound, AModelOfMoreThan32OpenSizes) {
+  ModelBuilder builder;
+  Names inputs;
+  std::vector<std::pair<std::string, ir::Tensor>> samples;
+  for (int i = 0; i < 33; ++i) {
+    inputs.push_back(fmt::format("x{}", i));
+    builder.Input(inputs.back(), {1, kOpen});
+    InputDims(builder, i)[1].set_dim_param(inputs.back());
+    samples.emplace_back(inputs.back(), Noise({1, 2}));
+  }
+  builder.Node("Concat", inputs, {"y"}, "joined").Int("axis", 1).Output("y");
+  const SizedDone done = RunJob(builder, [&](Request& request) {
+    request.samples = {{"x.npz", Blob(data::WriteNpz(samples).value())}};
+    request.options.no_quantize = true;
+  });
+  EXPECT_THAT(InputOf(done), ElementsAre("1", "2"));
+  ASSERT_EQ(Fixed(done).size(), 33u);
+  EXPECT_THAT(Fixed(done)[0]["message"].get<std::string>(),
+              HasSubstr("the model has more than 32 open sizes"));
 }
 
 TEST(OnlyWhatARewriteNeededIsBound, AGraphInTextHasFixedSizes) {

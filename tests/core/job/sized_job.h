@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/data/npy.h"
+#include "core/data/npz.h"
 #include "core/job/execute.h"
 #include "core/job/job.h"
 #include "tests/core/onnx/model_builder.h"
@@ -32,16 +33,17 @@ inline ir::Tensor Noise(const ir::Shape& shape, float scale = 1) {
 
 inline ir::Tensor Ints(const std::vector<int64_t>& values) { return ir::Tensor::Ints(values); }
 
+inline auto& InputDims(ModelBuilder& builder, int input = 0) {
+  onnx_wire::TensorType& type =
+      *builder.graph().mutable_input(input)->mutable_type()->mutable_tensor_type();
+  return *type.mutable_shape()->mutable_dim();
+}
+
 // x [batch, 3, height, width] -> a convolution `c`.
 inline ModelBuilder Image() {
   ModelBuilder builder;
   builder.Input("x", {kOpen, 3, kOpen, kOpen});
-  auto& dims = *builder.graph()
-                    .mutable_input(0)
-                    ->mutable_type()
-                    ->mutable_tensor_type()
-                    ->mutable_shape()
-                    ->mutable_dim();
+  auto& dims = InputDims(builder);
   const Names names = {"batch", "", "height", "width"};
   for (const int axis : {0, 2, 3}) dims[axis].set_dim_param(names[static_cast<size_t>(axis)]);
   builder.Constant("w", Noise({4, 3, 3, 3}, 0.3f)).Node("Conv", {"x", "w"}, {"c"}, "conv");
