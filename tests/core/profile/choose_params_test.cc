@@ -101,11 +101,16 @@ TEST(Calibrate, PercentileCutsAnOutlierAndMinMaxDoesNot) {
   EXPECT_EQ(Calibrate(entry, *ParseCalibration("percentile:100"), scheme).max, 50);
 }
 
-TEST(Calibrate, SearchesNarrowTheRangeOfAHeavyTail) {
+std::vector<float> NormalValues(size_t count) {
   std::mt19937 generator(1);
   std::normal_distribution<float> normal;
-  std::vector<float> values(20000);
+  std::vector<float> values(count);
   for (float& value : values) value = normal(generator);
+  return values;
+}
+
+TEST(Calibrate, SearchesNarrowTheRangeOfAHeavyTail) {
+  std::vector<float> values = NormalValues(20000);
   values.push_back(40);
   const Scheme scheme{SchemeKind::kSymmetric, DType::kI8, true};
   const Entry entry = EntryOf(values);
@@ -115,10 +120,8 @@ TEST(Calibrate, SearchesNarrowTheRangeOfAHeavyTail) {
 }
 
 TEST(Calibrate, EntropyKeepsNearlyAllElementsOfARelu) {
-  std::mt19937 generator(1);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(200000);
-  for (float& value : values) value = std::max(0.0f, normal(generator));
+  std::vector<float> values = NormalValues(200000);
+  for (float& value : values) value = std::max(0.0f, value);
   const Entry entry = EntryOf(values);
   const CalibratedRange range = Calibrate(entry, *ParseCalibration("entropy"), {});
   const auto outside = std::ranges::count_if(values, [&](float x) { return x > range.max; });
@@ -126,10 +129,7 @@ TEST(Calibrate, EntropyKeepsNearlyAllElementsOfARelu) {
 }
 
 TEST(Calibrate, EntropyRefusesARangeOfTwiceTheLeastSquaredError) {
-  std::mt19937 generator(1);
-  std::normal_distribution<float> normal;
-  std::vector<float> values(200000);
-  for (float& value : values) value = normal(generator);
+  std::vector<float> values = NormalValues(200000);
   values.push_back(40);
   // One element of 200,001 would cost most of the error.
   const Entry entry = EntryOf(values);
