@@ -12,6 +12,7 @@
 #include "client/cli/external_files.h"
 #include "client/cli/program.h"
 #include "tests/server/service/loopback.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::cli {
 namespace {
@@ -28,14 +29,9 @@ std::string ReadText(const fs::path& path) {
 class Cli : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     Write("m.onnx", "model");
     Write("s.npz", "samples");
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   void Write(const std::string& name, const std::string& text) {
     fs::create_directories((folder_ / name).parent_path());
@@ -74,7 +70,8 @@ class Cli : public testing::Test {
     return Run(args);
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path folder_ = temporary_.path() / "folder";
   std::ostringstream out_, err_;
   std::map<std::string, std::string> environment_;
   std::vector<ExternalFile> external_;
@@ -321,7 +318,6 @@ TEST_F(Cli, ExternalDataOutsideTheModelsFolderIsRefused) {
     EXPECT_EQ(Optimize({"--data", "random:0", "--quiet"}), code) << location;
     EXPECT_NE(err_.str().find(location), std::string::npos) << err_.str();
   }
-  fs::remove(folder_.parent_path() / "secret");
 }
 
 TEST_F(Cli, AFolderOfSamplesIsReadInTheOrderOfItsNumbers) {

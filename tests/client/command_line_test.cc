@@ -15,6 +15,7 @@
 #include "client/cli/program.h"
 #include "core/options/option_table.h"
 #include "tests/server/service/loopback.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::cli {
 namespace {
@@ -24,14 +25,7 @@ using Names = std::vector<std::string>;
 
 class CommandLine : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-    Write("m.onnx", "model");
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  void SetUp() override { Write("m.onnx", "model"); }
 
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
   std::string Write(const std::string& name, const std::string& text) {
@@ -73,7 +67,8 @@ class CommandLine : public testing::Test {
     return text.substr(label.size(), text.size() - label.size() - 1);
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   std::ostringstream out_, err_;
   bool terminal_ = false;
   std::map<std::string, std::string> environment_;

@@ -4,11 +4,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 
 #include "client/cli/progress_printer.h"
 #include "client/received_bytes.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo {
 namespace {
@@ -26,18 +26,6 @@ TEST(TransferText, shows_the_rate_and_the_time_left) {
   EXPECT_EQ(cli::TransferText(all, 4), "8.0/8.0 MiB, 2.0 MiB/s");
 }
 
-struct Folder {
-  Folder() : path(fs::path(testing::TempDir()) / "received_bytes") {
-    fs::remove_all(path);
-    fs::create_directories(path);
-  }
-  ~Folder() { fs::remove_all(path); }
-  size_t files() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(path), {}));
-  }
-  const fs::path path;
-};
-
 // Resident memory that is not that of a file, in bytes.
 int64_t AnonymousMemory() {
   std::ifstream status("/proc/self/status");
@@ -49,16 +37,16 @@ int64_t AnonymousMemory() {
 }
 
 TEST(ReceivedBytes, a_large_result_is_a_file_without_a_name) {
-  const Folder folder;
+  const TemporaryFolder folder;
   const int64_t before = AnonymousMemory();
-  client::ReceivedBytes bytes(64 * kMib, folder.path.string());
+  client::ReceivedBytes bytes(64 * kMib, folder.path().string());
   std::string chunk(kMib, 'c');
   for (int i = 0; i < 64; ++i) {
     chunk[0] = static_cast<char>(i);
     ASSERT_TRUE(bytes.Append(chunk));
   }
   EXPECT_EQ(bytes.size(), static_cast<uint64_t>(64 * kMib));
-  EXPECT_EQ(folder.files(), 0u);
+  EXPECT_TRUE(fs::is_empty(folder.path()));
   const auto blob = bytes.Finish();
   ASSERT_TRUE(blob) << blob.error().message;
   ASSERT_EQ(blob->size(), static_cast<size_t>(64 * kMib));

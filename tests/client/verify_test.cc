@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "client/cli/program.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::cli {
 namespace {
@@ -15,11 +16,6 @@ namespace fs = std::filesystem;
 class VerifyCommand : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        fs::path(testing::TempDir()) /
-        (std::string("verify_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
     const Status written = WriteFile(Path("m.graph"), std::string_view(R"(graph(
     %x: tensor<1x4xu8, scale=0.5, zp=128>) -> (%y) {
   %r = Rescale(%x) : tensor<1x4xu8, scale=0.5, zp=128>
@@ -28,7 +24,6 @@ class VerifyCommand : public testing::Test {
 )"));
     ASSERT_TRUE(written);
   }
-  void TearDown() override { fs::remove_all(folder_); }
 
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
 
@@ -50,7 +45,8 @@ class VerifyCommand : public testing::Test {
     return Run(args);
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
   std::ostringstream out_, err_;
 };
 

@@ -11,6 +11,7 @@
 #include "core/base/parallel.h"
 #include "core/base/sha256.h"
 #include "core/base/stop_token.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo {
 namespace {
@@ -95,7 +96,8 @@ TEST(Blob, AMissingFileIsAUsageErrorThatNamesIt) {
 }
 
 TEST(Blob, WhatIsWrittenIsMappedBack) {
-  const std::string path = testing::TempDir() + "/octavo_blob_test";
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "file").string();
   ASSERT_TRUE(WriteFile(path, "folded"));
   const auto blob = Blob::MapFile(path);
   ASSERT_TRUE(blob);

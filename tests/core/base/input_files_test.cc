@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "core/base/mapped_pages.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo {
 namespace {
@@ -20,17 +21,12 @@ class Inputs : public testing::Test {
  protected:
   void SetUp() override {
     ForgetInputFiles();
-    path_ = testing::TempDir() + "/octavo_" +
-            testing::UnitTest::GetInstance()->current_test_info()->name();
     Put(path_, "contents");
     auto blob = Blob::MapFile(path_);
     ASSERT_TRUE(blob);
     blob_ = *blob;
   }
-  void TearDown() override {
-    ForgetInputFiles();
-    fs::remove(path_);
-  }
+  void TearDown() override { ForgetInputFiles(); }
 
   static void Put(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
@@ -40,7 +36,8 @@ class Inputs : public testing::Test {
     return same ? "" : same.error().message;
   }
 
-  std::string path_;
+  const TemporaryFolder folder_;
+  const std::string path_ = (folder_.path() / "file").string();
   Blob blob_;
 };
 

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <thread>
 
+#include "tests/support/temporary_folder.h"
+
 namespace octavo {
 namespace {
 
@@ -18,14 +20,6 @@ namespace fs = std::filesystem;
 
 class Outputs : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(folder_);
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string Path(const std::string& name) const { return (folder_ / name).string(); }
   void Put(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -48,7 +42,8 @@ class Outputs : public testing::Test {
     return file ? Error() : file.error();
   }
 
-  fs::path folder_;
+  const TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
 };
 
 struct stat StatOf(const std::string& path) {

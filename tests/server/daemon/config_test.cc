@@ -6,6 +6,7 @@
 
 #include "core/base/blob.h"
 #include "server/config/setting.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::server {
 namespace {
@@ -20,17 +21,18 @@ Result<Config> Load(const std::vector<std::string>& args, const Environment& env
   });
 }
 
-std::string WriteConfigFile(const std::string& text) {
-  std::string path = testing::TempDir() + "/octavod_config_test.json";
-  EXPECT_TRUE(WriteFile(path, std::string_view(text)));
-  return path;
-}
+struct ConfigFile {
+  explicit ConfigFile(std::string_view text) { EXPECT_TRUE(WriteFile(path, text)); }
+
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "octavod.json").string();
+};
 
 TEST(Config, AFlagWinsOverTheEnvironmentAndThatOverTheFile) {
-  const std::string file = WriteConfigFile(
+  const ConfigFile file(
       R"({"workers": 2, "max_model_bytes": "3MiB", "drain_timeout": 1.5, "listen": "0.0.0.0:1"})");
   const auto config =
-      Load({"--config", file, "--workers=4"},
+      Load({"--config", file.path, "--workers=4"},
            {{"OCTAVO_WORKERS", "3"}, {"OCTAVO_MAX_MODEL_BYTES", "1024"}, {"OCTAVO_SERVER", "x"}});
   ASSERT_TRUE(config) << config.error().message;
   EXPECT_EQ(config->limits.workers, 4);
@@ -61,6 +63,8 @@ struct Wrong {
 };
 
 TEST(Config, AMistakeNamesItsFlagVariableOrKey) {
+  const ConfigFile misspelt(R"({"wrokers": 2})");
+  const ConfigFile list("[1]");
   const Wrong cases[] = {
       {{"--bogus", "1"}, {}, "--bogus"},
       {{"--workers"}, {}, "--workers"},
@@ -79,14 +83,11 @@ TEST(Config, AMistakeNamesItsFlagVariableOrKey) {
       {{"--job-cpu", "0.5"}, {}, "--job-cpu"},
       {{"stray"}, {}, "stray"},
       {{}, {{"OCTAVO_MAX_NODES", "many"}}, "OCTAVO_MAX_NODES"},
-      {{"--config", WriteConfigFile(R"({"wrokers": 2})")}, {}, "wrokers"},
-      {{"--config", WriteConfigFile("[1]")}, {}, "--config"},
+      {{"--config", misspelt.path}, {}, "wrokers"},
+      {{"--config", list.path}, {}, "--config"},
       {{"--config", "/nowhere.json"}, {}, "/nowhere.json"},
   };
   for (const Wrong& wrong : cases) {
-    // Each case that uses the file rewrites it.
-    if (wrong.field == "wrokers") WriteConfigFile(R"({"wrokers": 2})");
-    if (wrong.field == "--config") WriteConfigFile("[1]");
     const auto config = Load(wrong.args, wrong.environment);
     ASSERT_FALSE(config) << wrong.field;
     EXPECT_EQ(config.error().code, Code::kUsage);
@@ -98,7 +99,8 @@ TEST(Config, AMisspeltFlagOrKeyGetsTheNameThatWasMeant) {
   EXPECT_EQ(Load({"--max-node", "1"}).error().message,
             "unknown option --max-node; did you mean '--max-nodes'?");
   EXPECT_EQ(Load({"--frobnicate"}).error().message, "unknown option --frobnicate; see --help");
-  const auto wrong = Load({"--config", WriteConfigFile(R"({"wrokers": 2})")});
+  const ConfigFile file(R"({"wrokers": 2})");
+  const auto wrong = Load({"--config", file.path});
   EXPECT_TRUE(wrong.error().message.ends_with("unknown key 'wrokers'; did you mean 'workers'?"))
       << wrong.error().message;
 }

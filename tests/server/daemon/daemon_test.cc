@@ -11,6 +11,7 @@
 #include "server/log/log.h"
 #include "tests/server/daemon/http_get.h"
 #include "tests/server/logic/fake_runner.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::server {
 namespace {
@@ -199,7 +200,8 @@ TEST(Daemon, TheDrainTimeoutEndsAJobThatDoesNot) {
 }
 
 TEST(Daemon, ThePortFileHoldsBothAddresses) {
-  const std::string path = testing::TempDir() + "/octavod_port_test";
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "port").string();
   Running service({.port_file = path});
   std::ifstream file(path);
   std::string first;

@@ -8,6 +8,7 @@
 
 #include "server/config/config.h"
 #include "server/session/spec.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::server {
 namespace {
@@ -18,17 +19,15 @@ namespace fs = std::filesystem;
 class UsableMemoryTest : public testing::Test {
  protected:
   void SetUp() override {
-    root_ = fs::path(testing::TempDir()) /
-            testing::UnitTest::GetInstance()->current_test_info()->name();
-    fs::remove_all(root_);
     Write("proc/meminfo", "MemTotal:  1048576 kB\nMemFree: 5 kB\n");  // 1 GiB
   }
-  void TearDown() override { fs::remove_all(root_); }
   void Write(const std::string& path, const std::string& text) {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
-  fs::path root_;
+
+  const TemporaryFolder folder_;
+  const fs::path& root_ = folder_.path();
 };
 
 TEST_F(UsableMemoryTest, WithoutControlGroupsItIsTheMachines) {

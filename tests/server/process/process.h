@@ -17,21 +17,15 @@
 
 #include "client/remote.h"
 #include "tests/server/daemon/http_get.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::server {
 
 class Process : public testing::Test {
  protected:
-  void SetUp() override {
-    folder_ = std::filesystem::path(testing::TempDir()) /
-              testing::UnitTest::GetInstance()->current_test_info()->name();
-    std::filesystem::remove_all(folder_);
-    std::filesystem::create_directories(folder_);
-  }
   void TearDown() override {
     if (pid_ > 0) kill(pid_, SIGKILL);
     if (pid_ > 0) waitpid(pid_, nullptr, 0);
-    std::filesystem::remove_all(folder_);
   }
 
   // The log goes to the file "err", unless a test gives a descriptor for it.
@@ -107,7 +101,8 @@ class Process : public testing::Test {
     return HttpGet(metrics_, "/metrics").find("\noctavo_jobs_running 1\n") != std::string::npos;
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path& folder_ = temporary_.path();
   pid_t pid_ = -1;
   std::string address_, metrics_;
 };

@@ -6,31 +6,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <functional>
 #include <string>
 
 #include "server/store/failpoint.h"
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::server {
 
+// In memory where possible: on a busy disk, the thousands of syncs take minutes.
 class TestFolder {
  public:
-  TestFolder() {
-    // In memory where possible: on a busy disk, the thousands of syncs take minutes.
-    const bool shared_memory = access("/dev/shm", W_OK) == 0;
-    std::string pattern =
-        (shared_memory ? "/dev/shm/" : testing::TempDir()) + "octavo_store_XXXXXX";
-    if (mkdtemp(pattern.data()) != nullptr) path_ = pattern;
-    EXPECT_FALSE(path_.empty());
-  }
-  ~TestFolder() { std::filesystem::remove_all(path_); }
-  TestFolder(const TestFolder&) = delete;
-  TestFolder& operator=(const TestFolder&) = delete;
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  const TemporaryFolder folder_{access("/dev/shm", W_OK) == 0 ? "/dev/shm" : testing::TempDir()};
+  const std::string path_ = folder_.path().string();
 };
 
 struct ScopedFailpoint {

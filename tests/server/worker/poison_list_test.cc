@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
+#include "tests/support/temporary_folder.h"
 
 namespace octavo::server::worker {
 namespace {
@@ -68,8 +68,8 @@ TEST(PoisonList, IsBounded) {
 }
 
 TEST(PoisonList, OutlivesTheServerInItsFile) {
-  const std::string file = testing::TempDir() + "/octavo_poison_test.json";
-  std::filesystem::remove(file);
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "poison.json").string();
   const auto now = Clock::now();
   const job::Request bad = RequestOf("bad");
   const Error crash{.code = Code::kAborted, .message = "SIGSEGV in \"\xff\n\""};
@@ -85,11 +85,11 @@ TEST(PoisonList, OutlivesTheServerInItsFile) {
   // The clock had been a year ahead.
   EXPECT_FALSE(PoisonList(file, now - hours(9000)).Check(bad, now - hours(9000)));
   EXPECT_TRUE(PoisonList(file, now - hours(9000)).Check(bad, now - hours(8975)));
-  std::filesystem::remove(file);
 }
 
 TEST(PoisonList, GoesOnWithoutAFileThatIsDamaged) {
-  const std::string file = testing::TempDir() + "/octavo_poison_damaged.json";
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "poison.json").string();
   const auto now = Clock::now();
   const job::Request bad = RequestOf("bad");
   for (const char* text :
@@ -102,7 +102,6 @@ TEST(PoisonList, GoesOnWithoutAFileThatIsDamaged) {
     EXPECT_FALSE(list.Check(bad, now)) << text;
     EXPECT_FALSE(PoisonList(file, now).Check(bad, now)) << "it was written anew: " << text;
   }
-  std::filesystem::remove(file);
 }
 
 }  // namespace
