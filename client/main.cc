@@ -71,6 +71,7 @@ int main(int argc, char** argv) {
   cli::ReportInputFaults(json ? cli::FaultForm::kJson : cli::FaultForm::kLine);
   std::signal(SIGINT, &OnSignal);
   std::signal(SIGTERM, &OnSignal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of write()
   return cli::RunProgram(args, {.out = std::cout,
                                 .err = std::cerr,
                                 .err_is_terminal = isatty(STDERR_FILENO) == 1,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/cli/program.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -76,12 +79,30 @@ void AddCommonFlags(CLI::App& command, Invocation& invocation) {
                    "print errors only: no progress, no summary, no warnings");
 }
 
+namespace {
+
+// "" for HOST:PORT, and for a socket's path as gRPC writes it; else what is wrong.
+std::string CheckAddress(const std::string& text) {
+  if (text.starts_with("unix:")) return {};
+  const size_t colon = text.rfind(':');
+  int port = 0;
+  const char* end = text.data() + text.size();
+  const char* begin = colon == std::string::npos ? end : text.data() + colon + 1;
+  const auto [rest, error] = std::from_chars(begin, end, port);
+  const bool whole = error == std::errc() && rest == end && port > 0 && port <= 65535;
+  if (whole && colon > 0) return {};
+  return fmt::format("'{}' must be HOST:PORT, with a port from 1 to 65535", text);
+}
+
+}  // namespace
+
 void AddServerFlag(CLI::App& command, Invocation& invocation) {
   invocation.server = invocation.host.environment("OCTAVO_SERVER").value_or("");
   command
       .add_option("--server", invocation.server,
                   "run on the octavod at this address instead of in this process")
-      ->type_name("HOST:PORT");
+      ->type_name("HOST:PORT")
+      ->check(CLI::Validator(&CheckAddress, ""));
 }
 
 int RunProgram(const std::vector<std::string>& args, const Host& host) {

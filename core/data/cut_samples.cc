@@ -2,6 +2,7 @@
 // Cuts samples into batches: the rows of all files follow each other, whatever file they are in.
 #include <algorithm>
 #include <mutex>
+#include <set>
 
 #include "core/base/nearest_name.h"
 #include "core/data/random_samples.h"
@@ -130,10 +131,34 @@ class SampleCutter {
     }
     OCTAVO_CHECK(AddLabels(samples));
     samples.image_unused = !source_.options_.image.empty() && !source_.images_;
+    samples.unused = Unused();
     return samples;
   }
 
  private:
+  std::vector<std::string> Unused() const {
+    std::vector<std::string> inputs;
+    for (const SampleInput& input : inputs_) inputs.push_back(input.name);
+    std::set<std::string> seen;
+    std::vector<std::string> unused;
+    for (const SampleSource::Group& group : source_.groups_) {
+      for (const auto& [name, array] : group.named) {
+        if (std::ranges::count(inputs, name) > 0 || !seen.insert(name).second) continue;
+        unused.push_back(fmt::format("array '{}' of '{}' is no input of the model{}", name,
+                                     group.origin, DidYouMean(name, inputs)));
+      }
+    }
+    for (const auto& [name, array] : source_.values_) {
+      const auto reads = [&](const SampleInput& held) {
+        return source_.FindValue(held.name) == array;
+      };
+      if (std::ranges::any_of(held_, reads)) continue;
+      unused.push_back(fmt::format("array '{}' of --values-from is no value that is needed", name));
+    }
+    if (unused.size() > kMostUnused) unused.resize(kMostUnused);
+    return unused;
+  }
+
   Result<Samples> CutFiles() {
     for (const SampleSource::Group& group : source_.groups_) OCTAVO_CHECK(AddGroup(group));
     for (size_t i = 0; i < held_.size(); ++i) OCTAVO_CHECK(AddHeld(held_[i], inputs_.size() + i));
@@ -242,6 +267,10 @@ class SampleCutter {
     // samples.
     if (!have.empty() && have[0] > 0 && tail_fits(1, 0)) return have[0] * batch;
     if (!want.empty() && tail_fits(0, 1)) return 1;
+    if (!have.empty() && have[0] == 0) {
+      return Wrong(input.name, "there are no samples of input '{}': {} is empty", input.name,
+                   NameOf(array));
+    }
     return Wrong(input.name, "input '{}' has shape [{}], but {} has shape [{}]", input.name,
                  fmt::join(want, ","), NameOf(array), fmt::join(have, ","));
   }

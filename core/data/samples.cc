@@ -253,7 +253,7 @@ class SampleOpener {
     }
     const auto& [first, files] = *columns_.begin();
     for (size_t k = 0; k < files.size(); ++k) {
-      Group group{.origin = files[k]->name()};
+      Group group{.origin = files[k]->file()};
       for (const auto& [input, column] : columns_) {
         if (column.size() != files.size()) {
           return Wrong(input, "input '{}' has {} files, but '{}' has {}", input, column.size(),

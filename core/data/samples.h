@@ -133,6 +133,8 @@ class SampleOrigins {
   Find find_ = {};
 };
 
+inline constexpr size_t kMostUnused = 8;
+
 struct Samples {
   ir::Batches batches = {};                         // types match the inputs exactly
   int64_t count = 0;                                // samples in all batches
@@ -140,6 +142,8 @@ struct Samples {
   bool random = false;                              // "random:SEED[:N]"
   bool image_unused = false;                        // --image is given, but no file is an image
   SampleOrigins origin = {};                        // null for samples that are drawn
+  // Of the arrays that nothing reads: a sentence for each, at most kMostUnused.
+  std::vector<std::string> unused = {};
 };
 
 // kInvalidArgument names the input whose array is missing, has another type or shape, or cannot be

@@ -81,6 +81,7 @@ void WarnOfSamples(const data::Samples& samples, const SampleSurvey* survey, War
         warnings, "image_unused",
         "--image is given, but no sample is a PNG or JPEG image: arrays are used as they are");
   }
+  for (const std::string& text : samples.unused) AddWarning(warnings, "unknown_name", text);
   if (samples.random) {
     AddWarning(warnings, "random_samples",
                "the samples are random numbers: ranges and figures say nothing about real inputs");

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/nearest_name.h"
 #include "core/options/option_words.h"
 
 namespace octavo {
@@ -56,7 +57,8 @@ Status CheckChoice(const OptionRow& row, std::string_view name) {
   std::vector<std::string_view> names;
   for (const OptionChoice& choice : row.choices()) names.push_back(choice.name);
   if (std::ranges::find(names, name) != names.end()) return {};
-  return WrongOption(row, name, fmt::format("one of {}", fmt::join(names, ", ")));
+  return WrongOption(row, name,
+                     fmt::format("one of {}{}", fmt::join(names, ", "), DidYouMean(name, names)));
 }
 
 Status CheckShapes(const OptionRow& row, const ShapeMap& shapes) {

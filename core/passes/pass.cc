@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 
+#include "core/base/glob.h"
 #include "core/base/nearest_name.h"
 #include "core/ir/verify.h"
 
@@ -35,8 +36,20 @@ Status VerifyAfter(const Pass& pass, ir::Graph& graph) {
   return {};
 }
 
+// `names` may be patterns.
 bool Contains(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::any_of(names, [&](const auto& each) { return MatchesGlob(each, name); });
+}
+
+// A name, or a pattern that matches one.
+Status CheckPattern(std::string_view field, std::string_view pattern) {
+  const auto matches = [&](const Pass* pass) { return MatchesGlob(pattern, pass->name); };
+  return std::ranges::any_of(AllPasses(), matches) ? Status() : CheckName(field, pattern);
+}
+
+bool CanBeSkipped(const Pass& pass) {
+  return pass.phase != Phase::kImport &&
+         std::ranges::find(kNeverSkipped, pass.name) == kNeverSkipped.end();
 }
 
 }  // namespace
@@ -91,12 +104,12 @@ void Context::Warn(ir::WarningCode code, std::string message, std::string_view n
 
 Status CheckRunOptions(const RunOptions& options) {
   if (!options.stop_before.empty()) OCTAVO_CHECK(CheckName("stop_before", options.stop_before));
-  for (const std::string& name : options.only) OCTAVO_CHECK(CheckName("passes", name));
+  for (const std::string& name : options.only) OCTAVO_CHECK(CheckPattern("passes", name));
   for (const std::string& name : options.skip) {
-    OCTAVO_CHECK(CheckName("skip", name));
-    if (FindPass(name)->phase == Phase::kImport ||
-        std::find(kNeverSkipped.begin(), kNeverSkipped.end(), name) != kNeverSkipped.end()) {
-      return Fail(Code::kUsage, "pass '{}' cannot be skipped", name).Field("skip");
+    OCTAVO_CHECK(CheckPattern("skip", name));
+    for (const Pass* pass : AllPasses()) {
+      if (CanBeSkipped(*pass) || !MatchesGlob(name, pass->name)) continue;
+      return Fail(Code::kUsage, "pass '{}' cannot be skipped", pass->name).Field("skip");
     }
   }
   return {};

@@ -46,9 +46,21 @@ class CommandLine(unittest.TestCase):
 
     # Names.
 
+    def test_a_pattern_skips_all_passes_that_it_matches(self):
+        passes = {run["name"] for run in self.optimize("--skip", "fold-?onstants,*-rescales")["passes"]}
+        self.assertFalse(passes & {"fold-constants", "absorb-rescales", "place-rescales"}, passes)
+        self.assertIn("fold-batchnorm", passes)
+        self.assertIn("'merge-constants' cannot be skipped", self.optimize("--skip", "mer*", code=2))
+        self.assertIn("unknown pass 'nothing-*'", self.optimize("--skip", "nothing-*", code=2))
+
+    def test_an_address_without_a_port_is_an_error_at_once(self):
+        for address in ("badaddr", "badaddr:", "badaddr:port", ":50051", "badaddr:99999"):
+            self.assertIn("must be HOST:PORT", self.optimize("--server", address, code=2))
+
     def test_a_misspelt_target_pass_or_input_gets_the_name_that_was_meant(self):
         for flags, meant in ((("--target", "cpu-int9"), "cpu-int8"),
                              (("--skip", "recognise"), "recognize"),
+                             (("--emit", "qdp"), "qdq"), (("--numerics", "tflit"), "tflite"),
                              (("--shape", "imag=1,1,8,8"), self.inspect()["inputs"][0]["name"])):
             self.assertIn(f"did you mean '{meant}'?", self.optimize(*flags, code=2))
 

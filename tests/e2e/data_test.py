@@ -225,6 +225,16 @@ class Data(Case):
                         "--image", "mean=0.5", "-o", self.folder / "x.onnx")
         self.assertNotIn("[image_unused]", result.stderr)
 
+    def test_errors_of_data_name_the_file_and_what_is_missing(self):
+        name = "image"
+        np.savez(self.path("empty.npz"), **{name: np.zeros((0, 1, 28, 28), np.float32)})
+        result = octavo("optimize", DIGITS / "model.onnx", "--data", self.folder / "empty.npz", "-o",
+                        self.folder / "x.onnx")
+        self.assert_fails(result, 3, "there are no samples", f"'{name}'")
+        result = octavo("optimize", DIGITS / "model.onnx", "--data",
+                        f"imag={DIGITS / 'calibration.npz'}", "-o", self.folder / "x.onnx")
+        self.assert_fails(result, 3, "calibration.npz", f"'{name}'", "did you mean 'imag'?")
+
     def test_png_and_jpeg_of_any_size_feed_a_model_with_a_fixed_batch(self):
         model = image_model(self.folder / "m.onnx", batch=4)
         random = np.random.default_rng(0)
@@ -287,7 +297,7 @@ class Data(Case):
                         "--labels", DIGITS / "labels.npy", "-o", int8, "--report", report, "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
         numerics = json.loads(report.read_text())["numerics"]
-        self.assertEqual(numerics["samples_set"], "calibration")
+        self.assertEqual(numerics["samples_role"], "calibration")
         labels = np.load(DIGITS / "labels.npy").reshape(-1)
         for model, end in ((int8, ""), (DIGITS / "model.onnx", "_float")):
             octavo("run", model, "--data", DIGITS / "heldout.npz", "-o", at / "out", "--quiet")
@@ -298,7 +308,7 @@ class Data(Case):
         result = octavo("diff", DIGITS / "model.onnx", int8, "--data", DIGITS / "heldout.npz",
                         "--labels", DIGITS / "labels.npy", "--samples", 100)
         again = json.loads(result.stdout)["numerics"]
-        self.assertEqual(again["samples_set"], "evaluation")
+        self.assertEqual(again["samples_role"], "evaluation")
         self.assertEqual(again["accuracy"]["samples"], 100)
 
     def test_without_labels_there_is_no_accuracy_and_a_wrong_label_is_named(self):

@@ -9,6 +9,7 @@ import gzip
 import json
 import os
 import pathlib
+import resource
 import shutil
 import stat
 import subprocess
@@ -320,6 +321,15 @@ class Outputs(Case):
                 result = binary(*arguments, stdout=stdout)
             self.assertEqual(result.returncode, 1, result.stderr)
             self.assertIn(b"standard output", result.stderr)
+
+    def test_a_limit_on_the_size_of_files_is_an_error_with_the_path(self):
+        out = self.folder / "m.onnx"
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+        result = subprocess.run([OCTAVO, *map(str, JOB), "-o", out], capture_output=True, text=True,
+                                timeout=PATIENCE, env=clean_environment(), check=False,
+                                preexec_fn=limit)
+        self.assert_fails(result, 1, f"'{out}'", "File too large")
+        self.assertFalse(out.exists())
 
     def test_a_reader_that_leaves_is_an_error_that_names_the_fifo(self):
         fifo = self.folder / "m.onnx"
