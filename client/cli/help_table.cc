@@ -23,7 +23,8 @@ constexpr std::string_view kRun[] = {"octavo run int8.onnx --data calibration.np
 constexpr std::string_view kDiff[] = {
     "octavo diff model.onnx int8.onnx --data calibration.npz --html diff.html"};
 constexpr std::string_view kVerify[] = {
-    "octavo optimize model.onnx --data calibration.npz -o int8.onnx --certificate job.certificate",
+    "octavo optimize model.onnx --data calibration.npz -o int8.onnx --rounding nearest "
+    "--certificate job.certificate",
     "octavo verify model.onnx int8.onnx job.certificate"};
 constexpr std::string_view kInspect[] = {"octavo inspect model.onnx",
                                          "octavo inspect model.onnx --text"};

@@ -4,6 +4,7 @@
 #include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
+#include "core/options/option_words.h"
 #include "core/profile/collect.h"
 
 namespace octavo::job {
@@ -66,15 +67,55 @@ std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
                                   float_exec::ConstantBytes(graph) * 2 / 5);
 }
 
+// Collects the moments of as many layers as fit into memory together; those of the others come from
+// further runs, of a copy of the graph, when they are needed.
+class MomentsOfJob {
+ public:
+  MomentsOfJob(const JobContext& job, const Prepared& prepared)
+      : job_(job),
+        prepared_(prepared),
+        layers_(CollectsMoments(job.request) ? profile::LayersOf(prepared.rewriting.graph)
+                                             : std::vector<profile::Layer>()),
+        end_(profile::EndOfPart(layers_, 0)),
+        collector_(prepared.rewriting.graph, std::span(layers_).first(end_),
+                   prepared.samples.batches.size()) {}
+
+  profile::MomentCollector* collector() { return &collector_; }
+  std::shared_ptr<profile::MomentSource> Finish() {
+    if (layers_.empty()) return nullptr;
+    const ir::Graph& graph = prepared_.rewriting.graph;
+    profile::MomentSource::Rerun rerun;
+    if (end_ < layers_.size()) {
+      rerun = [copy = std::make_shared<const ir::Graph>(graph), batches = prepared_.samples.batches,
+               pool = job_.settings.pool,
+               stop = job_.settings.stop](std::span<const profile::Layer> layers) {
+        return profile::CollectMoments(*copy, batches, layers, *pool, stop);
+      };
+    }
+    profile::MomentSource::Map first = collector_.Finish(*job_.settings.pool);
+    return std::make_shared<profile::MomentSource>(graph, std::move(layers_), std::move(first),
+                                                   end_, std::move(rerun));
+  }
+
+ private:
+  const JobContext& job_;
+  const Prepared& prepared_;
+  std::vector<profile::Layer> layers_;
+  size_t end_ = 0;
+  profile::MomentCollector collector_;
+};
+
 Result<profile::Profile> CollectProfile(const JobContext& job, const Prepared& prepared,
-                                        float_exec::KeptValues* kept) {
+                                        float_exec::KeptValues* kept,
+                                        profile::MomentCollector* moments) {
   OCTAVO_TRY(
       profile::Profile profile,
       profile::Collect(
           prepared.rewriting.graph, prepared.samples.batches,
           {.samples = prepared.samples.count,
            .progress = [&](int64_t done, int64_t total) { job.Report("profile", done, total); },
-           .kept = kept},
+           .kept = kept,
+           .moments = moments},
           *job.settings.pool, job.settings.stop));
   profile.model_digest = "sha256:" + prepared.digest.get();
   return profile;
@@ -129,11 +170,21 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
   std::vector<std::string> unmatched;
   if (job.request.profile) {
     OCTAVO_TRY(profiled.profile, ReadProfile(job, prepared, unmatched));
+    const Rounding rounding = RoundingOf(job.request);
+    if (quantizes && rounding != Rounding::kNearest) {
+      Warn(prepared, "weights_nearest",
+           fmt::format("--rounding {} needs samples that calibrate: with --profile, weights are "
+                       "rounded to their nearest integers",
+                       WordOf(rounding)));
+    }
   } else if (quantizes && !prepared.samples.batches.empty()) {
     if (reuse == Reuse::kFloatValues) profiled.kept.values = ValuesToKeep(prepared);
+    MomentsOfJob moments(job, prepared);
     OCTAVO_TRY(
         profiled.profile,
-        CollectProfile(job, prepared, reuse == Reuse::kFloatValues ? &profiled.kept : nullptr));
+        CollectProfile(job, prepared, reuse == Reuse::kFloatValues ? &profiled.kept : nullptr,
+                       moments.collector()));
+    profiled.moments = moments.Finish();
     OCTAVO_CHECK(AddOtherSizes(job, profiled));
   } else {
     return profiled;

@@ -6,6 +6,8 @@
 #include <map>
 #include <vector>
 
+#include "core/profile/moments.h"
+
 namespace octavo::job {
 namespace {
 
@@ -196,6 +198,17 @@ class Walk {
   MemoryEstimate estimate_;
 };
 
+int64_t MomentsOf(const Graph& graph) {
+  int64_t held = 0, matrix = 0;
+  for (const profile::Layer& layer : profile::LayersOf(graph)) {
+    if (!profile::HasMoments(layer)) continue;
+    held = Sum(held, profile::MomentBytes(layer));
+    const int64_t terms = std::min(layer.terms, profile::kMostBlockTerms);
+    matrix = std::max(matrix, terms * terms * static_cast<int64_t>(sizeof(double)));
+  }
+  return Sum(std::min(held, profile::kMostMomentBytes), matrix);
+}
+
 }  // namespace
 
 MemoryEstimate EstimateMemory(const Graph& graph, const MemoryFactors& factors) {
@@ -208,6 +221,7 @@ MemoryEstimate EstimateMemory(const Graph& graph, const MemoryFactors& factors) 
     for (const ValueId input : graph.inputs()) batch = Sum(batch, graph.type(input).bytes());
     // The batch that runs is converted for the integer graph.
     estimate.samples = Product(batch, factors.batches_held + 1);
+    if (factors.moments) estimate.moments = MomentsOf(graph);
   } else {
     estimate.float_values = 0;
     estimate.stored_values = 0;
@@ -219,8 +233,12 @@ MemoryEstimate EstimateMemory(const Graph& graph, const MemoryFactors& factors) 
   // runs the optimized graph twice side by side: whole, and node by node.
   const int64_t twice[] = {estimate.constants, estimate.fixed, estimate.stored_values,
                            estimate.outputs, estimate.conversions};
-  const int64_t once[] = {kBase, estimate.float_values, estimate.conversions, estimate.samples,
-                          estimate.records};
+  const int64_t once[] = {kBase,
+                          estimate.float_values,
+                          estimate.conversions,
+                          estimate.samples,
+                          estimate.records,
+                          estimate.moments};
   for (const int64_t bytes : twice) estimate.total = Sum(estimate.total, Product(2, bytes));
   for (const int64_t bytes : once) estimate.total = Sum(estimate.total, bytes);
   return estimate;

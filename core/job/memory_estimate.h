@@ -17,6 +17,7 @@ struct MemoryFactors {
   bool keeps_floats = false;  // some nodes stay float on request
   int64_t batches_held = 0;   // batches of samples in memory at the same time
   int64_t fold_budget = 0;    // bytes of constants that passes may compute
+  bool moments = false;       // collects the moments of layers
   const target::Target& target;
 };
 
@@ -30,6 +31,7 @@ struct MemoryEstimate {
   int64_t outputs = 0;        // the graph's, as floats
   int64_t conversions = 0;    // between layouts and for comparisons
   int64_t samples = 0;
+  int64_t moments = 0;  // of layers, and a matrix of them while weights are rounded
   int64_t records = 0;  // what passes, profile and report keep for each node and value
   // The node with the largest results, and their bytes.  Invalid in a graph without nodes.
   ir::NodeId largest = {};

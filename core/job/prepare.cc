@@ -46,14 +46,15 @@ Status EndImport(const JobContext& job, const Imported& imported) {
   const Request& request = job.request;
   const ir::Graph& graph = imported.rewriting.graph;
   const bool has_samples = !imported.loaded.samples.batches.empty();
-  const MemoryEstimate estimate =
-      EstimateMemory(graph, {.runs = has_samples || request.profile.has_value(),
-                             .quantizes = Quantizes(job.options(), graph),
-                             .keeps_floats = !job.options().keep_float.empty(),
-                             // Samples are read or drawn one batch at a time.
-                             .batches_held = 1,
-                             .fold_budget = job.options().fold_budget,
-                             .target = job.settings.target});
+  const MemoryEstimate estimate = EstimateMemory(
+      graph, {.runs = has_samples || request.profile.has_value(),
+              .quantizes = Quantizes(job.options(), graph),
+              .keeps_floats = !job.options().keep_float.empty(),
+              // Samples are read or drawn one batch at a time.
+              .batches_held = 1,
+              .fold_budget = job.options().fold_budget,
+              .moments = Quantizes(job.options(), graph) && has_samples && CollectsMoments(request),
+              .target = job.settings.target});
   OCTAVO_CHECK(CheckMemory(graph, estimate, request.limits.memory_bytes));
   if (job.observer) {
     job.observer({.stage = "import", .done = 1, .total = 1, .memory_bytes = estimate.total});

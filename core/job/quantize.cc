@@ -43,6 +43,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
                    .kept = std::move(profiled.kept)};
   passes::Settings settings = given.settings;
   if (result.profile) settings.profile = &*result.profile;
+  settings.moments = profiled.moments.get();
   Rewriting& rewriting = result.rewriting;
   settings.options.keep_float = NodesToKeepFloat(rewriting.float_names, rewriting.graph);
   const JobContext job{given.request, settings, given.observer, given.certificate};
@@ -63,7 +64,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   const size_t optimize_passes = rewriting.records.size();
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize}, rewriting));
   OCTAVO_CHECK(Settle(job, optimize_passes, rewriting));
-  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kFinish}, rewriting));
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kRound, Phase::kFinish}, rewriting));
   if (job.options().strict_profile && !rewriting.findings.missing_values.empty()) {
     const std::string& name = rewriting.findings.missing_values.front();
     return Fail(Code::kInvalidArgument, "the profile has no entry for '{}'", name)

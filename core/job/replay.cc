@@ -148,6 +148,7 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
   OCTAVO_TRY(Prepared prepared, Prepare(job, std::move(imported)));
   OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kNothing));
   if (profiled.profile) settings.profile = &*profiled.profile;
+  settings.moments = profiled.moments.get();
   Rewriting rewriting = std::move(profiled.prepared.rewriting);
   settings.options.keep_float = NodesToKeepFloat(rewriting.float_names, rewriting.graph);
   const Graph& graph = rewriting.graph;
@@ -168,7 +169,7 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
   const size_t optimize_passes = rewriting.records.size();
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kOptimize}, rewriting));
   OCTAVO_CHECK(Settle(job, optimize_passes, rewriting));
-  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kFinish}, rewriting));
+  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kRound, Phase::kFinish}, rewriting));
   return collector.End();
 }
 

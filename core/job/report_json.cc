@@ -84,11 +84,28 @@ void SetRewrites(const Findings& findings, v1::Report& report) {
   }
 }
 
+void SetWeights(const Findings& findings, v1::Report& report) {
+  for (const passes::WeightRounding& entry : findings.rewrites.weights) {
+    v1::LayerWeights& layer = *report.add_weights();
+    layer.set_node(entry.node);
+    layer.set_op(entry.op);
+    layer.set_rounding(entry.rounding);
+    layer.set_reason(entry.reason);
+    layer.set_elements(entry.elements);
+    layer.set_changed(entry.changed);
+    if (entry.objective_before) layer.set_objective_before(*entry.objective_before);
+    if (entry.objective_after) layer.set_objective_after(*entry.objective_after);
+    if (entry.max_bias_change) layer.set_max_bias_change(*entry.max_bias_change);
+    layer.set_columns(entry.columns);
+    layer.set_skipped_columns(entry.skipped_columns);
+  }
+}
+
 void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
   numerics.set_reference("float");
   numerics.set_samples(findings.samples);
   numerics.set_samples_source(findings.samples_source);
-  numerics.set_samples_set(findings.samples_set);
+  numerics.set_samples_role(findings.samples_role);
   for (const SurveyedInput& input : findings.inputs) {
     if (input.nans + input.infinities == 0) continue;
     v1::NonFiniteInput& line = *numerics.add_non_finite_inputs();
@@ -136,6 +153,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   SetRescales(findings, *report.mutable_rescales());
   SetPasses(findings, !options.deterministic, report);
   SetRewrites(findings, report);
+  SetWeights(findings, report);
   SetNumerics(findings, *report.mutable_numerics());
   if (findings.against) *report.mutable_against() = *findings.against;
   return report::PrintReport(report, OptionsJson(settings.options));

@@ -33,9 +33,11 @@ passes::Effect EffectOf(NumericsLimit limit) {
 
 namespace {
 
-// The options as they take effect: every choice that was left to the target is filled in.
-Options Resolved(Options options, const target::Target& target) {
+// The options as they take effect: every choice that was left to the target or the data is filled
+// in.
+Options Resolved(const Request& request, const target::Target& target) {
   using enum WeightScales;
+  Options options = request.options;
   options.target = target.name;
   options.schema = target.scheme;
   options.activations = target.activations.front();
@@ -43,6 +45,7 @@ Options Resolved(Options options, const target::Target& target) {
   options.granularity = target.weights.per_channel ? kPerChannel : kPerTensor;
   options.numerics = target.numerics;
   options.integer_io |= target.integer_io;
+  options.rounding = RoundingOf(request);
   return options;
 }
 
@@ -93,8 +96,17 @@ Result<passes::Settings> SettingsOf(const Request& request) {
   }
   OCTAVO_CHECK(ApplyToTarget(request.options, settings.target));
   settings.limit = EffectOf(request.options.numerics_limit);
-  settings.options = Resolved(request.options, settings.target);
+  settings.options = Resolved(request, settings.target);
   return settings;
+}
+
+Rounding RoundingOf(const Request& request) {
+  const bool calibrates = !request.samples.empty() && !request.profile;
+  return request.options.rounding.value_or(calibrates ? Rounding::kDescent : Rounding::kNearest);
+}
+
+bool CollectsMoments(const Request& request) {
+  return !request.profile && RoundingOf(request) != Rounding::kNearest;
 }
 
 passes::RunOptions RunOptionsOf(const Options& options) {

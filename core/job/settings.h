@@ -17,6 +17,10 @@ Result<passes::Settings> SettingsOf(const Request& request);
 // The highest effect that the limit allows.
 passes::Effect EffectOf(NumericsLimit limit);
 
+// How the job rounds weights: as asked, else by descent where samples calibrate.
+Rounding RoundingOf(const Request& request);
+// Whether the job needs the moments of layers, which only samples that calibrate give.
+bool CollectsMoments(const Request& request);
 passes::RunOptions RunOptionsOf(const Options& options);
 
 }  // namespace octavo::job

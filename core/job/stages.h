@@ -38,6 +38,7 @@
 #include "core/job/open_sizes.h"
 #include "core/job/report_json.h"
 #include "core/passes/pass.h"
+#include "core/profile/moments.h"
 #include "core/profile/name_match.h"
 #include "core/profile/profile.h"
 #include "core/report/diff.h"
@@ -119,6 +120,8 @@ struct Profiled {
   ProfileFigures figures = {};
   int64_t other_samples = 0;  // those of `prepared.other_sizes`
   float_exec::KeptValues kept = {};
+  // Of the calibrated graph's layers; null unless samples calibrate and --rounding asks for them.
+  std::shared_ptr<profile::MomentSource> moments = {};
 };
 Result<Profiled> Calibrate(const JobContext& job, Prepared prepared, Reuse reuse);
 
@@ -171,7 +174,7 @@ struct Compared {
   std::optional<report::DiffResult> figures = {};  // empty: no baseline to compare with
   int64_t samples = 0;
   std::string samples_source = {};
-  std::string samples_set = {};
+  std::string samples_role = {};
   std::vector<passes::Warning> warnings = {};
 };
 Result<Compared> Compare(const JobContext& job, const Quantized& quantized);

@@ -18,6 +18,14 @@ std::vector<OptionWord<WeightScales>> WordsOf() {
 }
 
 template <>
+std::vector<OptionWord<Rounding>> WordsOf() {
+  return {{Rounding::kNearest, {"nearest", "each weight to its nearest integer"}},
+          {Rounding::kBias, {"bias", "and biases are corrected by the mean error"}},
+          {Rounding::kDescent,
+           {"descent", "weights so that the layer's results are closest, biases corrected"}}};
+}
+
+template <>
 std::vector<OptionWord<NumericsLimit>> WordsOf() {
   return {{NumericsLimit::kExact, {"exact", "no result may change"}},
           {NumericsLimit::kFewerRoundings,

@@ -20,6 +20,8 @@ inline constexpr int64_t kMaxInlineWeights = 1'800'000'000;
 
 enum class EmitForm { kQdq, kQlinear, kNative, kText };
 enum class WeightScales { kPerChannel, kPerTensor };
+// How weights are rounded (docs/accuracy.md).
+enum class Rounding { kNearest, kBias, kDescent };
 // The strongest numeric effect (passes::Effect) that rewrites may have.
 enum class NumericsLimit { kExact, kFewerRoundings, kFewerClamps, kNewParameters };
 

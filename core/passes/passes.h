@@ -18,6 +18,7 @@ extern const Pass kAbsorbRescalesPass;
 extern const Pass kPlaceRescalesPass;
 extern const Pass kFuseActivationsPass;
 extern const Pass kRemoveNoopsPass;
+extern const Pass kRoundWeightsPass;
 extern const Pass kSpecializeBiasPass;
 extern const Pass kMergeConstantsPass;
 

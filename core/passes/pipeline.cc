@@ -36,6 +36,8 @@ constexpr std::array kPipeline = {
     &kFuseActivationsPass,
     // Removes the nodes that the rules above made redundant.
     &kRemoveNoopsPass,
+    // Rounds weights by what the layers compute, at their final scales; biases are still float.
+    &kRoundWeightsPass,
     // Uses the final s_x * s_w: nothing below changes a scale.
     &kSpecializeBiasPass,
     // Rounds constants once, as the last step.

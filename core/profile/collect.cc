@@ -9,7 +9,9 @@ Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop) {
   std::vector<Histogram> histograms(graph.value_bound());
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
-    if (tensor.dtype() == ir::DType::kF32) histograms[id.index].Add(tensor.values<float>(), &pool);
+    if (tensor.dtype() != ir::DType::kF32) return;
+    histograms[id.index].Add(tensor.values<float>(), &pool);
+    if (options.moments != nullptr) options.moments->Watch(id, tensor, pool);
   };
   const auto watch_and_keep = [&](ir::ValueId id, const ir::Tensor& tensor) {
     watch(id, tensor);
@@ -37,6 +39,24 @@ Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
     profile.values.emplace(name, std::move(entry));
   }
   return profile;
+}
+
+Result<MomentSource::Map> CollectMoments(const ir::Graph& graph, const ir::Batches& batches,
+                                         std::span<const Layer> layers, ThreadPool& pool,
+                                         const StopToken& stop) {
+  MomentCollector collector(graph, layers, batches.size());
+  const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
+    if (tensor.dtype() == ir::DType::kF32) collector.Watch(id, tensor, pool);
+  };
+  OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
+  for (int64_t i = 0; i < batches.size(); ++i) {
+    OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(i, stop));
+    for (size_t input = 0; input < batch.size() && input < graph.inputs().size(); ++input) {
+      watch(graph.inputs()[input], batch[input]);
+    }
+    OCTAVO_CHECK(session.Run(batch, pool, stop, watch));
+  }
+  return collector.Finish(pool);
 }
 
 }  // namespace octavo::profile

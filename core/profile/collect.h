@@ -8,6 +8,7 @@
 #include "core/float_exec/kept_values.h"
 #include "core/ir/batches.h"
 #include "core/ir/graph.h"
+#include "core/profile/moments.h"
 #include "core/profile/profile.h"
 
 namespace octavo::profile {
@@ -19,11 +20,18 @@ struct CollectOptions {
   std::function<void(int64_t done, int64_t total)> progress = {};
   // Receives a copy of its `values` for each batch; may be null.
   float_exec::KeptValues* kept = nullptr;
+  // Sees every value, too; may be null.
+  MomentCollector* moments = nullptr;
 };
 
 // `graph` is a prepared float graph; each batch has one tensor per graph input.  kInvalidArgument
 // if a batch does not fit the graph.
 Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop);
+
+// Runs the graph once more and collects the moments of these layers alone.
+Result<MomentSource::Map> CollectMoments(const ir::Graph& graph, const ir::Batches& batches,
+                                         std::span<const Layer> layers, ThreadPool& pool,
+                                         const StopToken& stop);
 
 }  // namespace octavo::profile

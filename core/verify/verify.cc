@@ -32,9 +32,9 @@ Result<const Claim*> FindEffect(std::string_view effect) {
 
 // Choosing parameters and rounding to them is the job itself, which no limit forbids; the rule that
 // drops a pair has an option of its own, and float rewrites only the limit `exact`.
-bool IsTheJob(const Application& application) {
-  return application.pass == "quantize" || application.pass == "specialize-bias" ||
-         application.rule == "absorb-rescales/cancel-quantize-dequantize";
+bool IsTheJob(const Application& a) {
+  return a.pass == "quantize" || a.pass == "round-weights" || a.pass == "specialize-bias" ||
+         a.rule == "absorb-rescales/cancel-quantize-dequantize";
 }
 
 Result<const Claim*> FindClaim(const Application& application, const Claim& limit) {
@@ -46,10 +46,10 @@ Result<const Claim*> FindClaim(const Application& application, const Claim& limi
       .Node(application.node);
 }
 
-bool BringsParameters(const Application& application, const Claim& claim, const Claim& limit) {
+bool BringsParameters(const Application& a, const Claim& claim, const Claim& limit) {
   if (claim.effect != "new-parameters") return false;
-  return application.pass == "quantize" || limit.effect == claim.effect ||
-         application.rule == "specialize-bias/increase-weight-scale";
+  return a.pass == "quantize" || limit.effect == claim.effect || a.rule == "round-weights/bias" ||
+         a.rule == "specialize-bias/increase-weight-scale";
 }
 
 // What is claimed about a region.

@@ -230,7 +230,8 @@ class Opaque(Case):
 
     def test_the_certificate_of_such_a_job_is_verified(self):
         path = self.save(opaque_models.branch())
-        self.optimize(path, "--certificate", self.folder / "c.json")
+        # What samples choose cannot be proved.
+        self.optimize(path, "--certificate", self.folder / "c.json", "--rounding", "nearest")
         result = octavo("verify", path, self.folder / "out.onnx", self.folder / "c.json")
         self.assertEqual(result.returncode, 0, result.stderr + result.stdout)
         _, _, result = self.optimize(self.save(opaque_models.custom()), "--certificate",

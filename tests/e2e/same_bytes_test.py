@@ -126,7 +126,8 @@ class SameBytes(Case):
         self.assert_all_same(path)
 
     def test_of_a_native_graph_that_stopped_on_the_way(self):
-        data = ["--data", DIGITS / "calibration.npz"]
+        # A graph that stopped has no moments of the samples that chose its ranges.
+        data = ["--data", DIGITS / "calibration.npz", "--rounding", "nearest"]
         # The sizes of a native graph are fixed.
         whole = models.without_stamp(
             self.files_of("whole", DIGITS / "model.onnx", *data, "--batch", 1)["out.onnx"])

@@ -94,17 +94,22 @@ Status SetProfile(std::string_view value, GoldenSettings& result) {
   return {};
 }
 
+std::vector<float> NumbersOf(std::string_view text) {
+  std::vector<float> values;
+  std::istringstream list{std::string(text)};
+  for (std::string real; std::getline(list, real, ',');) {
+    values.push_back(std::strtof(real.c_str(), nullptr));
+  }
+  return values;
+}
+
 // Adds a profile entry for these values, with their histogram.
 Status SetSamples(std::string_view value, GoldenSettings& result) {
   const size_t colon = value.rfind(':');
   if (colon == std::string_view::npos) {
     return Fail(Code::kUsage, "samples '{}' is not NAME:VALUE,..", value);
   }
-  std::vector<float> values;
-  std::istringstream list{std::string(value.substr(colon + 1))};
-  for (std::string real; std::getline(list, real, ',');) {
-    values.push_back(std::strtof(real.c_str(), nullptr));
-  }
+  const std::vector<float> values = NumbersOf(value.substr(colon + 1));
   profile::Histogram histogram;
   histogram.Add(values);
   result.profile.values.insert_or_assign(
@@ -125,6 +130,11 @@ const std::array kOptions = {
     Option{"target", &SetTarget},
     Option{"profile", &SetProfile},
     Option{"samples", &SetSamples},
+    Option{"column",
+           [](std::string_view v, GoldenSettings& r) -> Status {
+             r.columns.push_back(NumbersOf(v));
+             return {};
+           }},
     Option{"steps",
            [](std::string_view v, GoldenSettings& r) -> Status {
              r.steps = std::strtod(std::string(v).c_str(), nullptr);

@@ -9,6 +9,7 @@
 
 #include "core/base/status.h"
 #include "core/passes/pass.h"
+#include "tests/support/column_moments.h"
 
 namespace octavo::golden {
 
@@ -43,9 +44,11 @@ struct GoldenSettings {
   // The permitted distance of a graph output in quantization steps.  If unset, the effect
   // determines it; a rule that is the job itself (quantization) must set it.
   std::optional<double> steps = {};
+  // The columns that calibration saw in every layer of so many terms; none: no moments.
+  test::Columns columns = {};
 };
 // Keys: the options of a job as in `octavo optimize`, and limit (any effect), target, lower, keep,
-// fully-quantized, steps, profile=NAME:MIN:MAX, samples=NAME:VALUE,..
+// fully-quantized, steps, profile=NAME:MIN:MAX, samples=NAME:VALUE,.., column=VALUE,..
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 
 }  // namespace octavo::golden

@@ -64,8 +64,11 @@ Result<Outcome> RunPass(const passes::Pass& pass, const ir::Graph& before,
                         const GoldenSettings& options) {
   Outcome outcome{.graph = before};
   const passes::Pass* pipeline[] = {&pass};
+  profile::MomentSource moments = test::SourceOfColumns(before, options.columns);
+  passes::Settings settings = options.settings;
+  if (!options.columns.empty()) settings.moments = &moments;
   OCTAVO_TRY(const auto records,
-             passes::RunPipeline(pipeline, {}, options.settings, outcome.graph, outcome.findings));
+             passes::RunPipeline(pipeline, {}, settings, outcome.graph, outcome.findings));
   return outcome;
 }
 

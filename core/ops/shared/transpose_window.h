@@ -14,26 +14,30 @@ struct TransposeWindow {
   // padding around the input.
   template <class Body>
   void ForEachTap(Body&& body) const {
-    const size_t axes = in.size();
-    const ir::Shape in_strides = ir::StridesOf(in);
     const int64_t positions = ir::NumElements(out);
-    const int64_t taps = ir::NumElements(kernel);
     for (int64_t position = 0; position < positions; ++position) {
-      for (int64_t tap = taps; tap-- > 0;) {
-        bool between = false;  // the tap is between two input elements
-        int64_t offset = 0, rest_position = position, rest_tap = tap;
-        for (size_t d = axes; d-- > 0;) {
-          const int64_t p = rest_position % out[d], k = rest_tap % kernel[d];
-          rest_position /= out[d];
-          rest_tap /= kernel[d];
-          const int64_t position = p + pads_begin[d] - k * dilations[d];
-          const int64_t at = position / strides[d];
-          const bool hit = position >= 0 && at < in[d];
-          between = between || position % strides[d] != 0;
-          offset = hit && offset >= 0 ? offset + at * in_strides[d] : -1;
-        }
-        if (!between) body(position, tap, offset);
+      ForEachTapAt(position, [&](int64_t tap, int64_t offset) { body(position, tap, offset); });
+    }
+  }
+
+  // The same for one output position: body(tap, input_offset).
+  template <class Body>
+  void ForEachTapAt(int64_t at_position, Body&& body) const {
+    const ir::Shape in_strides = ir::StridesOf(in);
+    for (int64_t tap = ir::NumElements(kernel); tap-- > 0;) {
+      bool between = false;  // the tap is between two input elements
+      int64_t offset = 0, rest_position = at_position, rest_tap = tap;
+      for (size_t d = in.size(); d-- > 0;) {
+        const int64_t p = rest_position % out[d], k = rest_tap % kernel[d];
+        rest_position /= out[d];
+        rest_tap /= kernel[d];
+        const int64_t position = p + pads_begin[d] - k * dilations[d];
+        const int64_t at = position / strides[d];
+        const bool hit = position >= 0 && at < in[d];
+        between = between || position % strides[d] != 0;
+        offset = hit && offset >= 0 ? offset + at * in_strides[d] : -1;
       }
+      if (!between) body(tap, offset);
     }
   }
 };

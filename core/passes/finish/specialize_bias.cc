@@ -7,6 +7,7 @@
 
 #include "core/ir/output_channels.h"
 #include "core/ops/op_table.h"
+#include "core/passes/finish/bias_room.h"
 #include "core/passes/passes.h"
 #include "core/passes/rewrite.h"
 #include "core/profile/choose_params.h"
@@ -39,9 +40,6 @@ constexpr Rule kIncreaseWeightScale = {
 };
 constexpr Rule kRules[] = {kQuantizeBias, kIncreaseWeightScale};
 
-// With 32 bits, leaves one bit free for the sum of products that is added to the bias.
-double MaxStored(int bits) { return bits == 32 ? 0x1p30 : std::ldexp(1.0, bits - 1) - 1; }
-
 // The weight type with which every bias element fits, and the elements for which it has larger
 // scales.
 struct Room {
@@ -63,7 +61,7 @@ Room RoomFor(const Graph& graph, const ir::ProductOperands& operands,
   const double step = graph.type(operands.data).quant->scale();
   const ir::Quant& given = *graph.type(operands.weight).quant;
   Room room{.weight = graph.type(operands.weight)};
-  const double most_code = MaxStored(target.bias_bits);
+  const double most_code = MostStoredBias(target.bias_bits);
   const std::span<const float> bias = graph.value(operands.bias).constant->tensor.values<float>();
   for (size_t i = 0; i < bias.size(); ++i) {
     const size_t channel = ir::ChannelOf(given, static_cast<int64_t>(i));

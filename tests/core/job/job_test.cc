@@ -199,6 +199,7 @@ TEST(Job, StoppedBeforeItBeginsIsCancelled) {
 
 TEST(Job, StopBeforeLeavesWeightsPending) {
   Request request = Tiny();
+  request.options.rounding = Rounding::kNearest;
   request.options.stop_before = "merge-constants";
   const std::vector<std::string> passes = PassesOf(request);
   ASSERT_FALSE(passes.empty());

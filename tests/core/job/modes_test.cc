@@ -99,6 +99,7 @@ TEST(Modes, AConstantIsRoundedAsTheModeRounds) {
   for (const std::string_view mode : {"onnx", "tflite"}) {
     Request request = For("cpu-int8", kHalves);
     request.options.numerics = numerics::FindMode(mode);
+    request.options.rounding = Rounding::kNearest;
     const auto outcome = RunJob(request);
     ASSERT_TRUE(outcome) << outcome.error().message;
     const std::string text(outcome->model.bytes.text());

@@ -101,6 +101,7 @@ TEST(OptionsWire, EveryOptionComesBackAsItWasSent) {
                                "image=size=8",
                                "cast=true",
                                "samples=2",
+                               "rounding=bias",
                                "strict_ops=true",
                                "strict_profile=true",
                                "require_sqnr=20.5",

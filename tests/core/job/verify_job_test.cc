@@ -16,6 +16,7 @@ Request TinyRequest(EmitForm form) {
                   .samples = {{"random:1:4", {}}},
                   .certificate = true};
   request.options.emit = form;
+  request.options.rounding = Rounding::kNearest;  // what samples choose cannot be proved
   return request;
 }
 
@@ -56,6 +57,21 @@ TEST_P(EveryForm, IsRefusedWithAnotherResult) {
   const auto verification = VerifyJob(mixed);
   ASSERT_FALSE(verification);
   EXPECT_EQ(verification.error().reason, "NOT_CERTIFIED") << verification.error().message;
+}
+
+// Samples chose the weights: this is listed, and all else is proved.
+TEST(VerifyJob, ListsWhatSamplesChose) {
+  Request request = TinyRequest(EmitForm::kText);
+  request.options.rounding = Rounding::kDescent;
+  const auto outcome = job::Run(request, {}, {});
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  const auto verification = VerifyJob(Certified(request, *outcome));
+  ASSERT_TRUE(verification) << verification.error().message;
+  EXPECT_FALSE(verification->proved);
+  const auto report = nlohmann::json::parse(verification->json);
+  EXPECT_FALSE(report["unproved"].empty());
+  for (const auto& row : report["unproved"]) EXPECT_EQ(row["pass"], "round-weights") << row;
+  EXPECT_TRUE(report["unexplained"].empty()) << report["unexplained"];
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, EveryForm,
