@@ -8,6 +8,7 @@ install_npm tests/peers
 cd tests/peers
 work=$OCTAVO_RESULTS/models
 node models_table.mjs --work "$work"
+node ../bench/accuracy/accuracy.mjs --check
 node agreement.mjs --small --samples 4
 node ocr.mjs
 node foreign.mjs
