@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "core/base/mapped_pages.h"
@@ -12,12 +13,25 @@ namespace octavo::ir {
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kLarge = size_t{1} << 20;
 // Copies of unaligned bytes of at least this size go to a temporary file: models store weights at
 // any offset, and copying all of them into memory would double the model's size.
 constexpr size_t kWorthFile = size_t{4} << 20;
 
+// The system gives large blocks that are zero already: writing zeros into 200 MB takes longer than
+// a stop may wait.
+std::shared_ptr<std::byte> AllocateLarge(size_t size) {
+  void* block = std::calloc(1, size + kAlignment);
+  if (block == nullptr) throw std::bad_alloc();
+  void* memory = block;
+  size_t room = size + kAlignment;
+  std::align(kAlignment, size, memory, room);
+  return {static_cast<std::byte*>(memory), [block](std::byte*) { std::free(block); }};
+}
+
 std::shared_ptr<std::byte> Allocate(int64_t bytes) {
   const size_t size = (static_cast<size_t>(bytes) + kAlignment) / kAlignment * kAlignment;
+  if (size >= kLarge) return AllocateLarge(size);
   void* memory = std::aligned_alloc(kAlignment, size);
   if (memory == nullptr) throw std::bad_alloc();
   std::memset(memory, 0, size);

@@ -80,7 +80,9 @@ struct Wrong {
 TEST(OptionTable, AWrongArgumentNamesTheFlagTheValueAndWhatItMustBe) {
   const Wrong cases[] = {
       {"emit", "tosa", "--emit 'tosa' must be one of qdq, qlinear, native, text"},
-      {"weights", "u8", "--weights 'u8' must be one of i8, i16"},
+      {"weights", "float", "--weights 'float' must be one of i8, i16"},
+      {"emit", "qlinaer",
+       "--emit 'qlinaer' must be one of qdq, qlinear, native, text; did you mean 'qlinear'?"},
       {"numerics", "abacus",
        "--numerics 'abacus' must be one of onnx, tflite, tflite-single, glow-interpreter, "
        "glow-cpu, pow2"},
@@ -149,7 +151,7 @@ TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
   EXPECT_EQ(
       OptionsJson({}).dump(),
       R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"
-      R"("granularity":"","calibration":"minmax","keep_float":[],"weights_only":[],)"
+      R"("granularity":"","calibration":"minmax","rounding":"","keep_float":[],"weights_only":[],)"
       R"("numerics":"","numerics_limit":"fewer-roundings","no_quantize":false,)"
       R"("stop_before":"","skip":[],"passes":[],"integer_io":false,"sink_quantize":false,)"
       R"("leave_integers":false,"own_parameters":false,"fold_budget":4194304,)"

@@ -29,7 +29,7 @@ class RunnerAtLevel : public testing::TestWithParam<int> {
                                  .build = "hostile",
                                  .highest_level = std::max(1, GetParam()),
                                  .job_memory = uint64_t{256} << 20,
-                                 .job_cpu = seconds(1),
+                                 .job_cpu = job_cpu_,
                                  .output_bytes = uint64_t{64} << 20},
                                 probe_);
     ASSERT_TRUE(runner) << runner.error().message;
@@ -60,12 +60,17 @@ class RunnerAtLevel : public testing::TestWithParam<int> {
     ExpectFailure(command, Code::kAborted, "WORKER_CRASHED", words, Cause::kProtocol);
   }
 
+  seconds job_cpu_ = seconds(1);
   CountingProbe probe_;
   std::unique_ptr<Runner> runner_;
 };
 
 // What a build with a sanitizer cannot bound: worker.h.
-class RunnerLockedIn : public RunnerAtLevel {};
+class RunnerLockedIn : public RunnerAtLevel {
+ protected:
+  // Some machines need more than a second for the page faults of 256 MiB.
+  RunnerLockedIn() { job_cpu_ = seconds(30); }
+};
 
 TEST_P(RunnerAtLevel, RunsAJob) {
   std::string stages;
