@@ -34,14 +34,14 @@ Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
     if (!quantized.profile || quantized.quantized_model) return compared;
     drawn = DrawSamples(float_graph, *quantized.profile, /*seed=*/0, kSyntheticSamples);
     compared.samples_source = "synthetic";
-    compared.samples_set = "synthetic";
+    compared.samples_role = "synthetic";
     warn("synthetic_samples",
          "no data was given: the report's figures come from samples drawn from the profile");
   } else {
     compared.samples_source = quantized.samples.random ? "random" : "data";
     // Samples choose the ranges, unless a profile or the model itself brings them.
     const bool calibrates = quantized.profile && !job.request.profile;
-    compared.samples_set = calibrates ? "calibration" : "evaluation";
+    compared.samples_role = calibrates ? "calibration" : "evaluation";
   }
   const data::Samples& samples = quantized.samples.batches.empty() ? drawn : quantized.samples;
   compared.samples = samples.count;

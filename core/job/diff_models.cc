@@ -82,7 +82,7 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
   findings.kept_rescales = KeptRescales(graph, findings.rewrites);
   findings.samples = real.samples.count;
   findings.samples_source = real.samples.random ? "random" : "data";
-  findings.samples_set = "evaluation";
+  findings.samples_role = "evaluation";
   OCTAVO_TRY(findings.numerics,
              report::Diff(
                  real.model.graph, graph, real.samples.batches,

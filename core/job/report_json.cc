@@ -88,7 +88,7 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
   numerics.set_reference("float");
   numerics.set_samples(findings.samples);
   numerics.set_samples_source(findings.samples_source);
-  numerics.set_samples_set(findings.samples_set);
+  numerics.set_samples_role(findings.samples_role);
   for (const SurveyedInput& input : findings.inputs) {
     if (input.nans + input.infinities == 0) continue;
     v1::NonFiniteInput& line = *numerics.add_non_finite_inputs();

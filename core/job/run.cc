@@ -28,7 +28,7 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
                     .numerics = std::move(compared.figures),
                     .samples = compared.samples,
                     .samples_source = std::move(compared.samples_source),
-                    .samples_set = std::move(compared.samples_set)};
+                    .samples_role = std::move(compared.samples_role)};
   if (quantized.survey) findings.inputs = quantized.survey->Inputs();
   findings.after.bytes = exported.bytes;
   findings.kept_rescales = KeptRescales(rewriting.graph, findings.rewrites);

@@ -171,7 +171,7 @@ struct Compared {
   std::optional<report::DiffResult> figures = {};  // empty: no baseline to compare with
   int64_t samples = 0;
   std::string samples_source = {};
-  std::string samples_set = {};
+  std::string samples_role = {};
   std::vector<passes::Warning> warnings = {};
 };
 Result<Compared> Compare(const JobContext& job, const Quantized& quantized);

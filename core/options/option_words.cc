@@ -18,6 +18,22 @@ std::vector<OptionWord<WeightScales>> WordsOf() {
 }
 
 template <>
+std::vector<OptionWord<Rounding>> WordsOf() {
+  return {{Rounding::kNearest, {"nearest", "each weight to its nearest integer"}},
+          {Rounding::kBias, {"bias", "and biases are corrected by the mean error"}},
+          {Rounding::kDescent,
+           {"descent", "weights so that the layer's results are closest, biases corrected"}}};
+}
+
+template <>
+std::vector<OptionWord<OutputType>> WordsOf() {
+  return {{OutputType::kFloat,
+           {"float-outputs", "graph outputs of integer operators are not rounded to integers"}},
+          {OutputType::kInteger,
+           {"no-float-outputs", "graph outputs are dequantized from the activations' type"}}};
+}
+
+template <>
 std::vector<OptionWord<NumericsLimit>> WordsOf() {
   return {{NumericsLimit::kExact, {"exact", "no result may change"}},
           {NumericsLimit::kFewerRoundings,

@@ -18,8 +18,13 @@
 #include "core/ir/warning.h"
 #include "core/options/options.h"
 #include "core/passes/ledger.h"
+#include "core/passes/weight_rounding.h"
 #include "core/profile/profile.h"
 #include "core/target/target.h"
+
+namespace octavo::profile {
+class MomentSource;
+}
 
 namespace octavo::passes {
 
@@ -36,6 +41,7 @@ struct Settings {
   // As set by the user; options that change the target have already been applied to `target`.
   Options options = {};
   const profile::Profile* profile = nullptr;
+  profile::MomentSource* moments = nullptr;  // of the layers' operands; null: there are none
   ThreadPool* pool = nullptr;  // never null
   StopToken stop = {};
   // Called between applications of rules, when the graph is valid, to measure each of them; also at
@@ -67,6 +73,7 @@ struct Findings {
   std::map<std::string, ir::Range, std::less<>> derived_ranges = {};
   std::vector<std::string> missing_values = {};
   PlacementFigures placement = {};
+  std::vector<WeightRounding> weights = {};
   int64_t ranges_from_payload = 0;
   int64_t folded_bytes = 0;  // growth of constants so far, against the fold budget
 };
@@ -111,6 +118,7 @@ enum class Phase {
   kLower,     // float graph: the target's choice of ops
   kQuantize,  // values get integer types
   kOptimize,  // rewrites of the integer graph
+  kRound,     // weights, at their final scales
   kFinish,    // biases and constants get their final values; required before running
 };
 

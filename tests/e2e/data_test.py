@@ -287,7 +287,7 @@ class Data(Case):
                         "--labels", DIGITS / "labels.npy", "-o", int8, "--report", report, "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
         numerics = json.loads(report.read_text())["numerics"]
-        self.assertEqual(numerics["samples_set"], "calibration")
+        self.assertEqual(numerics["samples_role"], "calibration")
         labels = np.load(DIGITS / "labels.npy").reshape(-1)
         for model, end in ((int8, ""), (DIGITS / "model.onnx", "_float")):
             octavo("run", model, "--data", DIGITS / "heldout.npz", "-o", at / "out", "--quiet")
@@ -298,7 +298,7 @@ class Data(Case):
         result = octavo("diff", DIGITS / "model.onnx", int8, "--data", DIGITS / "heldout.npz",
                         "--labels", DIGITS / "labels.npy", "--samples", 100)
         again = json.loads(result.stdout)["numerics"]
-        self.assertEqual(again["samples_set"], "evaluation")
+        self.assertEqual(again["samples_role"], "evaluation")
         self.assertEqual(again["accuracy"]["samples"], 100)
 
     def test_without_labels_there_is_no_accuracy_and_a_wrong_label_is_named(self):

@@ -76,7 +76,7 @@ class Guide(Case):
         """int8.onnx is gated and as right as the float model."""
         report = json.loads((self.folder / "report.json").read_text())
         numerics = report["numerics"]
-        self.assertEqual((numerics["samples"], numerics["samples_set"]), (200, "evaluation"))
+        self.assertEqual((numerics["samples"], numerics["samples_role"]), (200, "evaluation"))
         self.assertGreater(numerics["outputs"][0]["sqnr_db"], 20)
         accuracy = numerics["accuracy"]
         self.assertGreater(accuracy["top1_float"], 0.95)

@@ -27,7 +27,7 @@ constexpr EmptyRow kEmptyRows[] = {
     {"octavo.v1.LedgerEntry.count", WhenEmpty::kOmitted},
     // Null if no sample ran.
     {"octavo.v1.Numerics.samples_source", WhenEmpty::kNull},
-    {"octavo.v1.Numerics.samples_set", WhenEmpty::kNull},
+    {"octavo.v1.Numerics.samples_role", WhenEmpty::kNull},
 };
 
 struct ListRow {
