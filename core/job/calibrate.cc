@@ -62,7 +62,7 @@ Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
 // float executor of Compare then packs fewer weights.
 std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
   const ir::Graph& graph = prepared.rewriting.graph;
-  return float_exec::CostlyValues(graph, prepared.samples.batches.size(),
+  return float_exec::CostlyValues(graph, prepared.samples.calibration.batches.size(),
                                   float_exec::ConstantBytes(graph) * 2 / 5);
 }
 
@@ -71,8 +71,8 @@ Result<profile::Profile> CollectProfile(const JobContext& job, const Prepared& p
   OCTAVO_TRY(
       profile::Profile profile,
       profile::Collect(
-          prepared.rewriting.graph, prepared.samples.batches,
-          {.samples = prepared.samples.count,
+          prepared.rewriting.graph, prepared.samples.calibration.batches,
+          {.samples = prepared.samples.calibration.count,
            .progress = [&](int64_t done, int64_t total) { job.Report("profile", done, total); },
            .kept = kept},
           *job.settings.pool, job.settings.stop));
@@ -129,11 +129,12 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
   std::vector<std::string> unmatched;
   if (job.request.profile) {
     OCTAVO_TRY(profiled.profile, ReadProfile(job, prepared, unmatched));
-  } else if (quantizes && !prepared.samples.batches.empty()) {
-    if (reuse == Reuse::kFloatValues) profiled.kept.values = ValuesToKeep(prepared);
-    OCTAVO_TRY(
-        profiled.profile,
-        CollectProfile(job, prepared, reuse == Reuse::kFloatValues ? &profiled.kept : nullptr));
+  } else if (quantizes && !prepared.samples.calibration.batches.empty()) {
+    // Compare runs other samples where some are held back.
+    const bool keeps =
+        reuse == Reuse::kFloatValues && prepared.samples.role == SamplesRole::kCalibration;
+    if (keeps) profiled.kept.values = ValuesToKeep(prepared);
+    OCTAVO_TRY(profiled.profile, CollectProfile(job, prepared, keeps ? &profiled.kept : nullptr));
     OCTAVO_CHECK(AddOtherSizes(job, profiled));
   } else {
     return profiled;
