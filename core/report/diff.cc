@@ -9,6 +9,7 @@
 #include "core/report/accuracy.h"
 #include "core/report/counterparts.h"
 #include "core/report/local.h"
+#include "core/report/useful_part.h"
 
 namespace octavo::report {
 namespace {
@@ -31,6 +32,7 @@ class Differ {
       wanted_[counterpart.actual].push_back(stats_.size());
       stats_.emplace_back(quantized.type(counterpart.actual),
                           float_graph.IsOutput(counterpart.baseline));
+      useful_.push_back(UsefulPart::Of(quantized, counterpart.actual));
     }
     for (const ir::NodeId id : quantized.nodes()) {
       for (const ValueId result : quantized.node(id).results) {
@@ -169,7 +171,8 @@ class Differ {
     for (const size_t index : at->second) {
       const Tensor* baseline = FloatTensorOf(counterparts_[index].baseline);
       if (baseline == nullptr) continue;
-      stats_[index].Add(*baseline, actual, pool);
+      const std::optional<UsefulPart>& useful = useful_[index];
+      stats_[index].Add(useful ? useful->Clamped(*baseline) : *baseline, actual, pool);
       if (scores_ == index) OCTAVO_CHECK(accuracy_->Add(*baseline, actual));
     }
     return {};
@@ -205,6 +208,7 @@ class Differ {
   const numerics::Mode& mode_;
   std::vector<Counterpart> counterparts_;
   std::vector<ValueStats> stats_;
+  std::vector<std::optional<UsefulPart>> useful_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;
   LocalRuns local_;
   NanCounter nans_;
