@@ -11,6 +11,7 @@
 #include "core/ops/shared/useful_range.h"
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/quantize/cancellation.h"
+#include "core/passes/quantize/float_comparisons.h"
 #include "core/passes/quantize/float_weights.h"
 #include "core/passes/quantize/squeeze_excite.h"
 #include "core/passes/quantize/weight_type.h"
@@ -79,6 +80,7 @@ class Planner {
     KeepCancellations(graph_, context_, ranges_, plan_);
     if (!target_.fully_quantized) {
       KeepBlocksWhole(graph_, target_, plan_);
+      KeepComparisonsExact(graph_, context_, ranges_, plan_);
       DropLoneMovers();
     }
     ChooseFloatWeights(graph_, choice_, context_.settings(), plan_);
