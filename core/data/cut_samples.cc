@@ -148,12 +148,13 @@ class SampleCutter {
                                      group.origin, DidYouMean(name, inputs)));
       }
     }
-    for (const auto& [name, array] : source_.values_) {
+    for (const auto& value : source_.values_) {
       const auto reads = [&](const SampleInput& held) {
-        return source_.FindValue(held.name) == array;
+        return source_.FindValue(held.name) == value.second;
       };
       if (std::ranges::any_of(held_, reads)) continue;
-      unused.push_back(fmt::format("array '{}' of --values-from is no value that is needed", name));
+      unused.push_back(
+          fmt::format("array '{}' of --values-from is no value that is needed", value.first));
     }
     if (unused.size() > kMostUnused) unused.resize(kMostUnused);
     return unused;
