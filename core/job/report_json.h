@@ -48,7 +48,7 @@ struct Findings {
   std::optional<report::DiffResult> numerics = {};  // empty: no integer run was made
   int64_t samples = 0;
   std::string samples_source = {};
-  std::string samples_role = {};           // calibration, evaluation or synthetic
+  std::string samples_role = {};           // evaluation, held-out, calibration or synthetic
   std::vector<SurveyedInput> inputs = {};  // of samples that were read
 };
 

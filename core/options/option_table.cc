@@ -128,19 +128,26 @@ struct FieldType<std::vector<std::string>>
     : PlainField<std::vector<std::string>, OptionType::kNames> {};
 template <>
 struct FieldType<ShapeMap> : PlainField<ShapeMap, OptionType::kShapes> {};
-template <>
-struct FieldType<profile::Calibration> {
+// A text that `kParse` reads and Name prints.
+template <class T, std::optional<T> (*kParse)(std::string_view), const std::string_view& kMustBe>
+struct ParsedField {
   static constexpr OptionType kType = OptionType::kText;
-  static OptionValue Get(const profile::Calibration& field) { return Name(field); }
-  static Status Set(const OptionRow& row, profile::Calibration& field, const OptionValue& value) {
+  static OptionValue Get(const T& field) { return Name(field); }
+  static Status Set(const OptionRow& row, T& field, const OptionValue& value) {
     const auto* text = std::get_if<std::string>(&value);
     if (text == nullptr) return WrongType(row);
-    const auto parsed = profile::ParseCalibration(*text);
-    if (!parsed) return WrongOption(row, *text, profile::kCalibrationMustBe);
+    const auto parsed = kParse(*text);
+    if (!parsed) return WrongOption(row, *text, kMustBe);
     field = *parsed;
     return {};
   }
 };
+template <>
+struct FieldType<profile::Calibration>
+    : ParsedField<profile::Calibration, profile::ParseCalibration, profile::kCalibrationMustBe> {};
+template <>
+struct FieldType<profile::Holdout>
+    : ParsedField<profile::Holdout, profile::ParseHoldout, profile::kHoldoutMustBe> {};
 
 template <class T>
 T FieldTypeOf(T Options::*);

@@ -26,6 +26,14 @@ std::vector<OptionWord<Rounding>> WordsOf() {
 }
 
 template <>
+std::vector<OptionWord<OutputType>> WordsOf() {
+  return {{OutputType::kFloat,
+           {"float-outputs", "graph outputs of integer operators are not rounded to integers"}},
+          {OutputType::kInteger,
+           {"no-float-outputs", "graph outputs are dequantized from the activations' type"}}};
+}
+
+template <>
 std::vector<OptionWord<NumericsLimit>> WordsOf() {
   return {{NumericsLimit::kExact, {"exact", "no result may change"}},
           {NumericsLimit::kFewerRoundings,

@@ -11,6 +11,7 @@
 #include "core/ir/dtype.h"
 #include "core/numerics/mode_table.h"
 #include "core/profile/calibration.h"
+#include "core/profile/holdout.h"
 #include "core/target/target.h"
 
 namespace octavo {
@@ -22,6 +23,8 @@ enum class EmitForm { kQdq, kQlinear, kNative, kText };
 enum class WeightScales { kPerChannel, kPerTensor };
 // How weights are rounded (docs/accuracy.md).
 enum class Rounding { kNearest, kBias, kDescent };
+// Whether an integer operator's result that is a graph output is rounded to integers first.
+enum class OutputType { kFloat, kInteger };
 // The strongest numeric effect (passes::Effect) that rewrites may have.
 enum class NumericsLimit { kExact, kFewerRoundings, kFewerClamps, kNewParameters };
 
