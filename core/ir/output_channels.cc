@@ -25,6 +25,12 @@ ProductOperands ProductOperandsOf(const Node& node) {
   return operands;
 }
 
+bool DequantizesSums(const Graph& graph, const Node& node) {
+  const ProductOperands operands = ProductOperandsOf(node);
+  return operands.data && operands.weight && graph.type(operands.data).quantized() &&
+         graph.type(operands.weight).quantized() && graph.type(node.result()).dtype == DType::kF32;
+}
+
 bool HasOutputChannels(const Graph& graph, const Node& node, const ProductOperands& operands) {
   if (!operands.weight || !graph.type(operands.weight).quantized()) return false;
   const Quant& weight = *graph.type(operands.weight).quant;

@@ -21,6 +21,10 @@ struct ProductOperands {
 };
 ProductOperands ProductOperandsOf(const Node& node);
 
+// Whether the node is a product of quantized operands with a float result: the dequantized sums,
+// float(sum + bias) * AccumulatorScale(c).
+bool DequantizesSums(const Graph& graph, const Node& node);
+
 // Whether the weight has one scale for all channels or one per output channel.  False for a weight
 // that is not quantized.
 bool HasOutputChannels(const Graph& graph, const Node& node, const ProductOperands& operands);

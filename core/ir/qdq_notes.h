@@ -38,6 +38,10 @@ inline const std::string kFloatOnRequestKey = "octavo.float_on_request";
 // when the model is read.
 inline const std::string kWrittenOutKey = "octavo.written_out";
 
+// Names of the products of quantized operands that dequantize their sums (ir::DequantizesSums), as
+// a JSON list in the model's metadata_props.  Each does so again when the model is read.
+inline const std::string kFloatResultKey = "octavo.float_result";
+
 // How the model came about: the digest of the job's action, its options as JSON, and the digest of
 // the profile.  A job writes them anew only where it changes the model.
 inline const std::string kActionDigestKey = "octavo.action_digest";

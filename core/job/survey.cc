@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "core/ir/output_channels.h"
 #include "core/passes/analysis/order.h"
 #include "core/passes/rescale/absorb.h"
 
@@ -37,7 +38,7 @@ std::vector<passes::FloatNode> FloatNodes(const Graph& graph, const passes::Find
   std::vector<passes::FloatNode> list;
   for (const NodeId id : graph.nodes()) {
     const Node& node = graph.node(id);
-    if (node.op->domain == "octavo") continue;
+    if (node.op->domain == "octavo" || ir::DequantizesSums(graph, node)) continue;
     bool computes_float = false;
     for (const ir::ValueId result : node.results) {
       computes_float |= graph.type(result).dtype == ir::DType::kF32;

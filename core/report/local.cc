@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/ir/output_channels.h"
 #include "core/ops/quantize_math.h"
 #include "core/report/counterparts.h"
 #include "core/report/pairs.h"
@@ -46,7 +47,9 @@ void LocalRuns::Find(const Graph& float_graph) {
 
 bool LocalRuns::RunsAlone(const Node& node) const {
   if (node.op->domain == "octavo" || node.results.empty()) return false;
-  if (!quantized_.type(node.result()).quantized() || !shared_.count(node.result())) return false;
+  const bool computes_integers =
+      quantized_.type(node.result()).quantized() || ir::DequantizesSums(quantized_, node);
+  if (!computes_integers || !shared_.count(node.result())) return false;
   return std::ranges::all_of(node.inputs, [&](ValueId id) {
     return !id || quantized_.IsConstant(id) || shared_.count(id) > 0;
   });

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "core/ir/output_channels.h"
 #include "core/ir/qdq_notes.h"
 #include "core/onnx/export/local_types.h"
 #include "core/onnx/export/put_back.h"
@@ -43,6 +44,7 @@ Result<std::optional<NeedsOpset>> GraphWriter::Run() {
   NoteNames(ir::kPendingBiasKey, pending_);
   NoteNames(ir::kFloatBiasKey, float_biases_);
   NoteNames(ir::kKeptFloatKey, options_.kept_float);
+  NoteNames(ir::kFloatResultKey, float_results_);
   NoteNames(ir::kWrittenOutKey, written_out_);
   return needs_;
 }
@@ -271,6 +273,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
     draft.inputs.push_back(input ? Operand::Of(input) : Operand{});
     if (IsFloatBias(node, i)) float_biases_.push_back(graph_.name(input));
   }
+  if (ir::DequantizesSums(graph_, node)) float_results_.push_back(node.name);
   for (const ValueId result : node.results) {
     const bool quantized = graph_.type(result).quantized();
     draft.outputs.push_back(quantized ? names_.Of(result).before : graph_.name(result));

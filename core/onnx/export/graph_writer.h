@@ -74,7 +74,7 @@ class GraphWriter {
   const ir::OpDef *quantize_, *dequantize_, *rescale_, *reinterpret_;
   // Quantized values whose DequantizeLinear is written, and graph outputs that have their own.
   std::unordered_set<ir::ValueId> has_dequantized_;
-  std::vector<std::string> pending_, float_biases_, written_out_;
+  std::vector<std::string> pending_, float_biases_, float_results_, written_out_;
   std::optional<NeedsOpset> needs_;
   QuirkFinder quirks_;
   std::string zero_;  // the name of an initializer; empty until one is needed

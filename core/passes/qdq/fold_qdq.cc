@@ -20,7 +20,7 @@ namespace {
 
 constexpr Rule kRules[] = {kSinkDequantize, kRecognizeOp,  kAddToBias,     kMaxToClip,
                            kTypedConstant,  kDropPair,     kPairToRescale, kSameScaleOp,
-                           kQuantizeBias,   kMatMulToGemm, kIntegerOp};
+                           kQuantizeBias,   kMatMulToGemm, kIntegerOp,     kFloatResult};
 
 constexpr Rule kOthersRules[] = {kPlainBias};
 
@@ -33,6 +33,7 @@ Result<std::optional<QdqOrigin>> TakeNotes(ir::Graph& graph) {
   OCTAVO_TRY(origin.pending, TakeNames(graph, ir::kPendingBiasKey));
   OCTAVO_TRY(origin.float_biases, TakeNames(graph, ir::kFloatBiasKey));
   OCTAVO_TRY(origin.kept_float, NamesIn(graph, ir::kKeptFloatKey));
+  OCTAVO_TRY(origin.float_result, TakeNames(graph, ir::kFloatResultKey));
   OCTAVO_TRY(origin.written_out, TakeNames(graph, ir::kWrittenOutKey));
   return origin;
 }
@@ -78,7 +79,9 @@ Status Run(ir::Graph& graph, Context& context) {
   // First exposes ops that are hidden between Dequantize and Quantize.
   SinkDequantize(graph, origin->kept_float, context);
   RecognizeOps(graph, *origin, context);
-  AddToBias(graph, origin->kept_float, context);
+  std::set<std::string> apart = origin->kept_float;
+  apart.insert(origin->float_result.begin(), origin->float_result.end());
+  AddToBias(graph, apart, context);
   for (const ir::NodeId id : graph.nodes()) PlainBias(graph, id, context);
   MaxToClip(graph, origin->kept_float, context);
   OCTAVO_TRY(graph, BuildIntegerGraph(graph, *origin, context));

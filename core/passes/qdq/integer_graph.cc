@@ -223,8 +223,12 @@ class Builder {
   Status EmitFolded(NodeId id) {
     const ir::Node& node = from_.node(id);
     const bool same_scale = node.op->QuantOf(from_, node).kind == ir::QuantRule::Kind::kSameScale;
-    context_.Applied(same_scale ? kSameScaleOp : kIntegerOp, node.name,
-                     {NameOfResult(node.result())});
+    const bool is_float = qdq_.HasFloatResult(id);
+    context_.Applied(is_float     ? kFloatResult
+                     : same_scale ? kSameScaleOp
+                                  : kIntegerOp,
+                     node.name,
+                     {is_float ? from_.name(node.result()) : NameOfResult(node.result())});
     std::vector<ValueId> inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool real = node.inputs[i] && node.op->RoleOf(i) != Role::kParameter;

@@ -210,7 +210,7 @@ bool QdqAnalysis::InputFolds(NodeId id, size_t input) const {
   // A clamp of the result of an op that folds.
   if (node.op->clamps && input == 0 && ClampOf(value) == id) {
     const NodeId producer = graph_.value(value).producer;
-    if (producer && Folds(producer)) return true;
+    if (producer && Folds(producer) && !HasFloatResult(producer)) return true;
   }
   const ValueId quantized = Quantized(value);
   if (!quantized) return false;
@@ -259,6 +259,15 @@ bool QdqAnalysis::SameScaleFolds(NodeId id) const {
   return true;
 }
 
+bool QdqAnalysis::MayHaveFloatResult(const ir::Node& node) const {
+  const ir::ProductOperands operands = ir::ProductOperandsOf(node);
+  if (!origin_.float_result.contains(node.name)) return false;
+  if (!operands.data || !operands.weight || !Quantized(operands.data)) return false;
+  const std::vector<ir::Use>& uses = graph_.value(node.result()).uses;
+  return Quantized(operands.weight) && graph_.type(node.result()).dtype == ir::DType::kF32 &&
+         std::ranges::none_of(uses, [&](const ir::Use& use) { return IsQuantize(use.node); });
+}
+
 bool QdqAnalysis::CanFold(NodeId id) const {
   const ir::Node& node = graph_.node(id);
   if (node.op->domain == "octavo" || origin_.kept_float.contains(node.name)) return false;
@@ -270,9 +279,10 @@ bool QdqAnalysis::CanFold(NodeId id) const {
     if (!InputFolds(id, i)) return false;
     if (!node.inputs[i] || node.op->RoleOf(i) == Role::kParameter) continue;
     const NodeId producer = graph_.value(node.inputs[i]).producer;
-    any |= Quantized(node.inputs[i]) || (producer && Folds(producer));
+    any |= Quantized(node.inputs[i]) || (producer && Folds(producer) && !HasFloatResult(producer));
   }
   if (!any) return false;
+  if (MayHaveFloatResult(node)) return true;
   for (const ValueId result : node.results) {
     if (graph_.type(result).dtype != ir::DType::kF32) continue;
     const ir::Type* to = QuantizedTo(result);

@@ -20,7 +20,8 @@ struct QdqOrigin {
   std::set<std::string> float_biases = {};  // those that stay float until specialize-bias
   // Nodes that an earlier job kept in float, or that this one has to (FloatChoice).
   std::set<std::string> kept_float = {};
-  std::set<std::string> written_out = {};  // results of ops that export wrote out in smaller ones
+  std::set<std::string> float_result = {};  // products of quantized operands with a float result
+  std::set<std::string> written_out = {};   // results of ops that export wrote out in smaller ones
 };
 
 class QdqAnalysis {
@@ -35,6 +36,10 @@ class QdqAnalysis {
 
   // Whether the node becomes an op on quantized operands.
   bool Folds(ir::NodeId id) const { return folds_[static_cast<size_t>(id.index)]; }
+  // Whether such a node keeps its float result: a product that the origin lists.
+  bool HasFloatResult(ir::NodeId id) const {
+    return Folds(id) && MayHaveFloatResult(graph_.node(id));
+  }
   // q if v = Dequantize(q); else invalid.
   ir::ValueId Quantized(ir::ValueId v) const;
   // c if v = Reinterpret(c); else invalid.
@@ -80,6 +85,9 @@ class QdqAnalysis {
 
  private:
   bool CanFold(ir::NodeId id) const;
+  // Whether the node's result may stay float: the origin lists it, and nothing quantizes the
+  // result.
+  bool MayHaveFloatResult(const ir::Node& node) const;
   bool InputFolds(ir::NodeId id, size_t input) const;
   bool SameScaleFolds(ir::NodeId id) const;
   // The clamp that is the value's only consumer; else invalid.

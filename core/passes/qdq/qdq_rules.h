@@ -109,4 +109,15 @@ inline constexpr Rule kIntegerOp = {
         "only one a clamp before such a Quantize",
 };
 
+inline constexpr Rule kFloatResult = {
+    .id = "fold-qdq/float-result",
+    .pattern = "Op(Dequantize(x), Dequantize(w)) : f32",
+    .replacement = "Op(x, w) : f32",
+    .effect = Effect::kNewArithmetic,
+    .condition =
+        "Octavo wrote the model, and its metadata lists Op: a product that dequantizes its int32 "
+        "sums (quantize/float-output); every float operand comes out of Dequantize, a bias at "
+        "s_x * s_w; no Quantize reads the result",
+};
+
 }  // namespace octavo::passes

@@ -2,11 +2,12 @@
 // Assigns the plan's types to values (quantize_plan.h).  Inserts Quantize and Dequantize between
 // float and quantized nodes, and a Rescale where an op requires another type than its operand has.
 // Weights become a Quantize of their float data and stay pending until merge-constants; biases stay
-// float until specialize-bias.
+// float until specialize-bias.  A product whose result is a graph output may have a float result.
 #include <vector>
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
+#include "core/passes/quantize/float_outputs.h"
 #include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/quantize/squeeze_excite.h"
 #include "core/passes/quantize/unknown_names.h"
@@ -50,7 +51,7 @@ constexpr Rule kWeightsOnly = {
         "ops. Applies to a Gather without the option where only float ops read its result, the "
         "indices are computed, and a row has 16 elements or more",
 };
-constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly};
+constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly, kFloatOutput};
 
 // A map from value ids to T; a missing entry is a default-constructed T.
 template <class T>
@@ -109,6 +110,7 @@ class Quantizer {
     for (const ValueId result : results) {
       if (graph_.type(result).dtype != ir::DType::kF32) continue;
       names.push_back(graph_.name(result));
+      if (plan_.HasFloatResult(id)) continue;
       const ir::Type& type = *plan_.types[result.index];
       if (graph_.IsOutput(result)) {
         const ValueId inner = graph_.Interpose(

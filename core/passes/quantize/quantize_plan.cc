@@ -10,6 +10,7 @@
 #include "core/ir/output_channels.h"
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/quantize/cancellation.h"
+#include "core/passes/quantize/float_outputs.h"
 #include "core/passes/quantize/float_weights.h"
 #include "core/passes/quantize/squeeze_excite.h"
 #include "core/passes/quantize/weight_type.h"
@@ -76,10 +77,9 @@ class Planner {
   Result<QuantizePlan> Make() {
     for (const NodeId id : graph_.nodes()) Consider(id);
     KeepCancellations(graph_, context_, ranges_, plan_);
-    if (!target_.fully_quantized) {
-      KeepBlocksWhole(graph_, target_, plan_);
-      DropLoneMovers();
-    }
+    if (!target_.fully_quantized) KeepBlocksWhole(graph_, target_, plan_);
+    ChooseFloatOutputs(graph_, context_, plan_);
+    if (!target_.fully_quantized) DropLoneMovers();
     ChooseFloatWeights(graph_, choice_, context_.settings(), plan_);
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
@@ -367,7 +367,7 @@ bool IsConstantWeight(const Graph& graph, const Node& node, size_t input) {
 }
 
 bool IsFloatNode(const Graph& graph, const Node& node) {
-  if (node.op->domain == "octavo") return false;
+  if (node.op->domain == "octavo" || ir::DequantizesSums(graph, node)) return false;
   const auto is_float = [&](ValueId value) { return graph.type(value).dtype == ir::DType::kF32; };
   if (std::ranges::any_of(node.results, is_float)) return true;
   for (size_t i = 0; i < node.inputs.size(); ++i) {

@@ -20,10 +20,14 @@ struct QuantizePlan {
   std::vector<std::optional<ir::Type>> types = {};           // by value: its quantized type
   std::unordered_map<ir::NodeId, std::string> reasons = {};  // why a node stays float
   std::vector<bool> weights_only = {};                       // by node: quantize only its weights
+  std::vector<bool> float_result = {};  // by integer node: a product that dequantizes its sums
 
   // Nodes added after planning are Quantize, Dequantize or Rescale.
   bool IsInteger(ir::NodeId id) const {
     return static_cast<size_t>(id.index) < integer.size() && integer[id.index];
+  }
+  bool HasFloatResult(ir::NodeId id) const {
+    return static_cast<size_t>(id.index) < float_result.size() && float_result[id.index];
   }
   bool IsWeightsOnly(ir::NodeId id) const {
     return static_cast<size_t>(id.index) < weights_only.size() && weights_only[id.index];

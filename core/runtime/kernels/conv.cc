@@ -4,7 +4,6 @@
 #include "core/runtime/int8/conv.h"
 #include "core/float_exec/conv_shape.h"
 #include "core/runtime/kernels/shared/product_operands.h"
-#include "core/runtime/kernels/shared/requantize.h"
 #include "core/runtime/kernels/shared/wide_conv.h"
 #include "core/runtime/plan/epilogue.h"
 
@@ -37,8 +36,7 @@ bool MatchInt8(const NodeView& view) {
 
 Result<Prepared> PrepareFusedConv(const NodeView& view, const Epilogue& epilogue) {
   const auto shape = ShapeOf(view);
-  const std::vector<float> multipliers =
-      Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, shape->out_channels);
+  const std::vector<float> multipliers = MultipliersOf(view, shape->out_channels);
   int8::ConvSpec spec{.shape = *shape,
                       .input = ActivationOf(view.in(0)),
                       .weights = WeightsOf(view.in(1), *view.constant(1)),

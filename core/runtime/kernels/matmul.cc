@@ -6,7 +6,6 @@
 #include "core/ops/shared/data_op.h"
 #include "core/runtime/int8/gemm.h"
 #include "core/runtime/kernels/shared/product_operands.h"
-#include "core/runtime/kernels/shared/requantize.h"
 #include "core/runtime/kernels/shared/wide_product.h"
 #include "core/runtime/plan/epilogue.h"
 
@@ -114,8 +113,7 @@ bool FitsPacked(const NodeView& view, const Sizes& sizes) {
 
 Result<int8::GemmPlan> PlanPacked(const NodeView& view, const Sizes& sizes,
                                   const Epilogue& epilogue) {
-  const std::vector<float> multipliers =
-      Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, sizes.n);
+  const std::vector<float> multipliers = MultipliersOf(view, sizes.n);
   return int8::GemmPlan::Prepare({.n = sizes.n,
                                   .k = sizes.k,
                                   .input = ActivationOf(view.in(0)),
@@ -170,7 +168,8 @@ Result<Prepared> PrepareFusedMatMul(const NodeView& view, const Epilogue& epilog
 // ---------------------------------------------------------------- two activations
 
 bool MatchPair(const NodeView& view) {
-  if (!IsPlain8(view.in(0)) || !IsPlain8(view.in(1)) || !IsPlain8(view.out())) return false;
+  if (!IsPlain8(view.in(0)) || !IsPlain8(view.in(1))) return false;
+  if (!IsPlain8(view.out()) && !IsFloatOfProduct(view)) return false;
   if (view.in(0).shape.size() < 2 || view.in(1).shape.size() < 2) return false;
   const Sizes sizes = MatMulSizes(view);
   return view.out().elements() > 0 && sizes.k > 0 &&
@@ -179,8 +178,7 @@ bool MatchPair(const NodeView& view) {
 
 Result<Prepared> PreparePair(const NodeView& view, ThreadPool&) {
   const Sizes sizes = MatMulSizes(view);
-  const std::vector<float> multipliers =
-      Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, 1);
+  const std::vector<float> multipliers = MultipliersOf(view, 1);
   OCTAVO_TRY(
       const int8::MatMulPlan plan,
       int8::MatMulPlan::Prepare({.m = sizes.m,
@@ -249,16 +247,12 @@ struct Definition {
 };
 
 Prepared Define(const NodeView& view, const Sizes& sizes) {
-  const auto definition = std::make_shared<const Definition>(Definition{
-      .sizes = sizes,
-      .a = *view.in(0).quant,
-      .b = *view.in(1).quant,
-      .reach = ReachOf(view.in(1)),
-      .finish = {.multipliers =
-                     Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, sizes.n),
-                 .zero_point = view.out().quant->zero_point(),
-                 .dtype = view.out().dtype,
-                 .mode = ModeFinish(view, sizes.n)}});
+  const auto definition =
+      std::make_shared<const Definition>(Definition{.sizes = sizes,
+                                                    .a = *view.in(0).quant,
+                                                    .b = *view.in(1).quant,
+                                                    .reach = ReachOf(view.in(1)),
+                                                    .finish = WideFinish::Of(view, sizes.n)});
   return {.run = [definition](const StepContext& context) { return definition->Run(context); },
           .operations = sizes.operations()};
 }

@@ -54,7 +54,24 @@ inline bool Meets(const Geometry& g, bool transposed, int64_t o, int64_t i, int6
                     : o * g.stride + k * g.dilation - g.before == i;
 }
 
-inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g, bool transposed) {
+// A sum of products with its bias, and its scale s_x * s_w.
+struct ScaledSum {
+  int64_t sum = 0;
+  float scale = 1;
+};
+
+inline std::vector<int32_t> Requantized(const KernelCase& test,
+                                        const std::vector<ScaledSum>& sums) {
+  const NodeView view = test.View();
+  std::vector<int32_t> results;
+  for (const auto& [sum, scale] : sums) {
+    results.push_back(RequantizedSum(view, sum, scale / view.out().quant->scale()));
+  }
+  return results;
+}
+
+inline std::vector<ScaledSum> NaiveConvSums(const KernelCase& test, const Geometry& g,
+                                            bool transposed) {
   const NodeView view = test.View();
   const Image x = ImageOf(view.in(0).shape), y = ImageOf(view.out().shape);
   const Image w = ImageOf(view.in(1).shape);
@@ -62,7 +79,7 @@ inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g,
   const Geometry front = rank < 5 ? Geometry{} : g, row = rank < 4 ? Geometry{} : g;
   const int64_t batch = view.in(0).shape[0];
   const int64_t ins = x.channels / g.groups, outs = y.channels / g.groups;
-  std::vector<int32_t> results;
+  std::vector<ScaledSum> results;
   for (int64_t at = 0; at < batch * y.channels * y.places(); ++at) {
     const int64_t n = at / (y.channels * y.places()), o = at / y.places() % y.channels;
     const int64_t place = at % y.places();
@@ -81,18 +98,21 @@ inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g,
         }
       }
     }
-    const float product = view.in(0).quant->scale() * view.in(1).quant->scale(scale);
-    results.push_back(RequantizedSum(view, sum, product / view.out().quant->scale()));
+    results.push_back({sum, view.in(0).quant->scale() * view.in(1).quant->scale(scale)});
   }
   return results;
 }
 
+inline std::vector<int32_t> NaiveConv(const KernelCase& test, const Geometry& g, bool transposed) {
+  return Requantized(test, NaiveConvSums(test, g, transposed));
+}
+
 // y[m, n] = sum over k; `a` and `b` return the offsets of elements (m, k) and (k, n) of an item.
 template <class A, class B>
-std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, int64_t k, A&& a,
-                                  B&& b) {
+std::vector<ScaledSum> NaiveProductSums(const KernelCase& test, int64_t m, int64_t n, int64_t k,
+                                        A&& a, B&& b) {
   const NodeView view = test.View();
-  std::vector<int32_t> results;
+  std::vector<ScaledSum> results;
   for (int64_t i = 0; i < view.out().elements(); ++i) {
     const int64_t row = i / n, column = i % n;
     int64_t sum = view.Has(2) ? test.tensors[2].IntAt(column) : 0;
@@ -100,10 +120,15 @@ std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, 
       sum += CenteredAt(test, 0, a(row / m, row % m, j)) *
              CenteredAt(test, 1, b(row / m, j, column), column);
     }
-    const float product = view.in(0).quant->scale() * view.in(1).quant->scale(column);
-    results.push_back(RequantizedSum(view, sum, product / view.out().quant->scale()));
+    results.push_back({sum, view.in(0).quant->scale() * view.in(1).quant->scale(column)});
   }
   return results;
+}
+
+template <class A, class B>
+std::vector<int32_t> NaiveProduct(const KernelCase& test, int64_t m, int64_t n, int64_t k, A&& a,
+                                  B&& b) {
+  return Requantized(test, NaiveProductSums(test, m, n, k, a, b));
 }
 
 }  // namespace octavo::runtime

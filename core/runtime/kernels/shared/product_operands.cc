@@ -5,15 +5,21 @@
 
 #include "core/ops/shared/data_op.h"
 #include "core/runtime/kernels/mode_requantize.h"
+#include "core/runtime/kernels/shared/requantize.h"
 
 namespace octavo::runtime {
+
+bool IsFloatOfProduct(const NodeView& view) {
+  return view.numerics->qlinear && view.out().dtype == ir::DType::kF32;
+}
 
 bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias) {
   const ir::Type& x = view.in(0);
   const ir::Type& w = view.in(1);
   const ir::Type& y = view.out();
-  if (!x.quantized() || !w.quantized() || !y.quantized()) return false;
-  if (!x.quant->per_tensor() || !y.quant->per_tensor() || w.quant->block != 0) return false;
+  if (!x.quantized() || !w.quantized()) return false;
+  if (y.quantized() ? !y.quant->per_tensor() : !IsFloatOfProduct(view)) return false;
+  if (!x.quant->per_tensor() || w.quant->block != 0) return false;
   if (ir::SizeOf(x.dtype) > 2 || ir::SizeOf(w.dtype) > 2) return false;
   if (w.quant->axis && *w.quant->axis != weight_axis) return false;
   const auto scales = static_cast<int64_t>(w.quant->scales.size());
@@ -25,7 +31,8 @@ bool IsIntegerProduct(const NodeView& view, int weight_axis, size_t bias) {
 
 bool IsInt8Product(const NodeView& view, int weight_axis, size_t bias) {
   return IsIntegerProduct(view, weight_axis, bias) && ir::SizeOf(view.in(0).dtype) == 1 &&
-         ir::SizeOf(view.in(1).dtype) == 1 && ir::SizeOf(view.out().dtype) == 1 &&
+         ir::SizeOf(view.in(1).dtype) == 1 &&
+         (ir::SizeOf(view.out().dtype) == 1 || IsFloatOfProduct(view)) &&
          view.constant(1) != nullptr && (!view.Has(bias) || view.constant(bias) != nullptr);
 }
 
@@ -68,7 +75,14 @@ int8::Weights WeightsOf(const ir::Type& type, const ir::Tensor& weights) {
           type.quant->zero_points};
 }
 
+std::vector<float> MultipliersOf(const NodeView& view, int64_t channels) {
+  const ir::Quant &x = *view.in(0).quant, &w = *view.in(1).quant;
+  if (view.out().quantized()) return Multipliers(x, w, *view.out().quant, channels);
+  return AccumulatorScales(x, w, channels);
+}
+
 int8::Requantization RequantizationOf(const ir::Type& type, std::span<const float> multipliers) {
+  if (!type.quantized()) return {.output = int8::Output::kFloat, .multipliers = multipliers};
   const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
   return {.output = type.dtype == ir::DType::kU8 ? int8::Output::kU8 : int8::Output::kS8,
           .multipliers = multipliers,

@@ -9,11 +9,15 @@ namespace octavo::runtime {
 
 std::vector<float> Multipliers(const ir::Quant& x, const ir::Quant& w, const ir::Quant& y,
                                int64_t channels) {
-  std::vector<float> multipliers(channels);
-  for (int64_t c = 0; c < channels; ++c) {
-    multipliers[c] = ir::AccumulatorScale(x, w, c) / y.scale();
-  }
+  std::vector<float> multipliers = AccumulatorScales(x, w, channels);
+  for (float& multiplier : multipliers) multiplier /= y.scale();
   return multipliers;
+}
+
+std::vector<float> AccumulatorScales(const ir::Quant& x, const ir::Quant& w, int64_t channels) {
+  std::vector<float> scales(channels);
+  for (int64_t c = 0; c < channels; ++c) scales[c] = ir::AccumulatorScale(x, w, c);
+  return scales;
 }
 
 float MeanMultiplier(const ir::Quant& x, const ir::Quant& y, int64_t count) {

@@ -12,6 +12,8 @@ namespace octavo::runtime {
 // (s_x * s_w[c]) / s_y for `channels` output channels, from left to right in float32.
 std::vector<float> Multipliers(const ir::Quant& x, const ir::Quant& w, const ir::Quant& y,
                                int64_t channels);
+// s_x * s_w[c], likewise: a float result is float(sum) times that.
+std::vector<float> AccumulatorScales(const ir::Quant& x, const ir::Quant& w, int64_t channels);
 // s_x / (s_y * count), likewise, for the mean of `count` values.
 float MeanMultiplier(const ir::Quant& x, const ir::Quant& y, int64_t count);
 

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "core/runtime/kernels/shared/product_operands.h"
-#include "core/runtime/kernels/shared/requantize.h"
 #include "core/runtime/kernels/shared/wide_product.h"
 
 namespace octavo::runtime {
@@ -235,12 +234,7 @@ Prepared Define(const NodeView& view, Definition definition, double operations) 
   definition.x = *view.in(0).quant;
   definition.w = *view.in(1).quant;
   definition.reach = ReachOf(view.in(0));
-  const int64_t channels = definition.sizes.out_channels;
-  definition.finish = {
-      .multipliers = Multipliers(definition.x, definition.w, *view.out().quant, channels),
-      .zero_point = view.out().quant->zero_point(),
-      .dtype = view.out().dtype,
-      .mode = ModeFinish(view, channels)};
+  definition.finish = WideFinish::Of(view, definition.sizes.out_channels);
   const auto shared = std::make_shared<const Definition>(std::move(definition));
   return {.run = [shared](const StepContext& context) { return shared->Run(context); },
           .operations = operations};

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/ops/shared/data_op.h"
+#include "core/runtime/kernels/shared/product_operands.h"
 #include "core/runtime/kernels/shared/requantize.h"
 
 namespace octavo::runtime {
@@ -35,14 +36,26 @@ void WideRow::Run(const int32_t* x, int64_t count, int64_t* sums) const {
             .sums = sums});
 }
 
-std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t channels) {
-  return view.numerics->qlinear ? nullptr : ModeRequantizer::Of(view, channels);
+WideFinish WideFinish::Of(const NodeView& view, int64_t channels) {
+  const ir::Type& y = view.out();
+  return {.multipliers = MultipliersOf(view, channels),
+          .zero_point = y.quantized() ? y.quant->zero_point() : 0,
+          .dtype = y.dtype,
+          .mode = view.numerics->qlinear ? nullptr : ModeRequantizer::Of(view, channels)};
 }
 
 void WideFinish::Store(std::span<const int64_t> sums, std::span<const int64_t> bias,
                        int64_t channel, std::byte* out, int64_t at, int64_t step) const {
-  const ir::IntegerRange range = ir::IntegerRangeOf(dtype);
   const int64_t next = bias.size() == 1 ? 0 : 1;  // channel
+  if (dtype == ir::DType::kF32) {
+    float* to = reinterpret_cast<float*>(out) + at;
+    for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i) {
+      const int64_t sum = sums[i] + bias[i * next];
+      to[i * step] = static_cast<float>(sum) * multipliers[channel + i * next];
+    }
+    return;
+  }
+  const ir::IntegerRange range = ir::IntegerRangeOf(dtype);
   ops::VisitDType(dtype, [&]<class T>(T) {
     T* to = reinterpret_cast<T*>(out) + at;
     for (int64_t i = 0; i < static_cast<int64_t>(sums.size()); ++i) {

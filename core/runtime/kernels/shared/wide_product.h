@@ -28,14 +28,14 @@ class WideRow {
 // The maximum of |q - z| of a type, over all channels.
 int64_t ReachOf(const ir::Type& type);
 
-// The mode's own requantization of a product's sums; null in a `qlinear` mode.
-std::shared_ptr<const ModeRequantizer> ModeFinish(const NodeView& view, int64_t channels);
-
-// Requantizes sums and stores them to a tensor.
+// Requantizes or dequantizes sums and stores them to a tensor.
 struct WideFinish {
+  // That of the node's result, by the mode.
+  static WideFinish Of(const NodeView& view, int64_t channels);
+
   std::vector<float> multipliers = {};  // by output channel
   int32_t zero_point = 0;
-  ir::DType dtype = ir::DType::kI8;
+  ir::DType dtype = ir::DType::kI8;                  // kF32: float(sum) * multiplier
   std::shared_ptr<const ModeRequantizer> mode = {};  // null: requantize in float32
 
   // Stores sums[i] + bias to out[at], out[at + step], ...  With one bias, all sums belong to
