@@ -25,9 +25,13 @@ def lines(report):
     yield "nodes", f"{model['nodes_before']} -> {model['nodes_after']}"
     yield "Rescales", (f"{rescales['before']} -> {rescales['after']} "
                        f"({rescales['before'] - rescales['after']} removed)")
-    for output in report["numerics"]["outputs"]:
-        yield f"SQNR of {output['name']}", decibel(output)
-    accuracy = report["numerics"].get("accuracy")
+    numerics = report["numerics"]
+    for output in numerics["outputs"]:
+        text = f"{decibel(output)} on {numerics['samples']:,} {numerics['samples_role']} samples"
+        if output["calibration_sqnr_db"] is not None:
+            text += f" ({output['calibration_sqnr_db']:.1f} dB on calibration samples)"
+        yield f"SQNR of {output['name']}", text
+    accuracy = numerics.get("accuracy")
     for top in ("top1", "top5"):
         if accuracy and accuracy[top] is not None:
             yield f"top-{top[3:]}", (f"{100 * accuracy[top]:.2f} % (float: "

@@ -58,8 +58,12 @@ Result<EmitForm> FormOf(const std::string& out) {
 }
 
 Status CheckGates(const Options& options, const Arguments& arguments) {
-  if (!arguments.samples.data.empty()) {
-    auto status = job::CheckGateSamples(options, arguments.samples.data);
+  const SampleArguments& samples = arguments.samples;
+  // Gates judge by those that evaluate.
+  const std::vector<std::string>& judging =
+      samples.evaluate.empty() ? samples.data : samples.evaluate;
+  if (!judging.empty()) {
+    auto status = job::CheckGateSamples(options, judging);
     if (status) return {};
     status.error().field = FindOption(status.error().field)->FlagName();
     return status;
@@ -310,6 +314,7 @@ void AddFileFlags(CLI::App& command, Arguments& arguments) {
       ->type_name("OUT")
       ->required();
   AddDataFlag(command, arguments.samples, "samples for calibration and for the report");
+  AddEvaluateFlag(command, arguments.samples);
   AddValuesFlag(command, arguments.samples);
   AddLabelsFlag(command, arguments.samples);
   command

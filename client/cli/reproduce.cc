@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 
 #include "client/cli/commands.h"
@@ -14,14 +15,18 @@
 #include "core/base/mapped_pages.h"
 #include "core/base/version.h"
 #include "core/data/sample_name.h"
+#include "core/job/gates.h"
 
 namespace octavo::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// What PackSamples calls its first archive.
-constexpr std::string_view kFirstPacked = "samples0.zip";
+// What PackSamples calls its archives.
+bool IsPacked(const std::string& name) {
+  static const std::regex archive("(evaluate:)?samples[0-9]+\\.zip");
+  return std::regex_match(name, archive);
+}
 
 struct Arguments {
   std::string report = {};
@@ -64,7 +69,9 @@ class Finder {
     return Fail(Code::kUsage,
                 "'{}', the report's {}, is in none of the folders; name its folder with --from{}",
                 name, file.role,
-                file.role == "samples" ? ", or give --data and --labels as the job had them" : "")
+                file.role == "samples"
+                    ? ", or give --data, --evaluate and --labels as the job had them"
+                    : "")
         .Field(file.name);
   }
 
@@ -94,7 +101,7 @@ Status ReadModelOf(const Host& host, const Finder& finder, const JobRecord& reco
 }
 
 Result<job::NamedBlob> ReadFile(const Finder& finder, const ReportFile& file) {
-  if (file.role == "samples" && file.name.starts_with("random:")) {
+  if (file.role == "samples" && job::IsRandom(file.name)) {
     return job::NamedBlob{.name = file.name};
   }
   OCTAVO_TRY(const fs::path path, finder.Find(file));
@@ -102,7 +109,7 @@ Result<job::NamedBlob> ReadFile(const Finder& finder, const ReportFile& file) {
   return job::NamedBlob{.name = file.name, .bytes = std::move(bytes)};
 }
 
-// The samples of --data and --labels, which must be the report's.
+// The samples of --data, --evaluate and --labels, which must be the report's.
 Result<std::vector<job::NamedBlob>> ReadGivenSamples(const Invocation& invocation,
                                                      const Arguments& arguments,
                                                      const JobRecord& record) {
@@ -112,7 +119,7 @@ Result<std::vector<job::NamedBlob>> ReadGivenSamples(const Invocation& invocatio
   for (const ReportFile& file : record.inputs) {
     if (file.role != "samples") continue;
     expected[file.name] = file.sha256;
-    packed = packed || file.name == kFirstPacked;
+    packed = packed || IsPacked(file.name);
   }
   // A job on a service sent many files as one.
   if (packed && expected.size() < files.samples.size()) {
@@ -127,7 +134,7 @@ Result<std::vector<job::NamedBlob>> ReadGivenSamples(const Invocation& invocatio
     const auto at = expected.find(blob.name);
     if (at == expected.end()) return wrong(blob.name, "is not in it");
     // Samples that are drawn have no bytes.
-    if (!blob.name.starts_with("random:") && Sha256OfMapped(blob.bytes.bytes()) != at->second) {
+    if (!job::IsRandom(blob.name) && Sha256OfMapped(blob.bytes.bytes()) != at->second) {
       return wrong(blob.name, "has other bytes in it");
     }
     expected.erase(at);
@@ -142,7 +149,8 @@ Result<job::Request> RequestOf(const Invocation& invocation, const Arguments& ar
   OCTAVO_TRY(request.options, arguments.flags.Read(record.options));
   request.options.output_name = record.outputs.front().name;
   const Finder finder(arguments.report, arguments.from);
-  const bool given = !arguments.samples.data.empty() || !arguments.samples.labels.empty();
+  const SampleArguments& samples = arguments.samples;
+  const bool given = !samples.data.empty() || !samples.evaluate.empty() || !samples.labels.empty();
   for (const ReportFile& file : record.inputs) {
     if (file.role == "model") {
       OCTAVO_CHECK(ReadModelOf(invocation.host, finder, record, file, request));
@@ -152,8 +160,8 @@ Result<job::Request> RequestOf(const Invocation& invocation, const Arguments& ar
       OCTAVO_TRY(request.target, ReadFile(finder, file));
       request.options.target = Options().target;
     } else if (file.role == "samples" && !given) {
-      OCTAVO_TRY(job::NamedBlob samples, ReadFile(finder, file));
-      request.samples.push_back(std::move(samples));
+      OCTAVO_TRY(job::NamedBlob found, ReadFile(finder, file));
+      request.samples.push_back(std::move(found));
     }
   }
   if (given) {
@@ -246,6 +254,7 @@ void AddReproduce(CLI::App& program, Invocation& invocation) {
       ->allow_extra_args(false);
   AddDataFlag(command, arguments->samples,
               "the samples as the job had them, instead of --from and the names in the report");
+  AddEvaluateFlag(command, arguments->samples);
   AddLabelsFlag(command, arguments->samples);
   arguments->flags.Add(command, "threads");
   AddLimitFlags(command, arguments->limits);

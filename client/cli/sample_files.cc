@@ -23,8 +23,15 @@ using data::SampleKind;
 // A system limits the files that a process may map, and a request the blobs that it may name.
 constexpr size_t kMostMapped = 16384, kMostNamed = 256;
 
-Failure Wrong(const std::string& data, std::string_view why) {
-  return Fail(Code::kUsage, "--data '{}' {}", data, why).Field("--data");
+// --data or --evaluate, and what it names.
+struct SampleFlag {
+  std::string_view name = {};
+  const std::vector<std::string>& places;
+  bool evaluates = false;
+};
+
+Failure Wrong(std::string_view flag, const std::string& data, std::string_view why) {
+  return Fail(Code::kUsage, "{} '{}' {}", flag, data, why).Field(flag);
 }
 
 bool IsHidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
@@ -41,10 +48,11 @@ std::optional<uint64_t> NumberOf(const std::string& folder) {
   return std::stoull(match[1]);
 }
 
-// Collects the files of one --data.
+// Collects the files of one --data or --evaluate.
 class Finder {
  public:
-  Finder(const std::string& data, const StopToken& stop) : data_(data), stop_(stop) {}
+  Finder(std::string_view flag, const std::string& data, const StopToken& stop)
+      : flag_(flag), data_(data), stop_(stop) {}
 
   struct Found {
     std::string name = {};  // within the --data
@@ -60,7 +68,7 @@ class Finder {
     } else if (place.find_first_of("*?[{") != std::string::npos) {
       OCTAVO_CHECK(AddPattern(place));
     } else {
-      return Wrong(data_,
+      return Wrong(flag_, data_,
                    "cannot be found; it must be a .npz, .npy, .png, .jpg or .zip, a folder, a "
                    "pattern, NAME=FILE, '-' or random:SEED[:N]");
     }
@@ -72,8 +80,9 @@ class Finder {
     const SampleKind kind = data::KindOf(path.filename().string());
     const bool numbered_proto = kind == SampleKind::kProto && data::ParseNumbered(name);
     if (!IsArray(kind) && kind != SampleKind::kImage && !numbered_proto) {
-      return Wrong(data_, fmt::format("names '{}', which is not a .npz, .npy, .png, .jpg or .zip",
-                                      path.string()));
+      return Wrong(
+          flag_, data_,
+          fmt::format("names '{}', which is not a .npz, .npy, .png, .jpg or .zip", path.string()));
     }
     found_.push_back({std::move(name), path});
     return {};
@@ -86,7 +95,7 @@ class Finder {
     for (size_t i = 0; i < matches.gl_pathc; ++i) paths.emplace_back(matches.gl_pathv[i]);
     globfree(&matches);
     std::sort(paths.begin(), paths.end());
-    if (status != 0 || paths.empty()) return Wrong(data_, "matches no file");
+    if (status != 0 || paths.empty()) return Wrong(flag_, data_, "matches no file");
     for (const std::string& path : paths) {
       OCTAVO_CHECK(stop_.Check());
       std::error_code error;
@@ -117,13 +126,14 @@ class Finder {
       const std::string name = prefix + at->path().lexically_relative(root).string();
       (image ? images : arrays).push_back({name, at->path()});
     }
-    if (error) return Wrong(data_, fmt::format("cannot be read: {}", error.message()));
+    if (error) return Wrong(flag_, data_, fmt::format("cannot be read: {}", error.message()));
     if (!images.empty() && !arrays.empty()) {
-      return Wrong(data_, fmt::format("has both arrays ('{}') and images ('{}')",
-                                      arrays.front().name, images.front().name));
+      return Wrong(flag_, data_,
+                   fmt::format("has both arrays ('{}') and images ('{}')", arrays.front().name,
+                               images.front().name));
     }
     if (images.empty() && arrays.empty()) {
-      return Wrong(data_,
+      return Wrong(flag_, data_,
                    "has no samples; it must have .npy, .npz, .png or .jpg files, or folders '0', "
                    "'1', .. or 'test_data_set_0', .. with input_K.pb, input_K.npy or NAME.npy");
     }
@@ -145,7 +155,7 @@ class Finder {
       std::error_code gone;
       if (!number || !entry.is_directory(gone)) continue;
       if (!seen.insert(*number).second) {
-        return Wrong(data_, fmt::format("has two folders for sample {}", *number));
+        return Wrong(flag_, data_, fmt::format("has two folders for sample {}", *number));
       }
       for (const auto& file : fs::directory_iterator(entry.path(), error)) {
         if (IsHidden(file.path())) continue;
@@ -153,7 +163,7 @@ class Finder {
         if (data::ParseNumbered(name)) samples[*number].push_back({prefix + name, file.path()});
       }
     }
-    if (error) return Wrong(data_, fmt::format("cannot be read: {}", error.message()));
+    if (error) return Wrong(flag_, data_, fmt::format("cannot be read: {}", error.message()));
     for (auto& [number, files] : samples) {
       std::ranges::sort(files, {}, &Found::name);
       found_.insert(found_.end(), files.begin(), files.end());
@@ -161,6 +171,7 @@ class Finder {
     return !samples.empty();
   }
 
+  std::string_view flag_;
   const std::string& data_;
   const StopToken& stop_;
   std::vector<Found> found_ = {};
@@ -179,10 +190,13 @@ Place PlaceOf(const std::string& data) {
   return {.input = data.substr(0, equal), .place = data.substr(equal + 1)};
 }
 
-Status CheckRandom(const std::string& data, size_t count) {
+Status CheckRandom(const SampleFlag& flag, const std::string& data) {
   static const std::regex random("random:[0-9]{1,18}(:[1-9][0-9]{0,8})?");
-  if (!std::regex_match(data, random)) return Wrong(data, "must be random:SEED[:N]");
-  if (count > 1) return Wrong(data, "cannot be used together with another --data");
+  if (!std::regex_match(data, random)) return Wrong(flag.name, data, "must be random:SEED[:N]");
+  if (flag.places.size() > 1) {
+    return Wrong(flag.name, data,
+                 fmt::format("cannot be used together with another {}", flag.name));
+  }
   return {};
 }
 
@@ -198,12 +212,21 @@ void AddDataFlag(CLI::App& command, SampleArguments& arguments, const std::strin
       ->allow_extra_args(false);
 }
 
+void AddEvaluateFlag(CLI::App& command, SampleArguments& arguments) {
+  command
+      .add_option("--evaluate", arguments.evaluate,
+                  "samples for the report only, in the forms of --data; without them --holdout "
+                  "holds some of --data back; repeatable")
+      ->type_name("DATA")
+      ->allow_extra_args(false);
+}
+
 void AddLabelsFlag(CLI::App& command, SampleArguments& arguments) {
   command
       .add_option(
           "--labels", arguments.labels,
           "the samples' classes, for top-1 and top-5 in the report: .npy with an integer per "
-          "sample")
+          "sample; of those of --evaluate, if it is given")
       ->type_name("L.npy");
 }
 
@@ -246,38 +269,49 @@ Status AddValues(const SampleArguments& arguments, const StopToken& stop, Sample
   return {};
 }
 
-}  // namespace
-
-Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToken& stop) {
-  SampleFiles files;
-  for (size_t set = 0; set < arguments.data.size(); ++set) {
-    const std::string& data = arguments.data[set];
+// The files that one flag names.
+Status AddFiles(const SampleFlag& flag, const StopToken& stop, SampleFiles& files) {
+  const auto add = [&](std::string name, Blob bytes) {
+    if (flag.evaluates) name = data::EvaluationName(name);
+    files.samples.push_back({std::move(name), std::move(bytes)});
+  };
+  for (size_t set = 0; set < flag.places.size(); ++set) {
+    const std::string& data = flag.places[set];
     if (data.starts_with("random:")) {
-      OCTAVO_CHECK(CheckRandom(data, arguments.data.size()));
-      files.samples.push_back({.name = data});
+      OCTAVO_CHECK(CheckRandom(flag, data));
+      add(data, {});
       continue;
     }
     const Place place = PlaceOf(data);
     data::SampleName name{.set = static_cast<int64_t>(set), .input = place.input};
-    const bool prefixed = arguments.data.size() > 1;
+    const bool prefixed = flag.places.size() > 1;
     if (place.place == "-") {
       OCTAVO_TRY(job::NamedBlob blob, ReadStandardInput(stop));
       name.path = blob.name;
-      files.samples.push_back({data::BlobName(name, prefixed), std::move(blob.bytes)});
+      add(data::BlobName(name, prefixed), std::move(blob.bytes));
       continue;
     }
-    OCTAVO_TRY(const auto found, Finder(data, stop).Run(place.place));
+    OCTAVO_TRY(const auto found, Finder(flag.name, data, stop).Run(place.place));
     for (const Finder::Found& file : found) {
       OCTAVO_CHECK(stop.Check());
       name.path = file.name;
       OCTAVO_TRY(Blob bytes, Blob::MapFile(file.path.string()));
-      files.samples.push_back(
-          {data::BlobName(name, prefixed || file.name.starts_with('#')), std::move(bytes)});
+      add(data::BlobName(name, prefixed || file.name.starts_with('#')), std::move(bytes));
       files.paths.push_back(file.path.string());
       if (files.samples.size() % kMostMapped == 0) OCTAVO_CHECK(PackSamples(stop, files.samples));
     }
   }
+  return {};
+}
+
+}  // namespace
+
+Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToken& stop) {
+  SampleFiles files;
+  OCTAVO_CHECK(AddFiles({.name = "--data", .places = arguments.data}, stop, files));
   if (!arguments.values_from.empty()) OCTAVO_CHECK(AddValues(arguments, stop, files));
+  OCTAVO_CHECK(AddFiles({.name = "--evaluate", .places = arguments.evaluate, .evaluates = true},
+                        stop, files));
   if (arguments.labels.empty()) return files;
   if (files.samples.empty()) {
     return Fail(Code::kUsage, "--labels needs --data").Field("--labels");
@@ -288,28 +322,57 @@ Result<SampleFiles> ReadSamples(const SampleArguments& arguments, const StopToke
   return files;
 }
 
+namespace {
+
+// Moves samples into archives, each of consecutive ones.
+class Packer {
+ public:
+  explicit Packer(const StopToken& stop) : stop_(stop) {}
+
+  Status Add(job::NamedBlob sample) {
+    const bool evaluates = data::KindOf(sample.name) == SampleKind::kEvaluation;
+    if (evaluates != evaluates_) OCTAVO_CHECK(Pack());
+    evaluates_ = evaluates;
+    std::string name(evaluates ? data::WithoutWord(sample.name) : sample.name);
+    const SampleKind kind = data::KindOf(data::ParseSampleName(name).path);
+    if (kind == SampleKind::kLabels || kind == SampleKind::kZip || kind == SampleKind::kRandom) {
+      OCTAVO_CHECK(Pack());
+      packed_.push_back(std::move(sample));
+    } else {
+      members_.push_back({std::move(name), std::move(sample.bytes)});
+    }
+    return {};
+  }
+
+  Result<std::vector<job::NamedBlob>> Finish() {
+    OCTAVO_CHECK(Pack());
+    return std::move(packed_);
+  }
+
+ private:
+  Status Pack() {
+    if (members_.empty()) return {};
+    OCTAVO_TRY(Blob archive, data::PackZip(members_, stop_));
+    std::string name = fmt::format("samples{}.zip", packed_.size());
+    if (evaluates_) name = data::EvaluationName(name);
+    packed_.push_back({std::move(name), std::move(archive)});
+    members_.clear();
+    return {};
+  }
+
+  const StopToken& stop_;
+  std::vector<job::NamedBlob> packed_ = {};
+  std::vector<data::ZipInput> members_ = {};
+  bool evaluates_ = false;  // the members
+};
+
+}  // namespace
+
 Status PackSamples(const StopToken& stop, std::vector<job::NamedBlob>& samples) {
   if (samples.size() <= kMostNamed) return {};
-  std::vector<job::NamedBlob> packed;
-  std::vector<data::ZipInput> members;
-  const auto pack = [&]() -> Status {
-    if (members.empty()) return {};
-    OCTAVO_TRY(Blob archive, data::PackZip(members, stop));
-    packed.push_back({fmt::format("samples{}.zip", packed.size()), std::move(archive)});
-    members.clear();
-    return {};
-  };
-  for (job::NamedBlob& sample : samples) {
-    const SampleKind kind = data::KindOf(data::ParseSampleName(sample.name).path);
-    if (kind == SampleKind::kLabels || kind == SampleKind::kZip) {
-      OCTAVO_CHECK(pack());
-      packed.push_back(std::move(sample));
-    } else {
-      members.push_back({sample.name, std::move(sample.bytes)});
-    }
-  }
-  OCTAVO_CHECK(pack());
-  samples = std::move(packed);
+  Packer packer(stop);
+  for (job::NamedBlob& sample : samples) OCTAVO_CHECK(packer.Add(std::move(sample)));
+  OCTAVO_TRY(samples, packer.Finish());
   return {};
 }
 

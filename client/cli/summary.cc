@@ -82,8 +82,9 @@ std::string FloatText(const v1::Summary& summary) {
 }
 
 std::string SamplesText(const v1::Summary& summary) {
-  const std::string& source = summary.samples_source();
-  const std::string kind = source == "data" ? std::string() : source + " ";
+  const std::string &source = summary.samples_source(), &role = summary.samples_role();
+  std::string kind = role.empty() ? std::string() : role + " ";
+  if (source != "data" && source != role) kind += source + " ";
   return Count(summary.samples(), kind + "sample");
 }
 
@@ -100,7 +101,9 @@ std::string FiguresText(const v1::Summary& summary) {
   if (worst.has_top1_agreement()) {
     text += fmt::format(", top-1 agreement {:.2f} %", 100 * worst.top1_agreement());
   }
-  return text + fmt::format(" on {}", samples);
+  text += fmt::format(" on {}", samples);
+  if (!worst.has_calibration_sqnr_db()) return text;
+  return text + fmt::format(" ({:.2f} dB on calibration samples)", worst.calibration_sqnr_db());
 }
 
 // "top-1 99.07 % (float model: 99.13 %) of 1500 labels".

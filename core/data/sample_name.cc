@@ -9,7 +9,8 @@
 namespace octavo::data {
 namespace {
 
-constexpr std::string_view kRandom = "random:", kLabels = "labels:", kValues = "values:";
+constexpr std::string_view kRandom = "random:", kLabels = "labels:", kValues = "values:",
+                           kEvaluate = "evaluate:";
 
 std::string_view LastPartOf(std::string_view path) {
   const size_t slash = path.rfind('/');
@@ -53,13 +54,16 @@ std::string BlobName(const SampleName& name, bool prefixed) {
 }
 
 std::string_view WithoutWord(std::string_view path) {
-  for (const std::string_view word : {kLabels, kValues}) {
+  for (const std::string_view word : {kLabels, kValues, kEvaluate}) {
     if (path.starts_with(word)) return path.substr(word.size());
   }
   return path;
 }
 
+std::string EvaluationName(std::string_view name) { return fmt::format("{}{}", kEvaluate, name); }
+
 std::string FileOf(std::string_view name) {
+  if (KindOf(name) == SampleKind::kEvaluation) return FileOf(WithoutWord(name));
   const std::string_view path = WithoutWord(name);
   return path == name ? ParseSampleName(name).path : std::string(path);
 }
@@ -68,6 +72,7 @@ SampleKind KindOf(std::string_view path) {
   if (path.starts_with(kRandom)) return SampleKind::kRandom;
   if (path.starts_with(kLabels)) return SampleKind::kLabels;
   if (path.starts_with(kValues)) return SampleKind::kValues;
+  if (path.starts_with(kEvaluate)) return SampleKind::kEvaluation;
   const std::string file = LowerCase(LastPartOf(path));
   if (file.ends_with(".npz")) return SampleKind::kNpz;
   if (file.ends_with(".npy")) return SampleKind::kNpy;

@@ -7,6 +7,7 @@
 //   #1:ids=data.npy                                            of the second, --data ids=data.npy
 //   random:SEED[:N]    labels:L.npy                            without a path
 //   values:NAME.npy    values:part/all.npz                     within the folder of --values-from
+//   evaluate:data.npz  evaluate:#1/data.npz                    of --evaluate, in any of these forms
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,18 @@
 
 namespace octavo::data {
 
-enum class SampleKind { kRandom, kLabels, kValues, kNpz, kNpy, kProto, kImage, kZip, kOther };
+enum class SampleKind {
+  kRandom,
+  kLabels,
+  kValues,
+  kEvaluation,
+  kNpz,
+  kNpy,
+  kProto,
+  kImage,
+  kZip,
+  kOther
+};
 
 struct SampleName {
   int64_t set = 0;         // which --data, from 0
@@ -29,6 +41,8 @@ std::string BlobName(const SampleName& name, bool prefixed);
 
 // "a/b.npy" of "values:a/b.npy"; other names as they are.
 std::string_view WithoutWord(std::string_view path);
+// The name of a blob of --evaluate, from the name that it would have as --data.
+std::string EvaluationName(std::string_view name);
 
 // The path of a blob's file, without what else its name says.
 std::string FileOf(std::string_view name);

@@ -81,6 +81,8 @@ class SampleOpener {
       }
       case SampleKind::kValues:
         return AddValues(std::string(WithoutWord(parsed.path)), bytes);
+      case SampleKind::kEvaluation:
+        return Wrong(name, "'{}': only a job has samples that evaluate", name);
       case SampleKind::kZip:
         return AddArchive(parsed, bytes);
       case SampleKind::kNpz:
@@ -120,7 +122,8 @@ class SampleOpener {
       } else if (kind == SampleKind::kNpz || kind == SampleKind::kProto) {
         OCTAVO_TRY(const Blob extracted, archive->Extract(member, stop_));
         OCTAVO_CHECK(Add(BlobName(name, /*prefixed=*/true), extracted));
-      } else if (kind == SampleKind::kZip || kind == SampleKind::kRandom) {
+      } else if (kind == SampleKind::kZip || kind == SampleKind::kRandom ||
+                 kind == SampleKind::kEvaluation) {
         return Wrong(member.name, "'{}': an archive cannot hold '{}'", archive_name.path,
                      member.name);
       }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The samples of `--data`, cut into the batches that a model accepts.
+// The samples of `--data` or of `--evaluate`, cut into the batches that a model accepts.
 //
 //   .npz                    an array per input; the leading dimension counts samples
 //   .npy                    for a model with a single input, or named after an input
@@ -139,6 +139,7 @@ struct Samples {
   ir::Batches batches = {};                         // types match the inputs exactly
   int64_t count = 0;                                // samples in all batches
   std::optional<std::vector<int64_t>> labels = {};  // one per sample
+  std::vector<int64_t> numbers = {};                // of the samples as given; empty: 0, 1, ..
   bool random = false;                              // "random:SEED[:N]"
   bool image_unused = false;                        // --image is given, but no file is an image
   SampleOrigins origin = {};                        // null for samples that are drawn

@@ -63,7 +63,7 @@ Result<profile::Profile> ReadProfile(const JobContext& job, Prepared& prepared,
 // float executor of Compare then packs fewer weights.
 std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
   const ir::Graph& graph = prepared.rewriting.graph;
-  return float_exec::CostlyValues(graph, prepared.samples.batches.size(),
+  return float_exec::CostlyValues(graph, prepared.samples.calibration.batches.size(),
                                   float_exec::ConstantBytes(graph) * 2 / 5);
 }
 
@@ -78,7 +78,7 @@ class MomentsOfJob {
                                              : std::vector<profile::Layer>()),
         end_(profile::EndOfPart(layers_, 0)),
         collector_(prepared.rewriting.graph, std::span(layers_).first(end_),
-                   prepared.samples.batches.size()) {}
+                   prepared.samples.calibration.batches.size()) {}
 
   profile::MomentCollector* collector() { return &collector_; }
   std::shared_ptr<profile::MomentSource> Finish() {
@@ -86,8 +86,8 @@ class MomentsOfJob {
     const ir::Graph& graph = prepared_.rewriting.graph;
     profile::MomentSource::Rerun rerun;
     if (end_ < layers_.size()) {
-      rerun = [copy = std::make_shared<const ir::Graph>(graph), batches = prepared_.samples.batches,
-               pool = job_.settings.pool,
+      rerun = [copy = std::make_shared<const ir::Graph>(graph),
+               batches = prepared_.samples.calibration.batches, pool = job_.settings.pool,
                stop = job_.settings.stop](std::span<const profile::Layer> layers) {
         return profile::CollectMoments(*copy, batches, layers, *pool, stop);
       };
@@ -111,8 +111,8 @@ Result<profile::Profile> CollectProfile(const JobContext& job, const Prepared& p
   OCTAVO_TRY(
       profile::Profile profile,
       profile::Collect(
-          prepared.rewriting.graph, prepared.samples.batches,
-          {.samples = prepared.samples.count,
+          prepared.rewriting.graph, prepared.samples.calibration.batches,
+          {.samples = prepared.samples.calibration.count,
            .progress = [&](int64_t done, int64_t total) { job.Report("profile", done, total); },
            .kept = kept,
            .moments = moments},
@@ -177,13 +177,14 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
                        "rounded to their nearest integers",
                        WordOf(rounding)));
     }
-  } else if (quantizes && !prepared.samples.batches.empty()) {
-    if (reuse == Reuse::kFloatValues) profiled.kept.values = ValuesToKeep(prepared);
+  } else if (quantizes && !prepared.samples.calibration.batches.empty()) {
+    // Compare runs other samples where some are held back.
+    const bool keeps =
+        reuse == Reuse::kFloatValues && prepared.samples.role == SamplesRole::kCalibration;
+    if (keeps) profiled.kept.values = ValuesToKeep(prepared);
     MomentsOfJob moments(job, prepared);
-    OCTAVO_TRY(
-        profiled.profile,
-        CollectProfile(job, prepared, reuse == Reuse::kFloatValues ? &profiled.kept : nullptr,
-                       moments.collector()));
+    OCTAVO_TRY(profiled.profile, CollectProfile(job, prepared, keeps ? &profiled.kept : nullptr,
+                                                moments.collector()));
     profiled.moments = moments.Finish();
     OCTAVO_CHECK(AddOtherSizes(job, profiled));
   } else {

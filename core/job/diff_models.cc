@@ -7,6 +7,7 @@
 #include "core/job/opaque.h"
 #include "core/job/prepare.h"
 #include "core/job/report_json.h"
+#include "core/job/sample_sets.h"
 #include "core/job/settings.h"
 #include "core/job/survey.h"
 #include "core/ops/quantize_math.h"
@@ -82,7 +83,7 @@ Result<std::string> DiffModels(const ModelInput& baseline, const ModelInput& inp
   findings.kept_rescales = KeptRescales(graph, findings.rewrites);
   findings.samples = real.samples.count;
   findings.samples_source = real.samples.random ? "random" : "data";
-  findings.samples_role = "evaluation";
+  findings.samples_role = Name(SamplesRole::kEvaluation);
   OCTAVO_TRY(findings.numerics,
              report::Diff(
                  real.model.graph, graph, real.samples.batches,

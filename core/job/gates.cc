@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/data/sample_name.h"
+
 namespace octavo::job {
 namespace {
 
@@ -27,17 +29,28 @@ std::string FailedBy(const Options& options, const v1::ValueNumerics& output) {
   return message;
 }
 
+bool IsEvaluation(const std::string& name) {
+  return data::KindOf(name) == data::SampleKind::kEvaluation;
+}
+
 }  // namespace
 
 bool HasGate(const Options& options) {
   return options.require_sqnr > 0 || options.require_cosine > 0;
 }
 
-bool IsRandom(std::string_view samples) { return samples.starts_with("random:"); }
+bool IsRandom(std::string_view samples) {
+  return data::WithoutWord(samples).starts_with("random:");
+}
 
 Status CheckGateSamples(const Options& options, const std::vector<std::string>& samples) {
   if (!HasGate(options) || options.allow_random) return {};
-  if (std::ranges::none_of(samples, &IsRandom)) return {};
+  // Those of --evaluate judge, if there are any.
+  const bool apart = std::ranges::any_of(samples, &IsEvaluation);
+  const auto judges_at_random = [&](const std::string& name) {
+    return IsEvaluation(name) == apart && IsRandom(name);
+  };
+  if (std::ranges::none_of(samples, judges_at_random)) return {};
   const bool by_sqnr = options.require_sqnr > 0;
   return Fail(Code::kUsage,
               "{} needs real samples, but these are random numbers; --allow-random lets it judge "

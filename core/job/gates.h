@@ -14,7 +14,7 @@ namespace octavo::job {
 
 bool HasGate(const Options& options);
 
-// Whether samples of this name are drawn: "random:SEED[:N]".
+// Whether samples of this name are drawn: "random:SEED[:N]", "evaluate:random:SEED".
 bool IsRandom(std::string_view samples);
 
 // kUsage, with the gate as the field, if a gate would judge by random samples without

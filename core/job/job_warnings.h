@@ -22,6 +22,9 @@ void WarnOfNans(const std::vector<report::NanInput>& inputs, Warnings& warnings)
 // Inputs of `graph`, the float graph, with more than 1 % of their elements outside of the range.
 void WarnOfSaturation(const ir::Graph& graph, const report::DiffResult& figures,
                       Warnings& warnings);
+// range_drift, if values have more than 0.1 % of their elements outside of their calibrated range
+// and their own error matters: docs/data.md says when.
+void WarnOfDrift(const ir::Graph& graph, const report::DiffResult& figures, Warnings& warnings);
 // All warnings of a job about its samples and its profile.
 Warnings DataWarningsOf(const JobContext& job, const Quantized& quantized,
                         const Compared& compared);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/base/mapped_pages.h"
+#include "core/data/sample_name.h"
 #include "core/ir/qdq_notes.h"
 #include "core/job/model_form.h"
 #include "core/native/native.h"
@@ -96,10 +97,49 @@ Result<onnx::Imported> LoadOnnx(const LoadRequest& request,
   return imported;
 }
 
-Result<data::SampleSource> OpenSamples(const LoadRequest& request) {
-  std::vector<data::NamedBlob> named;
-  for (const NamedBlob& blob : request.samples) named.push_back({blob.name, blob.bytes});
-  return data::SampleSource::Open(named, &onnx::ParseTensor, request.reading, request.stop);
+// The blobs of --data, and those of --evaluate, named as if they were of --data.  Labels are of the
+// latter if there are any.
+struct SampleBlobs {
+  std::vector<data::NamedBlob> data = {}, evaluation = {};
+};
+
+Result<SampleBlobs> PartBlobs(const LoadRequest& request) {
+  using data::SampleKind;
+  SampleBlobs parts;
+  std::vector<data::NamedBlob> labels;
+  bool values = false;
+  for (const NamedBlob& blob : request.samples) {
+    const SampleKind kind = data::KindOf(blob.name);
+    values |= kind == SampleKind::kValues;
+    if (kind == SampleKind::kEvaluation) {
+      parts.evaluation.push_back({std::string(data::WithoutWord(blob.name)), blob.bytes});
+    } else {
+      (kind == SampleKind::kLabels ? labels : parts.data).push_back({blob.name, blob.bytes});
+    }
+  }
+  if (values && !parts.evaluation.empty()) {
+    return Fail(Code::kUsage,
+                "--values-from has the values of the samples of --data; with --evaluate, those of "
+                "its samples are not known")
+        .Field("evaluate");
+  }
+  auto& labelled = parts.evaluation.empty() ? parts.data : parts.evaluation;
+  labelled.insert(labelled.end(), labels.begin(), labels.end());
+  return parts;
+}
+
+Status OpenSamples(const LoadRequest& request, Loaded& loaded) {
+  OCTAVO_TRY(const SampleBlobs parts, PartBlobs(request));
+  const auto open = [&](const std::vector<data::NamedBlob>& blobs) {
+    return data::SampleSource::Open(blobs, &onnx::ParseTensor, request.reading, request.stop);
+  };
+  if (!parts.data.empty()) {
+    OCTAVO_TRY(loaded.source, open(parts.data));
+  }
+  if (!parts.evaluation.empty()) {
+    OCTAVO_TRY(loaded.evaluation_source, open(parts.evaluation));
+  }
+  return {};
 }
 
 // Returns the reason why the samples cannot be read.  The model's error takes precedence if the
@@ -170,9 +210,8 @@ Result<Loaded> ReadModel(const LoadRequest& request) {
                     return Sha256OfMapped(bytes.bytes());
                   }).share();
   if (!request.samples.empty()) {
-    auto opened = OpenSamples(request);
+    auto opened = OpenSamples(request, loaded);
     if (!opened) return SamplesOrModel(request, std::move(opened).error());
-    loaded.source.emplace(std::move(*opened));
   }
   switch (FormOf(request.model)) {
     case ModelForm::kNative: {
@@ -185,7 +224,9 @@ Result<Loaded> ReadModel(const LoadRequest& request) {
       break;
     }
     case ModelForm::kOnnx: {
-      OCTAVO_TRY(loaded.model, LoadOnnx(request, loaded.source));
+      // The samples bind the model's dimensions.
+      OCTAVO_TRY(loaded.model,
+                 LoadOnnx(request, loaded.source ? loaded.source : loaded.evaluation_source));
       break;
     }
   }
@@ -198,11 +239,12 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
   if (graph.inputs().empty()) {
     // All samples of a model without inputs are the same one, and need no data.
     loaded.source.reset();
+    loaded.evaluation_source.reset();
     loaded.samples = {.batches = {ir::Batches::Batch()}, .count = 1};
     return {};
   }
-  if (!loaded.source) return {};
-  if (request.several_sizes) {
+  if (!loaded.source && !loaded.evaluation_source) return {};
+  if (loaded.source && request.several_sizes) {
     std::vector<data::SampleSource> sizes = loaded.source->BySize(DeclaredBy(request, loaded));
     loaded.source = std::move(sizes.front());
     loaded.other_sizes.assign(std::make_move_iterator(sizes.begin() + 1),
@@ -217,11 +259,16 @@ Status TakeSamples(const LoadRequest& request, const ir::Graph& graph, Loaded& l
                       .dynamic_batch = loaded.model.inputs[i].dynamic_batch,
                       .held = opaque && std::ranges::count(opaque->held, graph.name(id)) > 0});
   }
-  OCTAVO_TRY(loaded.samples,
-             data::CutSamples(*loaded.source, inputs, request.limits.samples_bytes));
-  loaded.survey = Survey(graph, request.non_finite, loaded.samples);
-  loaded.source.reset();
-  return {};
+  const auto cut = [&](std::optional<data::SampleSource>& source, data::Samples& samples,
+                       std::shared_ptr<SampleSurvey>& survey) -> Status {
+    if (!source) return {};
+    OCTAVO_TRY(samples, data::CutSamples(*source, inputs, request.limits.samples_bytes));
+    survey = Survey(graph, request.non_finite, samples);
+    source.reset();
+    return {};
+  };
+  OCTAVO_CHECK(cut(loaded.source, loaded.samples, loaded.survey));
+  return cut(loaded.evaluation_source, loaded.evaluation, loaded.evaluation_survey);
 }
 
 const onnx::OpaquePart* OpaqueOf(const onnx::Contract& contract) { return contract.opaque.get(); }

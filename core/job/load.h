@@ -48,7 +48,11 @@ struct LoadRequest {
 struct Loaded {
   onnx::Imported model = {};  // of a text or native graph: only the fields that apply
   data::Samples samples = {};
-  std::optional<data::SampleSource> source = {};     // of the samples, before the split into inputs
+  std::optional<data::SampleSource> source = {};  // of the samples, before the split into inputs
+  // Of --evaluate, likewise; a job with a profile may have these alone.
+  data::Samples evaluation = {};
+  std::optional<data::SampleSource> evaluation_source = {};
+  std::shared_ptr<SampleSurvey> evaluation_survey = {};
   std::shared_ptr<SampleSurvey> survey = {};         // of the samples; null if they are drawn
   std::vector<data::SampleSource> other_sizes = {};  // each of one size
   // SHA-256 of the model's bytes; another thread computes it.

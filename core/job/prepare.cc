@@ -45,7 +45,7 @@ Status CheckGates(const Request& request) {
 Status EndImport(const JobContext& job, const Imported& imported) {
   const Request& request = job.request;
   const ir::Graph& graph = imported.rewriting.graph;
-  const bool has_samples = !imported.loaded.samples.batches.empty();
+  const bool has_samples = !imported.samples.evaluation.batches.empty();
   const MemoryEstimate estimate = EstimateMemory(
       graph, {.runs = has_samples || request.profile.has_value(),
               .quantizes = Quantizes(job.options(), graph),
@@ -129,15 +129,16 @@ Result<Imported> ImportModel(const JobContext& job) {
   rewriting.findings.warnings = std::move(loaded.model.warnings);
   rewriting.interface = {loaded.model.inputs, loaded.model.outputs};
   OCTAVO_CHECK(RunPhases(job, "import", {passes::Phase::kImport}, rewriting));
-  load.several_sizes = !request.profile && Quantizes(options, rewriting.graph);
+  const bool calibrates = !request.profile && Quantizes(options, rewriting.graph);
+  load.several_sizes = calibrates;
   OCTAVO_CHECK(TakeSamples(load, rewriting.graph, loaded));
-  const bool has_samples = !loaded.samples.batches.empty();
-  if (!has_samples && !request.profile && Quantizes(options, rewriting.graph)) {
+  if (calibrates && loaded.samples.batches.empty()) {
     return Fail(Code::kUsage, "a float model needs --data or --profile to be quantized")
         .Field("data");
   }
-  if (!has_samples && HasGate(options)) {
-    return Fail(Code::kUsage, "--require-sqnr and --require-cosine need --data")
+  OCTAVO_TRY(imported.samples, PartSamples(options, calibrates, loaded));
+  if (imported.samples.evaluation.batches.empty() && HasGate(options)) {
+    return Fail(Code::kUsage, "--require-sqnr and --require-cosine need --data or --evaluate")
         .Field(options.require_sqnr > 0 ? "require_sqnr" : "require_cosine");
   }
   OCTAVO_CHECK(EndImport(job, imported));
@@ -152,9 +153,8 @@ Result<Prepared> Prepare(const JobContext& job, Imported imported) {
   Rewriting& rewriting = prepared.rewriting;
   prepared.model = {
       .nodes = loaded.model.nodes, .ops = loaded.model.ops, .bytes = loaded.model.bytes};
-  prepared.samples = std::move(loaded.samples);
+  prepared.samples = std::move(imported.samples);
   prepared.other_sizes = std::move(loaded.other_sizes);
-  prepared.survey = std::move(loaded.survey);
   prepared.digest = loaded.digest;
   prepared.model_names = std::move(imported.names);
   prepared.quantized_model = HasQuantizedValues(rewriting.graph);

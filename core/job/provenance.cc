@@ -63,13 +63,15 @@ std::string FlagOf(const v1::GivenOption& given) {
   return fmt::format(" {} {}", row.FlagName(), Quoted(given.argument()));
 }
 
-// " --data", each with its file, or FOLDER for several, " --labels" and " --values-from".
+// " --data" and " --evaluate", each with its file, or FOLDER for several, " --labels" and
+// " --values-from".
 std::string SampleFlags(const std::vector<NamedBlob>& samples) {
   struct Set {
     std::string input = {}, path = {};
     size_t files = 0;
   };
-  std::map<int64_t, Set> sets;
+  using Sets = std::map<int64_t, Set>;
+  Sets given, evaluation;
   std::string labels, values;
   for (const NamedBlob& sample : samples) {
     if (data::KindOf(sample.name) == data::SampleKind::kLabels) {
@@ -80,17 +82,23 @@ std::string SampleFlags(const std::vector<NamedBlob>& samples) {
       values = " --values-from FOLDER";
       continue;
     }
-    const data::SampleName name = data::ParseSampleName(sample.name);
-    Set& set = sets[name.set];
+    const bool evaluates = data::KindOf(sample.name) == data::SampleKind::kEvaluation;
+    const data::SampleName name =
+        data::ParseSampleName(evaluates ? data::WithoutWord(sample.name) : sample.name);
+    Set& set = (evaluates ? evaluation : given)[name.set];
     set.input = name.input;
     set.path = name.path;
     ++set.files;
   }
   std::string flags;
-  for (const auto& [number, set] : sets) {
-    const std::string input = set.input.empty() ? std::string() : set.input + '=';
-    flags += " --data " + Quoted(input + (set.files == 1 ? set.path : "FOLDER"));
-  }
+  const auto add = [&](std::string_view flag, const Sets& sets) {
+    for (const auto& [number, set] : sets) {
+      const std::string input = set.input.empty() ? std::string() : set.input + '=';
+      flags += fmt::format(" {} {}", flag, Quoted(input + (set.files == 1 ? set.path : "FOLDER")));
+    }
+  };
+  add("--data", given);
+  add("--evaluate", evaluation);
   return flags + labels + values;
 }
 

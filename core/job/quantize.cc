@@ -31,7 +31,6 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   Prepared& prepared = profiled.prepared;
   Quantized result{.rewriting = std::move(prepared.rewriting),
                    .samples = std::move(prepared.samples),
-                   .survey = std::move(prepared.survey),
                    .digest = prepared.digest,
                    .model_names = std::move(prepared.model_names),
                    .before = std::move(prepared.model),

@@ -106,6 +106,7 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
   numerics.set_samples(findings.samples);
   numerics.set_samples_source(findings.samples_source);
   numerics.set_samples_role(findings.samples_role);
+  numerics.set_calibration_samples(findings.calibration_samples);
   for (const SurveyedInput& input : findings.inputs) {
     if (input.nans + input.infinities == 0) continue;
     v1::NonFiniteInput& line = *numerics.add_non_finite_inputs();

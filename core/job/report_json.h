@@ -48,7 +48,8 @@ struct Findings {
   std::optional<report::DiffResult> numerics = {};  // empty: no integer run was made
   int64_t samples = 0;
   std::string samples_source = {};
-  std::string samples_role = {};           // evaluation, held-out, calibration or synthetic
+  std::string samples_role = {};  // sample_sets.h
+  int64_t calibration_samples = 0;
   std::vector<SurveyedInput> inputs = {};  // of samples that were read
 };
 

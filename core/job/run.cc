@@ -29,7 +29,8 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
                     .samples = compared.samples,
                     .samples_source = std::move(compared.samples_source),
                     .samples_role = std::move(compared.samples_role)};
-  if (quantized.survey) findings.inputs = quantized.survey->Inputs();
+  findings.calibration_samples = quantized.calibration_samples();
+  findings.inputs = quantized.samples.Inputs();
   findings.after.bytes = exported.bytes;
   findings.kept_rescales = KeptRescales(rewriting.graph, findings.rewrites);
   findings.float_nodes = FloatNodes(rewriting.graph, findings.rewrites);

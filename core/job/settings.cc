@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/data/image_spec.h"
+#include "core/data/sample_name.h"
 #include "core/options/option_table.h"
 
 namespace octavo::job {
@@ -97,6 +98,14 @@ Result<passes::Settings> SettingsOf(const Request& request) {
   OCTAVO_CHECK(ApplyToTarget(request.options, settings.target));
   settings.limit = EffectOf(request.options.numerics_limit);
   settings.options = Resolved(request, settings.target);
+  // All samples of --data calibrate where others evaluate.
+  const auto evaluates = [](const NamedBlob& blob) {
+    return data::KindOf(blob.name) == data::SampleKind::kEvaluation;
+  };
+  if (std::ranges::any_of(request.samples, evaluates) &&
+      request.options.holdout.kind == profile::Holdout::Kind::kAuto) {
+    settings.options.holdout = {.kind = profile::Holdout::Kind::kNone};
+  }
   return settings;
 }
 

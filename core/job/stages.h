@@ -16,6 +16,8 @@
 //      |  Compare      run both graphs on the samples
 //   Compared          figures of every value
 //
+// Calibrate and Compare run different samples where some are held back (sample_sets.h).
+//
 // `Run` (job.h) runs all of them; `Replay` (replay.h) stops before Export and observes the
 // passes one application at a time.
 #pragma once
@@ -37,6 +39,7 @@
 #include "core/job/load.h"
 #include "core/job/open_sizes.h"
 #include "core/job/report_json.h"
+#include "core/job/sample_sets.h"
 #include "core/passes/pass.h"
 #include "core/profile/moments.h"
 #include "core/profile/name_match.h"
@@ -85,8 +88,9 @@ Status RunPhases(const JobContext& job, std::string_view stage,
 using Names = std::set<std::string, std::less<>>;
 
 struct Imported {
-  Loaded loaded = {};  // its graph has moved to `rewriting`
-  Names names = {};    // of the model, before any pass
+  Loaded loaded = {};       // its graph has moved to `rewriting`
+  SampleSets samples = {};  // of `loaded`, which has only those of other sizes left
+  Names names = {};         // of the model, before any pass
   Rewriting rewriting = {};
 };
 // kUsage if the options need samples or a profile and the request has none.
@@ -97,9 +101,8 @@ LoadRequest LoadRequestOf(const JobContext& job);
 
 struct Prepared {
   Rewriting rewriting = {};
-  data::Samples samples = {};
+  SampleSets samples = {};
   std::vector<data::SampleSource> other_sizes = {};  // samples that calibrate only
-  std::shared_ptr<SampleSurvey> survey = {};         // of the samples; null if they are drawn
   std::shared_future<std::string> digest = {};
   Names model_names = {};
   ModelFigures model = {};       // as imported
@@ -111,7 +114,8 @@ struct Prepared {
 };
 Result<Prepared> Prepare(const JobContext& job, Imported imported);
 
-// Whether Calibrate may keep float values that Compare would otherwise recompute.
+// Whether Calibrate may keep float values that Compare would otherwise recompute: those of samples
+// that also evaluate.
 enum class Reuse { kNothing, kFloatValues };
 
 struct Profiled {
@@ -128,8 +132,7 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared prepared, Reuse reuse
 struct Quantized {
   Rewriting rewriting = {};
   ir::Graph float_graph = {};  // just before quantization
-  data::Samples samples = {};
-  std::shared_ptr<SampleSurvey> survey = {};  // of the samples; null if they are drawn
+  SampleSets samples = {};
   std::shared_future<std::string> digest = {};
   Names model_names = {};
   ModelFigures before = {}, after = {};
@@ -137,8 +140,10 @@ struct Quantized {
   bool quantized_model = false;
   std::optional<profile::Profile> profile = {};
   ProfileFigures profile_figures = {};
-  int64_t other_samples = 0;         // of other sizes, which calibrated only
-  float_exec::KeptValues kept = {};  // of `float_graph` on the samples
+  int64_t other_samples = 0;  // of other sizes, which calibrated only
+  // Those that chose the ranges; 0 where a profile did, or nothing had to.
+  int64_t calibration_samples() const { return samples.calibration.count + other_samples; }
+  float_exec::KeptValues kept = {};  // of `float_graph` on samples that calibrate and evaluate
 };
 Result<Quantized> Quantize(const JobContext& job, Profiled profiled);
 

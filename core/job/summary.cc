@@ -26,6 +26,9 @@ void SetWorstOutput(const v1::Numerics& numerics, v1::Summary& summary) {
   if (worst->has_classes() && worst->has_top1_agreement()) {
     figures.set_top1_agreement(worst->top1_agreement());
   }
+  if (worst->has_calibration_sqnr_db()) {
+    figures.set_calibration_sqnr_db(worst->calibration_sqnr_db());
+  }
 }
 
 }  // namespace
@@ -49,6 +52,10 @@ Result<v1::Summary> SummaryOf(std::string_view report_json) {
   if (!report.numerics().samples_source().empty()) {
     summary.set_samples_source(report.numerics().samples_source());
   }
+  if (!report.numerics().samples_role().empty()) {
+    summary.set_samples_role(report.numerics().samples_role());
+  }
+  summary.set_calibration_samples(report.numerics().calibration_samples());
   SetWorstOutput(report.numerics(), summary);
   if (report.numerics().has_accuracy()) {
     *summary.mutable_accuracy() = report.numerics().accuracy();

@@ -25,12 +25,19 @@ class Differ {
         options_(options),
         mode_(*options.numerics),
         counterparts_(FindCounterparts(float_graph, quantized)),
-        local_(float_graph, quantized, mode_),
         nans_(quantized) {
+    if (options.scope == DiffOptions::Scope::kOutputs) {
+      std::erase_if(counterparts_,
+                    [&](const Counterpart& each) { return !float_graph.IsOutput(each.baseline); });
+    } else {
+      local_.emplace(float_graph, quantized, mode_);
+    }
     for (const Counterpart& counterpart : counterparts_) {
       wanted_[counterpart.actual].push_back(stats_.size());
+      const ValueId baseline = counterpart.baseline;
       stats_.emplace_back(quantized.type(counterpart.actual),
-                          float_graph.IsOutput(counterpart.baseline));
+                          float_graph.IsOutput(baseline) && RanksClasses(float_graph, baseline));
+      drifts_.push_back(DriftOf(float_graph.name(baseline)));
     }
     for (const ir::NodeId id : quantized.nodes()) {
       for (const ValueId result : quantized.node(id).results) {
@@ -56,6 +63,14 @@ class Differ {
   }
 
  private:
+  // The counter of a value with a calibrated range.
+  std::optional<DriftCounter> DriftOf(const std::string& name) const {
+    if (options_.calibrated == nullptr) return std::nullopt;
+    const auto at = options_.calibrated->find(name);
+    if (at == options_.calibrated->end()) return std::nullopt;
+    return DriftCounter(at->second);
+  }
+
   // Finds the output that the labels are of.
   Status FindScores() {
     if (options_.labels == nullptr) return {};
@@ -69,7 +84,7 @@ class Differ {
           .Field("labels")
           .Reason("INVALID_SAMPLES");
     }
-    accuracy_.emplace(*options_.labels);
+    accuracy_.emplace(*options_.labels, options_.numbers);
     return {};
   }
 
@@ -79,7 +94,8 @@ class Differ {
     if (const auto at = wanted_.find(value); at != wanted_.end()) {
       for (const size_t index : at->second) baselines.push_back(counterparts_[index].baseline);
     }
-    if (const ValueId local = local_.BaselineFor(value)) baselines.push_back(local);
+    const ValueId local = local_ ? local_->BaselineFor(value) : ValueId{};
+    if (local) baselines.push_back(local);
     return baselines;
   }
 
@@ -103,7 +119,7 @@ class Differ {
         if (wanted_.count(id)) OCTAVO_CHECK(Compare(id, run.Value(id), pool));
         if (nans_.Reads(id)) nans_.Count(id, run.Value(id));
       }
-      OCTAVO_CHECK(local_.Step(alone, float_tensor, pool, stop));
+      if (local_) OCTAVO_CHECK(local_->Step(alone, float_tensor, pool, stop));
       for (const ValueId id : values) Release(id);
     }
     AddSteps(std::move(steps));
@@ -170,6 +186,7 @@ class Differ {
       const Tensor* baseline = FloatTensorOf(counterparts_[index].baseline);
       if (baseline == nullptr) continue;
       stats_[index].Add(*baseline, actual, pool);
+      if (drifts_[index]) drifts_[index]->Add(*baseline, pool);
       if (scores_ == index) OCTAVO_CHECK(accuracy_->Add(*baseline, actual));
     }
     return {};
@@ -182,8 +199,9 @@ class Differ {
       by_baseline[counterparts_[i].baseline] = i;
       v1::ValueNumerics& value = result.values.emplace_back(stats_[i].Finish());
       value.set_name(float_graph_.name(counterparts_[i].baseline));
-      if (const auto local = local_.SqnrOf(counterparts_[i].actual))
-        value.set_local_sqnr_db(*local);
+      const auto local = local_ ? local_->SqnrOf(counterparts_[i].actual) : std::nullopt;
+      if (local) value.set_local_sqnr_db(*local);
+      if (drifts_[i]) *value.mutable_drift() = drifts_[i]->Finish();
       result.saturated += stats_[i].saturated();
     }
     for (const ValueId output : float_graph_.outputs()) {
@@ -206,7 +224,8 @@ class Differ {
   std::vector<Counterpart> counterparts_;
   std::vector<ValueStats> stats_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;
-  LocalRuns local_;
+  std::vector<std::optional<DriftCounter>> drifts_ = {};  // of each counterpart
+  std::optional<LocalRuns> local_ = {};
   NanCounter nans_;
   std::unordered_map<ValueId, int> uses_, left_;  // comparisons left per value of the float graph
   std::unordered_map<ValueId, Tensor> float_tensors_;

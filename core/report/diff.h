@@ -13,6 +13,7 @@
 #include "core/ir/batches.h"
 #include "core/ir/graph.h"
 #include "core/numerics/mode.h"
+#include "core/report/drift.h"
 #include "core/report/metrics.h"
 #include "core/report/nan_inputs.h"
 #include "core/runtime/plan.h"
@@ -27,6 +28,12 @@ struct DiffOptions {
   // The classes of the samples, `batch` of which are in each batch; may be null.
   const std::vector<int64_t>* labels = nullptr;
   int64_t batch = 1;
+  // The numbers that messages give the samples; null or empty: 0, 1, ..
+  const std::vector<int64_t>* numbers = nullptr;
+  const CalibratedRanges* calibrated = nullptr;  // for the drift of values; may be null
+  // kOutputs: only the graph's outputs are compared, without local figures.
+  enum class Scope { kAllValues, kOutputs };
+  Scope scope = Scope::kAllValues;
 };
 
 struct DiffResult {

@@ -26,11 +26,6 @@ int64_t ArgMax(const ir::Tensor& tensor, int64_t begin, int64_t count) {
   return best;
 }
 
-// Class scores are a vector for each sample; in a map, the last axis is a place.
-bool HasClasses(const ir::Shape& shape) {
-  return !shape.empty() && shape.size() <= 2 && shape.back() >= 2;
-}
-
 }  // namespace
 
 std::optional<double> SqnrDb(double signal, double noise) {
@@ -151,7 +146,7 @@ void ValueStats::SetErrors(v1::ValueNumerics& figures) const {
   }
   if (rows_ > 0) {
     figures.set_top1_agreement(static_cast<double>(top1_matches_) / static_cast<double>(rows_));
-    if (HasClasses(type_.shape)) figures.set_classes(type_.shape.back());
+    figures.set_classes(type_.shape.back());
   }
 }
 

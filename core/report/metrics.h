@@ -16,15 +16,17 @@ namespace octavo::report {
 // Accumulates batches of one value.
 class ValueStats {
  public:
-  // `type` is the quantized type of the compared values, or the float type.  `with_top1` counts the
-  // rows along the last axis whose largest element has the same index in both tensors.
+  // `type` is the quantized type of the compared values, or the float type.  `with_top1`, for class
+  // scores, counts the rows along the last axis whose largest element has the same index in both
+  // tensors.
   ValueStats(const ir::Type& type, bool with_top1);
 
   // `baseline` is f32; `actual` holds quantized values of `type`, or f32.  Their shapes are equal.
   void Add(const ir::Tensor& baseline, const ir::Tensor& actual, ThreadPool& pool);
 
-  // Sets all figures except `name` and `local_sqnr_db`.  Undefined figures (no noise, no signal, no
-  // quantization, a result that is not finite where the baseline is) stay unset.
+  // Sets all figures except `name`, `local_sqnr_db`, `calibration_sqnr_db` and `drift`.  Undefined
+  // figures (no noise, no signal, no quantization, a result that is not finite where the baseline
+  // is) stay unset.
   v1::ValueNumerics Finish() const;
 
   // Elements at a bound of the type whose unclamped quantized value lies beyond the bound.

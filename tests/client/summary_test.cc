@@ -81,6 +81,24 @@ TEST_F(Tell, UndefinedExactAndRandomFiguresSaySo) {
   EXPECT_THAT(err_.str(), HasSubstr("octavo: no figures\n"));
 }
 
+TEST_F(Tell, FiguresOfBothKindsOfSamplesAreSideBySide) {
+  json report = Report();
+  json& numerics = report["numerics"];
+  numerics["samples"] = 4;
+  numerics["samples_role"] = "held-out";
+  numerics["calibration_samples"] = 12;
+  numerics["outputs"][0]["calibration_sqnr_db"] = 40.4;
+  EXPECT_EQ(Run(report), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("SQNR 30.46 dB, top-1 agreement 95.00 % on 4 held-out samples "
+                                    "(40.40 dB on calibration samples)\n"));
+  numerics["samples_source"] = "random";
+  EXPECT_EQ(Run(report), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("on 4 held-out random samples ("));
+  numerics["samples_source"] = numerics["samples_role"] = "synthetic";
+  EXPECT_EQ(Run(report), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("on 4 synthetic samples ("));
+}
+
 TEST_F(Tell, VerboseAddsPassesAndStageTimes) {
   invocation_.verbose = true;
   EXPECT_EQ(Run(Report()), 0);
@@ -110,6 +128,7 @@ TEST_F(Tell, JsonIsTheSameObjectOnStdout) {
   EXPECT_EQ(object["seconds"], 1.234);
   EXPECT_EQ(object["float_ops"], json({{"Exp", 1}, {"Softmax", 2}}));
   EXPECT_EQ(object["worst_output"]["sqnr_db"], 30.456);
+  EXPECT_TRUE(object["worst_output"]["calibration_sqnr_db"].is_null());
   EXPECT_EQ(object["warnings"][0]["code"], "few_samples");
   EXPECT_EQ(object["gate_failed"], true);
   EXPECT_EQ(object["message"], "warning few_samples: only 4");

@@ -40,15 +40,17 @@ class ByRule(Case):
 
     def test_the_digits_network_in_a_table(self):
         out, report = self.optimize_digits()
+        diff = self.folder / "diff.json"
         table = self.run_well("diff", DIGITS / "model.onnx", out, "--data", CALIBRATION,
-                              "--by-rule").splitlines()
+                              "--by-rule", "--report", diff).splitlines()
         self.assertEqual(table[0].split()[:4], ["times", "rule", "effect", "output"])
         ledger = json.loads(report.read_text())["ledger"]
         relus = [entry for entry in ledger if entry["rule"] == "fuse-activations/remove-identity"]
         row = next(line for line in table if "fuse-activations/remove-identity" in line).split()
         self.assertEqual(row[0], str(len(relus)))
         self.assertEqual(row[2:8], ["exact", "logits", "0", "of", "640", "0"])
-        outputs = json.loads(report.read_text())["numerics"]["outputs"]
+        # Of all samples, as the table; the job's figures are of those that it held back.
+        outputs = json.loads(diff.read_text())["numerics"]["outputs"]
         self.assertEqual(table[-1].split()[-5], f"{outputs[0]['sqnr_db']:.2f}")
 
     def test_json_has_every_application_in_the_order_of_the_ledger(self):
@@ -84,7 +86,8 @@ class ByRule(Case):
 
     def test_other_samples_than_the_jobs_need_its_profile(self):
         # A profile has no moments to round weights by.
-        out, report = self.optimize_digits("--schema", "symmetric", "--rounding", "nearest")
+        out, report = self.optimize_digits("--schema", "symmetric", "--rounding", "nearest", "--holdout",
+                                           "none")
         heldout = ["--data", DIGITS / "heldout.npz", "--by-rule", "--options-from", report]
         model = DIGITS / "model.onnx"
         result = octavo("diff", model, out, *heldout)

@@ -268,7 +268,8 @@ class Data(Case):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(process.returncode, 0)
-        self.assertEqual(json.loads(report.read_text())["numerics"]["samples"], 10_000)
+        numerics = json.loads(report.read_text())["numerics"]
+        self.assertEqual((numerics["samples"], numerics["calibration_samples"]), (2_500, 7_500))
         self.assertLess(usage.ru_maxrss * 1024, LIMIT)
 
     def test_a_stop_is_heard_while_samples_are_read(self):
@@ -294,7 +295,8 @@ class Data(Case):
     def test_labels_give_top1_and_top5_and_the_report_says_of_which_set(self):
         at, int8, report = self.folder, self.folder / "int8.onnx", self.folder / "r.json"
         result = octavo("optimize", DIGITS / "model.onnx", "--data", DIGITS / "heldout.npz",
-                        "--labels", DIGITS / "labels.npy", "-o", int8, "--report", report, "--quiet")
+                        "--labels", DIGITS / "labels.npy", "-o", int8, "--report", report,
+                        "--holdout", "none", "--quiet")
         self.assertEqual(result.returncode, 0, result.stderr)
         numerics = json.loads(report.read_text())["numerics"]
         self.assertEqual(numerics["samples_role"], "calibration")
@@ -336,7 +338,7 @@ class Data(Case):
             self.path(f"page/images/{i:03}.png").write_bytes(
                 png(np.rint(image[0] * 255).astype(np.uint8)))
         blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
-        self.assertEqual(len(blocks), 3)
+        self.assertEqual(len(blocks), 4)
         path = f"{pathlib.Path(OCTAVO).resolve().parent}:{os.environ['PATH']}"
         subprocess.run(["sh", "-eu", "-c", "\n".join(blocks)], cwd=at, check=True,
                        env=clean_environment(PATH=path))

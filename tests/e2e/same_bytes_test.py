@@ -43,6 +43,12 @@ class SameBytes(Case):
     def test_of_digits(self):
         self.assert_all_same(DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz")
 
+    def test_of_samples_that_evaluate(self):
+        first = self.assert_all_same(DIGITS / "model.onnx", "--data",
+                                     DIGITS / "calibration.npz", "--evaluate", DIGITS / "heldout.npz",
+                                     "--samples", 32)
+        self.assertEqual(json.loads(first["report.json"])["numerics"]["samples_role"], "evaluation")
+
     def test_of_a_profile_alone(self):
         profile = self.folder / "p.json"
         result = octavo("profile", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",

@@ -15,6 +15,7 @@ import onnx
 from programs import (DIGITS, OCTAVO, PATIENCE, ROOT, Case, Server, clean_environment, octavo)
 
 MODEL, DATA = DIGITS / "model.onnx", DIGITS / "calibration.npz"
+TOGETHER = ["--holdout", "none"]  # gives the warning evaluated_on_calibration
 
 
 class Warnings(Case):
@@ -125,7 +126,7 @@ class Gates(Warnings):
 
 class Said(Warnings):
     def test_after_success_a_summary_and_every_warning_are_on_stderr(self):
-        result = self.optimize()
+        result = self.optimize(*TOGETHER)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout, "")
         report = json.loads(self.report.read_text())
@@ -136,7 +137,7 @@ class Said(Warnings):
         self.assertRegex(result.stderr, rf"{MODEL} -> {self.out}: [\d.]+ KiB -> [\d.]+ KiB, "
                                         r"\d+ -> \d+ nodes, no node in float, \d+ Rescale")
         self.assertRegex(result.stderr, r"worst output 'logits': SQNR \d+\.\d\d dB, "
-                                        r"top-1 agreement \d+\.\d\d % on \d+ samples")
+                                        r"top-1 agreement \d+\.\d\d % on \d+ calibration samples")
         self.assertRegex(result.stderr, rf"octavo: \d+\.\d\d s; also wrote {self.report}")
 
     def test_json_prints_the_same_object(self):
@@ -164,7 +165,7 @@ class Said(Warnings):
         text = (f"octavo: top-1 {100 * accuracy['top1']:.2f} % (float model: "
                 f"{100 * accuracy['top1_float']:.2f} %), top-5 ")
         self.assertIn(text, result.stderr)
-        self.assertIn(" of 1000 labels\n", result.stderr)
+        self.assertIn(" of 250 labels\n", result.stderr)  # those of the samples held back
 
     def test_diff_says_what_it_found_too(self):
         self.optimize("--quiet")
@@ -184,8 +185,9 @@ class Said(Warnings):
     def test_local_and_remote_jobs_and_result_say_the_same(self):
         (self.folder / "state").mkdir()
         with Server("--state-dir", self.folder / "state") as server:
-            said = [self.summary(), self.summary(server=server.address)]
-            detach = ["optimize", MODEL, "--data", DATA, "-o", self.out, "--detach", "--quiet"]
+            said = [self.summary(*TOGETHER), self.summary(*TOGETHER, server=server.address)]
+            detach = ["optimize", MODEL, "--data", DATA, *TOGETHER, "-o", self.out, "--detach",
+                      "--quiet"]
             refused = octavo(*detach, "--fail-on-warning", "all", server=server.address)
             self.assert_fails(refused, 2, "--fail-on-warning", "octavo result")
             job = octavo(*detach, server=server.address)
@@ -221,19 +223,22 @@ class Said(Warnings):
         for flag in ("-q", "--quiet"):
             result = self.optimize(flag)
             self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
-        result = self.optimize("-q", "--fail-on-warning", "evaluated_on_calibration")
+        result = self.optimize("-q", *TOGETHER, "--fail-on-warning", "evaluated_on_calibration")
         self.assert_fails(result, 5, "evaluated_on_calibration")
         self.assertEqual(len(result.stderr.splitlines()), 1)
 
     def test_fail_on_warning_is_exit_5(self):
-        self.assert_fails(self.optimize("--fail-on-warning", "all"), 5, "gate failed: warning ")
+        def run(*flags):
+            return self.optimize(*TOGETHER, *flags)
+
+        self.assert_fails(run("--fail-on-warning", "all"), 5, "gate failed: warning ")
         self.assertTrue(self.out.exists() and self.report.exists())
-        self.assert_fails(self.optimize("--fail-on-warning", "few_samples,evaluated_on_calibration"),
+        self.assert_fails(run("--fail-on-warning", "few_samples,evaluated_on_calibration"),
                           5, "warning evaluated_on_calibration")
-        self.assert_fails(self.optimize("--fail-on-warning", "few_samples", "--fail-on-warning",
-                                        "evaluated_on_calibration"), 5, "evaluated_on_calibration")
-        self.assertEqual(self.optimize("--fail-on-warning", "few_samples").returncode, 0)
-        summary = self.summary("--fail-on-warning", "all", code=5)
+        self.assert_fails(run("--fail-on-warning", "few_samples", "--fail-on-warning",
+                              "evaluated_on_calibration"), 5, "evaluated_on_calibration")
+        self.assertEqual(run("--fail-on-warning", "few_samples").returncode, 0)
+        summary = self.summary(*TOGETHER, "--fail-on-warning", "all", code=5)
         self.assertIs(summary["gate_failed"], True)
 
     def test_fail_on_warning_takes_one_list_and_not_the_model(self):
@@ -315,16 +320,27 @@ class Causes(Warnings):
         self.assertIn("input 'x'", message)
 
     def test_fewer_than_16_samples(self):
-        self.assertIn("15 samples", self.conv("few_samples", data=self.samples(count=15)))
-        summary = self.summary(model=self.save(models.conv()), data=self.samples(count=16))
+        self.assertIn("12 samples calibrate (3 are held back)",
+                      self.conv("few_samples", data=self.samples(count=15)))
+        self.assertIn("there are 7 samples",
+                      self.conv("few_samples", data=self.samples(count=7)))
+        summary = self.summary(model=self.save(models.conv()), data=self.samples(count=21))
         self.assertNotIn("few_samples", self.warning_codes(summary))
 
     def test_evaluation_on_calibration_samples(self):
-        self.conv("evaluated_on_calibration")
+        self.conv("evaluated_on_calibration", *TOGETHER)
         model, profile = self.save(models.conv()), self.folder / "profile.json"
         octavo("profile", model, "--data", self.samples(), "-o", profile)
         summary = self.summary("--profile", profile, model=model, data=self.samples())
         self.assertNotIn("evaluated_on_calibration", self.warning_codes(summary))
+
+    def test_samples_that_leave_the_calibrated_ranges(self):
+        def change(values):
+            values *= 4
+        data, other = self.samples(), self.samples("loud.npz", change=change)
+        self.assertIn("leave the range", self.conv("range_drift", "--evaluate", other, data=data))
+        summary = self.summary("--evaluate", data, model=self.save(models.conv()), data=data)
+        self.assertNotIn("range_drift", self.warning_codes(summary))
 
     def test_raised_bias_scales(self):
         bias = models.tensor("b", [1e12, 0, 0])

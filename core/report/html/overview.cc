@@ -61,7 +61,16 @@ const v1::ValueNumerics* WorstOutput(const Values& outputs, FigureOf figure) {
   return worst;
 }
 
-std::string SqnrCard(const Values& outputs) {
+// "4 held-out samples".
+std::string SamplesText(const v1::Numerics& numerics) {
+  const std::string& role = numerics.samples_role();
+  std::string kind = role.empty() ? std::string() : role + " ";
+  if (numerics.samples_source() == "random") kind += "random ";
+  return Plural(numerics.samples(), kind + "sample");
+}
+
+std::string SqnrCard(const v1::Numerics& numerics) {
+  const Values& outputs = numerics.outputs();
   const v1::ValueNumerics* worst = WorstOutput(outputs, &Sqnr);
   if (worst == nullptr) {
     const bool exact = !outputs.empty() && std::ranges::all_of(outputs, &IsExact);
@@ -69,9 +78,13 @@ std::string SqnrCard(const Values& outputs) {
                  : Card("Output SQNR", kDash, "not defined");
   }
   const std::string name = Escape(Shorten(worst->name(), 28));
-  return Card("Output SQNR", Decibel(worst->sqnr_db()),
-              outputs.size() > 1 ? fmt::format("worst of {}: {}", outputs.size(), name) : name,
-              Verdict(worst->sqnr_db()));
+  std::string note =
+      outputs.size() > 1 ? fmt::format("worst of {}: {}", outputs.size(), name) : name;
+  note += fmt::format(", on {}", Escape(SamplesText(numerics)));
+  if (worst->has_calibration_sqnr_db()) {
+    note += fmt::format("; {} on calibration samples", Decibel(worst->calibration_sqnr_db()));
+  }
+  return Card("Output SQNR", Decibel(worst->sqnr_db()), note, Verdict(worst->sqnr_db()));
 }
 
 // With labels, how often the classifier is right; else how often both models agree.
@@ -86,15 +99,14 @@ std::string Top1Card(const v1::Numerics& numerics) {
   const v1::ValueNumerics* worst = WorstOutput(outputs, &Top1);
   if (worst == nullptr) return Card("Top-1 agreement", kDash, "no output has class scores");
   return Card("Top-1 agreement", Percent(worst->top1_agreement()),
-              "of samples have the same top class");
+              "of rows have the same top class");
 }
 
 }  // namespace
 
 std::string Cards(const v1::Report& report) {
-  const Values& outputs = report.numerics().outputs();
   return SizeCard(report.model()) + NodesCard(report.model()) + RescalesCard(report.rescales()) +
-         SqnrCard(outputs) + Top1Card(report.numerics());
+         SqnrCard(report.numerics()) + Top1Card(report.numerics());
 }
 
 std::string Warnings(const v1::Report& report) {
@@ -112,20 +124,31 @@ std::string Warnings(const v1::Report& report) {
 std::string Outputs(const v1::Report& report) {
   const Values& outputs = report.numerics().outputs();
   if (outputs.empty()) return {};
-  std::string html =
+  const bool both = std::ranges::any_of(outputs, &v1::ValueNumerics::has_calibration_sqnr_db);
+  std::string html = fmt::format(
       "<h2>Outputs</h2>\n<p class=\"lead\">Outputs of the integer model, compared with the float "
-      "model "
-      "on the same samples.</p>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">Output"
-      "</th><th scope=\"col\" class=\"number\">SQNR</th><th scope=\"col\" class=\"number\">Cosine"
+      "model on {}.</p>\n",
+      Escape(SamplesText(report.numerics())));
+  html +=
+      "<div class=\"wide\"><table><thead><tr><th scope=\"col\">Output</th><th scope=\"col\" "
+      "class=\"number\">SQNR</th>";
+  if (both) html += "<th scope=\"col\" class=\"number\">on calibration samples</th>";
+  html +=
+      "<th scope=\"col\" class=\"number\">Cosine"
       "</th><th scope=\"col\" class=\"number\">Largest error</th><th scope=\"col\" "
       "class=\"number\">Mean error</th><th scope=\"col\" class=\"number\">Top-1 agreement</th>"
       "</tr></thead><tbody>\n";
   for (const v1::ValueNumerics& output : outputs) {
+    html += fmt::format("<tr><th scope=\"row\"><code>{}</code></th><td class=\"number\">{}</td>",
+                        Escape(output.name()), SqnrText(output));
+    if (both) {
+      const bool is_set = output.has_calibration_sqnr_db();
+      html += fmt::format("<td class=\"number\">{}</td>",
+                          Decibel(Optional(is_set, output.calibration_sqnr_db())));
+    }
     html += fmt::format(
-        "<tr><th scope=\"row\"><code>{}</code></th><td class=\"number\">{}</td>"
         "<td class=\"number\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>"
         "<td class=\"number\">{}</td></tr>\n",
-        Escape(output.name()), SqnrText(output),
         Figure(Optional(output.has_cosine(), output.cosine()), 6),
         Figure(Optional(output.has_max_abs(), output.max_abs()), 4),
         Figure(Optional(output.has_mean_abs(), output.mean_abs()), 4), Percent(Top1(output)));

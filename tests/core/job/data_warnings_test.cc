@@ -68,7 +68,10 @@ constexpr std::string_view kRanges =
     R"({"name": "x", "min": -1, "max": 1}, {"name": "y", "min": -2, "max": 2})";
 
 TEST(DataWarnings, OfSamplesThatAlsoCalibrated) {
-  EXPECT_THAT(WarningCodesOf(JobOn(Samples(16))), testing::ElementsAre("evaluated_on_calibration"));
+  Request all = JobOn(Samples(16));
+  all.options.holdout = {.kind = profile::Holdout::Kind::kNone};
+  EXPECT_THAT(WarningCodesOf(all), testing::ElementsAre("evaluated_on_calibration"));
+  EXPECT_THAT(WarningCodesOf(JobOn(Samples(28))), Not(Contains("evaluated_on_calibration")));
   Request apart = JobOn(Samples(16));
   apart.profile = Profile(kRanges, 100);
   EXPECT_THAT(WarningCodesOf(apart), testing::IsEmpty());
@@ -76,6 +79,9 @@ TEST(DataWarnings, OfSamplesThatAlsoCalibrated) {
 
 TEST(DataWarnings, OfFewerThan16Samples) {
   EXPECT_THAT(WarningCodesOf(JobOn(Samples(15))), Contains("few_samples"));
+  EXPECT_EQ(MessageOf("few_samples", JobOn(Samples(16))),
+            "12 samples calibrate (4 are held back); ranges need 16 or more");
+  EXPECT_THAT(WarningCodesOf(JobOn(Samples(21))), Not(Contains("few_samples")));
   Request profiled = JobOn(Samples(16));
   profiled.profile = Profile(kRanges, 4);
   EXPECT_THAT(MessageOf("few_samples", profiled), HasSubstr("the profile is of 4 samples"));

@@ -28,6 +28,7 @@ std::string WorstOf(const json& outputs) {
 TEST(Summary, HoldsTheFiguresOfTheReport) {
   json output = Output("y", 30.5);
   output["classes"] = 10;
+  output["calibration_sqnr_db"] = 40.5;
   const v1::Summary summary = Of(
       {{"action_digest", "sha256:a"},
        {"target", "cpu-int8"},
@@ -36,7 +37,12 @@ TEST(Summary, HoldsTheFiguresOfTheReport) {
         {{"bytes_before", 4000}, {"bytes_after", 1000}, {"nodes_before", 9}, {"nodes_after", 7}}},
        {"rescales", {{"before", 3}, {"after", 2}}},
        {"float_nodes", {{{"op", "Softmax"}}, {{"op", "Exp"}}, {{"op", "Softmax"}}}},
-       {"numerics", {{"samples", 20}, {"samples_source", "data"}, {"outputs", {output}}}},
+       {"numerics",
+        {{"samples", 20},
+         {"samples_source", "data"},
+         {"samples_role", "held-out"},
+         {"calibration_samples", 60},
+         {"outputs", {output}}}},
        {"passes", {{{"name", "lower"}, {"seconds", 0.5}}}},
        {"warnings", {{{"code", "few_samples"}, {"message", "m"}, {"node", "n"}}}}});
   EXPECT_EQ(summary.action_digest(), "sha256:a");
@@ -51,7 +57,10 @@ TEST(Summary, HoldsTheFiguresOfTheReport) {
   EXPECT_EQ(summary.float_ops().at("Exp"), 1);
   EXPECT_EQ(summary.samples(), 20);
   EXPECT_EQ(summary.samples_source(), "data");
+  EXPECT_EQ(summary.samples_role(), "held-out");
+  EXPECT_EQ(summary.calibration_samples(), 60);
   EXPECT_EQ(summary.worst_output().sqnr_db(), 30.5);
+  EXPECT_EQ(summary.worst_output().calibration_sqnr_db(), 40.5);
   EXPECT_EQ(summary.worst_output().top1_agreement(), 0.5);
   ASSERT_EQ(summary.passes_size(), 1);
   ASSERT_EQ(summary.warnings_size(), 1);

@@ -101,6 +101,20 @@ v1::Numerics ValuesOf(const Json& values) {
 
 std::string Page(const Json& report) { return RenderHtml(Message(report)); }
 
+TEST(RenderHtml, ShowsFiguresOfBothKindsOfSamples) {
+  EXPECT_EQ(Page(Report()).find("calibration samples"), std::string::npos);
+  Json report = Report();
+  report["numerics"]["samples_role"] = "held-out";
+  report["numerics"]["outputs"][0]["calibration_sqnr_db"] = 40.5;
+  const std::string page = Page(report);
+  for (const std::string_view text :
+       {"on 8 held-out samples; 40.5 dB on calibration samples",
+        "float model on 8 held-out samples", "on calibration samples</th>",
+        "<td class=\"number\">40.5 dB</td>"}) {
+    EXPECT_NE(page.find(text), std::string::npos) << text;
+  }
+}
+
 TEST(RenderHtml, ShowsEachFigureOfTheSummary) {
   const std::string page = Page(Report());
   for (const std::string_view text :
