@@ -37,23 +37,38 @@ Result<target::TargetQuirks> QuirksOf(const Request& request) {
   return target::BuiltInQuirks(request.options.target);
 }
 
-// The export avoids the quirks of the target's own runtime; the default target names a runtime
-// that its users may mean.
-Status WarnOfQuirks(const ir::Graph& graph, const std::string& warn_for, int64_t opset,
+bool NeedsSessionOption(const target::Quirk& quirk) {
+  return quirk.instead == target::QuirkRemedy::kSessionOption;
+}
+
+// Warns of what the export does not avoid: quirks of the target's own runtime that only a session
+// option helps against, and those of a runtime that users of the default target may mean.
+Status WarnOfQuirks(const ir::Graph& graph, const target::TargetQuirks& target, int64_t opset,
                     Exported& exported) {
-  if (warn_for.empty()) return {};
-  OCTAVO_TRY(const target::TargetQuirks runtime, target::BuiltInQuirks(warn_for));
-  for (const onnx::MetQuirk& met : onnx::FindQuirks(graph, runtime.avoided, opset)) {
+  const std::string& warn_for = target.warn_for;
+  std::vector<target::Quirk> open;
+  std::ranges::copy_if(target.avoided, std::back_inserter(open), NeedsSessionOption);
+  if (!warn_for.empty()) {
+    OCTAVO_TRY(const target::TargetQuirks runtime, target::BuiltInQuirks(warn_for));
+    std::ranges::copy_if(runtime.avoided, std::back_inserter(open), [&](const auto& quirk) {
+      return std::ranges::find(target.avoided, quirk.id, &target::Quirk::id) ==
+             target.avoided.end();
+    });
+  }
+  for (const onnx::MetQuirk& met : onnx::FindQuirks(graph, open, opset)) {
     if (!met.quirk->warns) continue;
     const ir::WarningRow* row = ir::FindWarning(met.quirk->code);
     if (row == nullptr) {
-      return Fail(Code::kInternal, "quirk '{}' of target {} has the unknown warning code '{}'",
-                  met.quirk->id, warn_for, met.quirk->code);
+      return Fail(Code::kInternal, "quirk '{}' has the unknown warning code '{}'", met.quirk->id,
+                  met.quirk->code);
     }
+    const std::string help = NeedsSessionOption(*met.quirk)
+                                 ? ""
+                                 : fmt::format("; an export for target {} avoids it", warn_for);
     exported.warnings.push_back(
         {.code = ir::WarningCode(*row),
-         .message = fmt::format("{} '{}': {} {}; an export for target {} avoids it", met.op,
-                                met.node, warn_for, met.quirk->does, warn_for),
+         .message = fmt::format("{} '{}': {} {}{}", met.op, met.node,
+                                warn_for.empty() ? "the runtime" : warn_for, met.quirk->does, help),
          .node = met.node});
   }
   return {};
@@ -102,7 +117,7 @@ Status ExportOnnx(const ir::Graph& graph, const Request& request, onnx::Format f
   exported.warnings.clear();
   exported.external.clear();
   WarnOfVersions(graph, notes.contract, written, exported);
-  OCTAVO_CHECK(WarnOfQuirks(graph, quirks.warn_for, written.opset, exported));
+  OCTAVO_CHECK(WarnOfQuirks(graph, quirks, written.opset, exported));
   exported.model = {"model.onnx", OutOfMemory(std::move(written.model))};
   if (!written.external.empty()) {
     exported.external.push_back({external_name, OutOfMemory(std::move(written.external))});

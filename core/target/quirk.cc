@@ -19,6 +19,7 @@ constexpr Word<QuirkCondition> kConditions[] = {
     {QuirkCondition::kCeilCountsWindow, "ceil-counts-window"},
     {QuirkCondition::kBiasOfAnotherScale, "bias-of-another-scale"},
     {QuirkCondition::kFloatParameters, "float-parameters"},
+    {QuirkCondition::kDequantizedWeights, "dequantized-weights"},
     {QuirkCondition::kEqualDTypes, "equal-dtypes"},
     {QuirkCondition::kPerChannelActivation, "per-channel-activation"},
     {QuirkCondition::kComputedOperand, "computed-operand"},
@@ -34,6 +35,7 @@ constexpr Word<QuirkRemedy> kRemedies[] = {
     {QuirkRemedy::kReplaceNan, "replace-nan"},
     {QuirkRemedy::kExplicitPads, "explicit-pads"},
     {QuirkRemedy::kSumInDouble, "sum-in-double"},
+    {QuirkRemedy::kSessionOption, "session-option"},
 };
 
 template <class Table>
@@ -133,6 +135,17 @@ Status ReadRows(const json& list, std::vector<Quirk>& quirks) {
   return {};
 }
 
+Status ReadIds(const json& list, std::vector<std::string>& ids) {
+  constexpr std::string_view must = "a list of ids of quirks";
+  if (!list.is_array()) return Wrong("avoid", must);
+  ids.clear();
+  for (const json& item : list) {
+    if (!item.is_string()) return Wrong("avoid", must);
+    ids.push_back(item.get<std::string>());
+  }
+  return {};
+}
+
 // The description of a built-in target; empty for an unknown name.
 std::string_view TextOf(std::string_view name) {
   for (const BuiltInText& text : BuiltInTexts()) {
@@ -141,24 +154,57 @@ std::string_view TextOf(std::string_view name) {
   return {};
 }
 
+json ParsedText(std::string_view text) {
+  return json::parse(text, nullptr, /*allow_exceptions=*/false);
+}
+
+// The keys of a description and of its bases: `avoid` is not looked up yet, because a runtime's
+// description may be based on one that warns for it.
+struct Keys {
+  std::vector<Quirk> rows = {};
+  std::vector<std::string> avoid = {};
+  std::string warn_for = {};
+};
+
+Result<Keys> ReadKeys(const json& description) {
+  Keys keys;
+  if (const auto base = description.find("base"); base != description.end() && base->is_string()) {
+    const json below = ParsedText(TextOf(base->get<std::string>()));
+    if (!below.is_object()) return Wrong("base", "a built-in target's name");
+    OCTAVO_TRY(keys, ReadKeys(below));
+  }
+  if (const auto list = description.find("quirks"); list != description.end()) {
+    OCTAVO_CHECK(ReadRows(*list, keys.rows));
+    keys.avoid.clear();
+  }
+  if (const auto warn_for = description.find("warn_for"); warn_for != description.end()) {
+    constexpr std::string_view must = "a built-in target's name, or empty";
+    if (!warn_for->is_string()) return Wrong("warn_for", must);
+    keys.warn_for = warn_for->get<std::string>();
+    if (!keys.warn_for.empty() && TextOf(keys.warn_for).empty()) return Wrong("warn_for", must);
+    keys.avoid.clear();
+  }
+  if (const auto avoid = description.find("avoid"); avoid != description.end()) {
+    OCTAVO_CHECK(ReadIds(*avoid, keys.avoid));
+    if (!keys.rows.empty()) return Wrong("avoid", "left out where 'quirks' has rows");
+  }
+  return keys;
+}
+
 }  // namespace
 
 std::string_view Name(QuirkCondition condition) { return NameIn(kConditions, condition); }
 std::string_view Name(QuirkRemedy remedy) { return NameIn(kRemedies, remedy); }
 
 Result<TargetQuirks> ReadQuirks(const json& description) {
-  TargetQuirks result;
-  if (const auto base = description.find("base"); base != description.end() && base->is_string()) {
-    OCTAVO_TRY(result, BuiltInQuirks(base->get<std::string>()));
-  }
-  if (const auto list = description.find("quirks"); list != description.end()) {
-    OCTAVO_CHECK(ReadRows(*list, result.avoided));
-  }
-  if (const auto warn_for = description.find("warn_for"); warn_for != description.end()) {
-    constexpr std::string_view must = "a built-in target's name, or empty";
-    if (!warn_for->is_string()) return Wrong("warn_for", must);
-    result.warn_for = warn_for->get<std::string>();
-    if (!result.warn_for.empty() && TextOf(result.warn_for).empty()) return Wrong("warn_for", must);
+  OCTAVO_TRY(Keys keys, ReadKeys(description));
+  TargetQuirks result{.avoided = std::move(keys.rows), .warn_for = keys.warn_for};
+  if (keys.avoid.empty()) return result;
+  OCTAVO_TRY(const Keys runtime, ReadKeys(ParsedText(TextOf(keys.warn_for))));
+  for (const std::string& id : keys.avoid) {
+    const auto row = std::ranges::find(runtime.rows, id, &Quirk::id);
+    if (row == runtime.rows.end()) return Wrong("avoid", "a list of ids of quirks of 'warn_for'");
+    result.avoided.push_back(*row);
   }
   return result;
 }
@@ -166,7 +212,7 @@ Result<TargetQuirks> ReadQuirks(const json& description) {
 Result<TargetQuirks> BuiltInQuirks(std::string_view name) { return ParseQuirks(TextOf(name)); }
 
 Result<TargetQuirks> ParseQuirks(std::string_view json_text) {
-  const json description = json::parse(json_text, nullptr, /*allow_exceptions=*/false);
+  const json description = ParsedText(json_text);
   if (!description.is_object()) return Fail(Code::kUsage, "target file: not a JSON object");
   return ReadQuirks(description);
 }

@@ -23,7 +23,11 @@ enum class QuirkCondition {
   kCeilCountsPadding,     // ceil_mode with count_include_pad
   kCeilCountsWindow,      // ceil_mode, whose formula counts a window that begins in the padding
   kBiasOfAnotherScale,    // the bias is not one int32 for each channel at the product of the scales
-  kFloatParameters,       // constant weights or bias in float between quantized values
+  kFloatParameters,       // constant weights or bias in float between quantized values, with only
+                          // clamps and data movement between them and the op
+  kDequantizedWeights,    // a float product whose constant matrix alone is dequantized, with one
+                          // scale or one for each column, and whose result is neither
+                          // quantized nor only clamped
   kEqualDTypes,           // the operand's and the result's dtype are equal
   kPerChannelActivation,  // a quantized operand that is not constant, or the result, has an axis
   kComputedOperand,       // the first operand is not constant
@@ -42,6 +46,8 @@ enum class QuirkRemedy {
   kReplaceNan,      // zeros for NaN in front of QuantizeLinear
   kExplicitPads,    // a pool without ceil_mode, padded so that it has the same windows
   kSumInDouble,     // the sum in double, between two Casts
+  kSessionOption,   // the model as it is, with a warning: only the session option that `does` names
+                    // helps
 };
 std::string_view Name(QuirkRemedy remedy);
 
@@ -59,8 +65,10 @@ struct Quirk {
 
 // What a target description says about quirks.  Only the export reads it: passes see the Target.
 struct TargetQuirks {
-  std::vector<Quirk> avoided = {};  // of the target's runtime
-  std::string warn_for = {};        // a built-in target whose quirks are only warned of
+  // Of the target's runtime (key `quirks`), or those rows of `warn_for` whose ids the key `avoid`
+  // lists, because their remedy costs next to nothing.
+  std::vector<Quirk> avoided = {};
+  std::string warn_for = {};  // a built-in target whose other quirks are only warned of
 };
 // Of a built-in by name, and of a target file's text; errors as of BuiltIn and Parse (target.h).
 Result<TargetQuirks> BuiltInQuirks(std::string_view name);

@@ -7,8 +7,8 @@
 
 namespace octavo::target {
 
-// `quirks`, `warn_for` and what the description inherits of them; errors are kUsage and name the
-// row's id and the key.
+// `quirks`, `warn_for`, `avoid` and what the description inherits of them; errors are kUsage and
+// name the row's id and the key.
 Result<TargetQuirks> ReadQuirks(const json& description);
 
 }  // namespace octavo::target

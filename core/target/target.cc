@@ -233,6 +233,7 @@ Status ReadInto(const json& object, Target& target) {
   // Only the export reads these (quirk.h).
   reader.Child("quirks");
   reader.Child("warn_for");
+  reader.Child("avoid");
   if (const json* ops = reader.Child("ops")) {
     if (!ops->is_array()) return Wrong("ops", "a list of objects");
     for (const json& item : *ops) OCTAVO_CHECK(ReadOp(item, target.ops.emplace_back()));

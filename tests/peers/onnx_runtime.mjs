@@ -27,9 +27,11 @@ export function withOutputs(model, names) {
 // Runtime would otherwise merge two roundings into one.  `values`: further values to give out;
 // what is given out cannot be fused away, so it may change the program that runs.  `int8Kernels`:
 // operators on int8 are fused as they are; on x86 ONNX Runtime otherwise turns int8 between
-// QuantizeLinear and DequantizeLinear into uint8 first and leaves the rest in float.
+// QuantizeLinear and DequantizeLinear into uint8 first and leaves the rest in float.  A product whose
+// weights alone are integers computes in float: by default its operand is rounded to int8.
+// `saveAs`: where ONNX Runtime writes the model as its optimizer leaves it.
 export async function openModel(path, {optimizations = 'all', doubleQdqRemover = true,
-                                       int8Kernels = false, values = [], threads = 1} = {}) {
+                                       int8Kernels = false, values = [], threads = 1, saveAs} = {}) {
   const known = {all: 'all', none: 'disabled'};
   if (!known[optimizations]) throw new Error(`optimizations are all or none, not ${optimizations}`);
   const model = values.length ? withOutputs(readFileSync(path), values) : path;
@@ -39,14 +41,19 @@ export async function openModel(path, {optimizations = 'all', doubleQdqRemover =
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
+    ...(saveAs ? {optimizedModelFilePath: saveAs} : {}),
     extra: {session: {disable_double_qdq_remover: doubleQdqRemover ? '0' : '1',
+                      qdq_matmulnbits_accuracy_level: '1',
                       ...(int8Kernels ? {qdqisint8allowed: '1'} : {})}},
   });
 }
 
-// As a user opens a model who sets no option.
-export async function openWithDefaults(path) {
-  return ort.InferenceSession.create(path);
+// As a user opens a model who sets no option, or only these of the session; `saveAs` as above.
+export async function openWithDefaults(path, session = {}, saveAs) {
+  return ort.InferenceSession.create(path, {
+    ...(saveAs ? {optimizedModelFilePath: saveAs} : {}),
+    extra: {session},
+  });
 }
 
 function toTensor({dtype, shape, data}) {

@@ -101,6 +101,20 @@ def write_all(folder):
                     case.constant(random.normal(0, 0.5, 4)))
         case.result(folder, y, 0.03)
 
+    # The runtime looks through a clamp and moves QuantizeLinear and DequantizeLinear past movement.
+    case = Case("float-parameters.conv-between", random.normal(0, 1, [3, 4, 6, 6]))
+    weights = random.normal(0, 0.3, [4, 4, 3, 3])
+    weights.flat[0] = 15
+    x = case.op("Transpose", case.quantized("x", 0.02), perm=[0, 1, 3, 2])
+    y = case.op("Relu", case.op("Conv", x, case.constant(weights)))
+    case.result(folder, y, 0.03, options=["--keep-float", "Transpose", "--keep-float", "Relu"])
+
+    for kind, operands in (("MatMul", []), ("Gemm", [np.zeros(16)])):
+        case = Case(f"matmul-nbits.{kind.lower()}", random.normal(0, 1, [8, 64]))
+        w = case.weights(random.integers(-127, 128, [64, 16]), np.full(16, 1 / 128), axis=1)
+        y = case.op(kind, "x", w, *[case.constant(values) for values in operands])
+        case.result(folder, case.op("Mul", y, case.constant(0.125)), 0.001)
+
     for dtype in (np.uint8, np.int8):
         case = Case(f"double-qdq.{dtype.__name__}", random.normal(0, 1, [300, 4]), dtype=dtype)
         case.result(folder, case.quantized("x", 0.02), 0.001, options=["--numerics-limit", "exact"])

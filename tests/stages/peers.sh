@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Real models through Octavo and ONNX Runtime, compared step by step, then small ones operator by
-# operator; the runtime's quirks, tables that are gathered by rows, and random models with its default
-# session options; then operators that ONNX's own test data lack, with ONNX Runtime's answers.
+# operator; the runtime's quirks, what it runs of nodes that stay float, tables that are gathered by
+# rows, and random models with its default session options; then operators that ONNX's own test data
+# lack, with ONNX Runtime's answers.
 . tests/stages/common.sh
 [ -x build/release/client/octavo ] || skip "build/release/client/octavo is not built"
 install_npm tests/peers
@@ -14,6 +15,7 @@ node ocr.mjs
 node foreign.mjs
 node external_data.mjs "$OCTAVO_RESULTS/external"
 node quirks.mjs
+node requantized.mjs
 node tables.mjs
 # ctest runs the same without ONNX Runtime.
 OCTAVO=$PWD/../../build/release/client/octavo OCTAVOD=$PWD/../../build/release/server/octavod \

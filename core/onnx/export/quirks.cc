@@ -103,10 +103,79 @@ bool HasBiasOfAnotherScale(const Graph& graph, const Node& node) {
   return type.quant->scales.size() != channels || type.elements() != static_cast<int64_t>(channels);
 }
 
+// The most values that a search looks at, so that its cost does not depend on the graph.
+constexpr size_t kMaxValues = 64;
+
+// Runtimes look through a clamp, and move QuantizeLinear and DequantizeLinear past movement of one
+// operand.
+bool IsLookedThrough(const Node& node) {
+  if (!node.op->clamps && node.op->moves_data == ir::Movement::kNone) return false;
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    if (node.inputs[i] && node.op->RoleOf(i) != ir::Role::kParameter) return false;
+  }
+  return true;
+}
+
+// Whether the float value is dequantized, or moved or clamped from one that is.
+bool FollowsFromIntegers(const Graph& graph, ValueId value) {
+  for (size_t step = 0; value && step < kMaxValues; ++step) {
+    if (graph.type(value).quantized()) return true;
+    const Node* producer = graph.Producer(value);
+    if (producer == nullptr) return false;
+    if (IsOwn(producer, "Dequantize")) return true;
+    if (!IsLookedThrough(*producer)) return false;
+    value = producer->input(0);
+  }
+  return false;
+}
+
+// Whether the float value, moved or clamped, is quantized and read by nothing else.
+bool IsOnlyQuantized(const Graph& graph, ValueId value) {
+  std::vector<ValueId> met = {value};
+  for (size_t at = 0; at < met.size(); ++at) {
+    const auto consumers = graph.Consumers(met[at]);
+    if (consumers.empty()) return false;
+    for (const NodeId id : consumers) {
+      const Node& node = graph.node(id);
+      if (IsOwn(&node, "Quantize")) continue;
+      if (!IsLookedThrough(node) || met.size() == kMaxValues) return false;
+      met.push_back(node.results[0]);
+    }
+  }
+  return true;
+}
+
 bool HasFloatParameters(const Graph& graph, const Node& node) {
-  if (ComputesIntegers(graph, node) || QuantizedResult(graph, node) == nullptr) return false;
-  return QuantizedOperand(graph, node, 0) != nullptr &&
-         (IsFloatConstant(graph, node.input(1)) || IsFloatConstant(graph, node.input(2)));
+  if (ComputesIntegers(graph, node) || !node.results[0]) return false;
+  return (IsFloatConstant(graph, node.input(1)) || IsFloatConstant(graph, node.input(2))) &&
+         FollowsFromIntegers(graph, node.input(0)) && IsOnlyQuantized(graph, node.results[0]);
+}
+
+// Whether a Gemm is a MatMul, and a vector that is added; true for a MatMul.
+bool IsPlainProduct(const Graph& graph, const Node& node) {
+  const ValueId bias = node.input(2);
+  if (bias && (graph.type(bias).shape.size() != 1 || node.attributes.Float("beta", 1) != 1)) {
+    return false;
+  }
+  return node.attributes.Float("alpha", 1) == 1 && node.attributes.Int("transA", 0) == 0 &&
+         node.attributes.Int("transB", 0) == 0;
+}
+
+bool HasDequantizedWeights(const Graph& graph, const Node& node) {
+  if (ComputesIntegers(graph, node) || QuantizedOperand(graph, node, 0) != nullptr) return false;
+  const ValueId real = node.input(1), weights = QuantizedSource(graph, node, 1);
+  if (!weights || real == weights || !graph.IsConstant(weights)) return false;
+  const Type& type = graph.type(weights);
+  // Another consumer of the dequantized weights keeps them in the model.
+  if (type.shape.size() != 2 || ir::SizeOf(type.dtype) != 1 || graph.CountUses(weights) != 1 ||
+      graph.CountUses(real) != 1) {
+    return false;
+  }
+  if (type.quant->axis && *type.quant->axis != 1) return false;
+  // The runtime takes a clamp for a part of the operator, and finds no QuantizeLinear after it.
+  const auto consumers = graph.Consumers(node.results[0]);
+  if (consumers.size() == 1 && graph.node(consumers.front()).op->clamps) return false;
+  return IsPlainProduct(graph, node) && QuantizedResult(graph, node) == nullptr;
 }
 
 bool HasPerChannelActivation(const Graph& graph, const Node& node) {
@@ -156,9 +225,6 @@ bool IsFloatSum(const Graph& graph, const Node& node, const Quirk& quirk) {
   return std::ranges::find(quirk.ops, node.op->name) != quirk.ops.end() && node.input(0) &&
          !graph.IsConstant(node.input(0)) && IsFloat32(graph, node.results[0]);
 }
-
-// The most values that a search looks at, so that its cost does not depend on the graph.
-constexpr size_t kMaxValues = 64;
 
 // Whether the value follows from a sum by float ops, or is one.
 bool FollowsFromSum(const Graph& graph, ValueId value, const Quirk& quirk) {
@@ -225,6 +291,8 @@ bool QuirkFinder::Meets(const Quirk& quirk, NodeId id) const {
       return HasBiasOfAnotherScale(graph_, node);
     case QuirkCondition::kFloatParameters:
       return HasFloatParameters(graph_, node);
+    case QuirkCondition::kDequantizedWeights:
+      return HasDequantizedWeights(graph_, node);
     case QuirkCondition::kEqualDTypes:
       return operand != nullptr && node.results[0] &&
              operand->dtype == graph_.type(node.results[0]).dtype;
@@ -253,19 +321,28 @@ std::vector<const Quirk*> QuirkFinder::At(NodeId id) const {
 }
 
 bool QuirkFinder::NeedsBeforeQuantize(NodeId id, QuirkRemedy remedy) const {
-  const auto needs = [&](NodeId each) {
+  const auto needs = [&](NodeId each, bool at_a_distance) {
     return std::ranges::any_of(At(each), [&](const Quirk* quirk) {
+      if (at_a_distance && quirk->when != QuirkCondition::kFloatParameters) return false;
       // A bias that does not fit leaves only to keep the operator from being fused.
       const bool no_bias = quirk->instead == QuirkRemedy::kBiasPerChannel &&
                            !BiasPerChannel(graph_, graph_.node(each));
       return (no_bias ? QuirkRemedy::kUnfuse : quirk->instead) == remedy;
     });
   };
-  if (needs(id)) return true;
+  if (needs(id, false)) return true;
   const Node& node = graph_.node(id);
   if (!IsOwn(&node, "Quantize")) return false;
-  const NodeId producer = graph_.value(node.input(0)).producer;
-  return producer && needs(producer);
+  ValueId source = node.input(0);
+  for (size_t step = 0; source && step < kMaxValues; ++step) {
+    const NodeId producer = graph_.value(source).producer;
+    if (!producer) return false;
+    if (needs(producer, step > 0)) return true;
+    const Node& before = graph_.node(producer);
+    if (!IsLookedThrough(before)) return false;
+    source = before.input(0);
+  }
+  return false;
 }
 
 std::optional<ChannelBias> BiasPerChannel(const Graph& graph, const Node& node) {

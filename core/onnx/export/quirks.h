@@ -19,7 +19,8 @@ class QuirkFinder {
   // The quirks that the node meets.
   std::vector<const target::Quirk*> At(ir::NodeId id) const;
   // Whether what is written in front of the node's QuantizeLinear needs the remedy, by a quirk of
-  // the node or, where the node is a Quantize, of the float op in front of it.
+  // the node or, where the node is a Quantize, of the float op in front of it (for kFloatParameters
+  // also with clamps and data movement between them).
   bool NeedsBeforeQuantize(ir::NodeId id, target::QuirkRemedy remedy) const;
 
  private:

@@ -253,6 +253,60 @@ TEST(Quirks, AveragePoolWithAnOddZeroPointIsKeptFromBeingFused) {
   ExpectSameThereAndBack(Parsed(PoolWithZeroPoint(73)));
 }
 
+// %more reads the Conv's result %c or does not.
+std::string ConvInFloat(std::string_view more) {
+  return fmt::format(R"(
+graph(%x: tensor<1x1x4x4xf32>, %z: tensor<1x1x3x3xf32>) -> (%y, %more) opset("": 13) {{
+  const %w = [1, 2, 3, 4] : tensor<1x1x2x2xf32>
+  %x.q = Quantize(%x) : tensor<1x1x4x4xu8, scale=0.5, zp=3>
+  %x.dq = Dequantize(%x.q) : tensor<1x1x4x4xf32>
+  %c = Conv(%x.dq, %w) : tensor<1x1x3x3xf32>
+  %r = Relu(%c) : tensor<1x1x3x3xf32>
+  %more = {} : tensor<1x1x3x3xf32>
+  %r.q = Quantize(%r) : tensor<1x1x3x3xu8, scale=0.5, zp=3>
+  %y.q = Add(%r.q, %r.q) : tensor<1x1x3x3xu8, scale=1.0, zp=3>
+  %y = Dequantize(%y.q) : tensor<1x1x3x3xf32>
+}}
+)",
+                     more);
+}
+
+TEST(Quirks, ConvInFloatIsGuardedBehindWhatTheRuntimeLooksThrough) {
+  const ir::Graph graph = Parsed(ConvInFloat("Sqrt(%z)"));
+  EXPECT_THAT(Met(graph, 13), ElementsAre("float-parameters c"));
+  EXPECT_THAT(Written(graph), Contains("Max(r) -> r.guard"));
+}
+
+TEST(Quirks, ConvInFloatWithAFloatConsumerIsNoPattern) {
+  const ir::Graph graph = Parsed(ConvInFloat("Add(%c, %z)"));
+  EXPECT_THAT(Met(graph, 13), IsEmpty());
+  EXPECT_THAT(Written(graph), Not(Contains(HasSubstr("Max("))));
+}
+
+std::string WeightsOnly(std::string_view product, std::string_view axis, std::string_view other) {
+  return fmt::format(R"(
+graph(%x: tensor<3x2xf32>) -> (%y, %v) opset("": 13) {{
+  const %w = [1, 2, 3, 4] : tensor<2x2xi8, axis={}, scale=[0.5, 0.25], zp=0>
+  %w.dq = Dequantize(%w) : tensor<2x2xf32>
+  %y = {} : tensor<3x2xf32>
+  %v = {} : tensor<3x2xf32>
+}}
+)",
+                     axis, product, other);
+}
+
+TEST(Quirks, ProductWhoseWeightsAloneAreIntegersNeedsASessionOption) {
+  constexpr std::string_view other = "Relu(%x)";
+  const auto met = [](const std::string& text) { return Met(Parsed(text), 13); };
+  EXPECT_THAT(met(WeightsOnly("MatMul(%x, %w.dq)", "1", other)), ElementsAre("matmul-nbits y"));
+  EXPECT_THAT(met(WeightsOnly("Gemm(%x, %w.dq)", "1", other)), ElementsAre("matmul-nbits y"));
+  EXPECT_THAT(met(WeightsOnly("Gemm(%x, %w.dq) {transB = 1}", "0", other)), IsEmpty());
+  EXPECT_THAT(met(WeightsOnly("MatMul(%x, %w.dq)", "0", other)), IsEmpty()) << "scales of rows";
+  EXPECT_THAT(met(WeightsOnly("MatMul(%x, %w.dq)", "1", "MatMul(%x, %w.dq)")), IsEmpty())
+      << "two consumers keep the weights dequantized";
+  EXPECT_THAT(met(WeightsOnly("MatMul(%x, %w.dq)", "1", "Relu(%y)")), IsEmpty());
+}
+
 // The variance as E[x^2] - E[x]^2.
 constexpr std::string_view kVariance = R"(
 graph(%x: tensor<2x6xf32>) -> (%y) opset("": 18) {

@@ -87,7 +87,8 @@ TEST(Quirk, NewestVersionHasAnAliasAndTheDefaultTargetWarnsForIt) {
     EXPECT_EQ(newest.avoided[i].id, pinned.avoided[i].id);
   }
   EXPECT_EQ(BuiltInQuirks("cpu-int8")->warn_for, "onnxruntime");
-  EXPECT_TRUE(BuiltInQuirks("cpu-int8")->avoided.empty());
+  ASSERT_EQ(BuiltInQuirks("cpu-int8")->avoided.size(), 1u);
+  EXPECT_EQ(BuiltInQuirks("cpu-int8")->avoided[0].id, "float-parameters");
   EXPECT_EQ(newest.warn_for, "");
 }
 
@@ -106,6 +107,35 @@ TEST(Quirk, ABuiltInGivesWarningsOfTheTable) {
     for (const Quirk& quirk : quirks->avoided) {
       EXPECT_NE(ir::FindWarning(quirk.code), nullptr) << quirk.id << ": " << quirk.code;
     }
+  }
+}
+
+TEST(Quirk, ATargetAvoidsQuirksOfTheRuntimeThatItWarnsFor) {
+  const auto of = [](std::string_view keys) {
+    return ParseQuirks(fmt::format(R"({{"name": "mine", {}}})", keys));
+  };
+  const auto ids = [&](std::string_view keys) {
+    const auto target = of(keys);
+    EXPECT_TRUE(target) << target.error().message;
+    std::vector<std::string> names;
+    for (const Quirk& quirk : target->avoided) names.push_back(quirk.id);
+    return names;
+  };
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(ids(R"("base": "cpu-int8")"), Ids{"float-parameters"});
+  EXPECT_EQ(ids(R"("base": "cpu-int8", "avoid": [])"), Ids{});
+  EXPECT_EQ(ids(R"("base": "cpu-int8", "avoid": ["double-qdq"])"), Ids{"double-qdq"});
+  EXPECT_EQ(ids(R"("base": "cpu-int8", "warn_for": "")"), Ids{});
+  EXPECT_EQ(ids(R"("warn_for": "onnxruntime", "avoid": ["pool-ceil-shape", "double-qdq"])"),
+            (Ids{"pool-ceil-shape", "double-qdq"}));
+  for (const std::string_view keys :
+       {R"("base": "cpu-int8", "avoid": ["full-moon"])", R"("avoid": ["double-qdq"])",
+        R"("base": "cpu-int8", "avoid": "double-qdq")", R"("base": "cpu-int8", "avoid": [3])",
+        R"("base": "onnxruntime", "warn_for": "onnxruntime", "avoid": ["double-qdq"])"}) {
+    const auto target = of(keys);
+    ASSERT_FALSE(target) << keys;
+    EXPECT_EQ(target.error().code, Code::kUsage) << keys;
+    EXPECT_THAT(target.error().message, HasSubstr("'avoid'")) << keys;
   }
 }
 
