@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Activation functions of one operand, element by element.  Clip and PRelu have their own files.
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/math.h"
 #include "core/base/math_each.h"
 #include "core/ops/shared/pointwise.h"
+#include "core/ops/shared/useful_range.h"
 
 namespace octavo::ops {
 namespace {
@@ -142,6 +144,18 @@ extern constexpr OpDef kThresholdedRelu =
     Pointwise<&ThresholdedRelu>("ThresholdedRelu", Since(10), {.attributes = kAlpha});
 extern constexpr OpDef kHardSigmoid = Pointwise<&HardSigmoid>(
     "HardSigmoid", Since(1), {.attributes = kAlphaBeta, .quant = FixedRange(0, 1)});
+
+std::optional<ir::Range> UsefulRange(const ir::Node& node) {
+  if (node.op != &kHardSigmoid) return std::nullopt;
+  const float alpha = node.attributes.Float("alpha", 0.2f);
+  const float beta = node.attributes.Float("beta", 0.5f);
+  if (!(std::fabs(alpha) > 1e-6f)) return std::nullopt;
+  const float at_zero = -beta / alpha, at_one = (1 - beta) / alpha;
+  // A range that ends at 0 is not shifted.
+  const float step = beta == 0 || beta == 1 ? 0 : std::fabs(at_one - at_zero) / 250;
+  return ir::Range{std::min(at_zero, at_one) - step, std::max(at_zero, at_one) + step};
+}
+
 extern constexpr OpDef kHardSwish = Pointwise<&HardSwish>("HardSwish", Since(14));
 extern constexpr OpDef kShrink =
     Pointwise<&Shrink>("Shrink", Since(9), {.attributes = kLambdBias, .infer = &InferNumericUnary});

@@ -9,6 +9,7 @@
 #include "core/report/accuracy.h"
 #include "core/report/counterparts.h"
 #include "core/report/local.h"
+#include "core/report/useful_part.h"
 
 namespace octavo::report {
 namespace {
@@ -38,6 +39,7 @@ class Differ {
       stats_.emplace_back(quantized.type(counterpart.actual),
                           float_graph.IsOutput(baseline) && RanksClasses(float_graph, baseline));
       drifts_.push_back(DriftOf(float_graph.name(baseline)));
+      useful_.push_back(UsefulPart::Of(quantized, counterpart.actual));
     }
     for (const ir::NodeId id : quantized.nodes()) {
       for (const ValueId result : quantized.node(id).results) {
@@ -185,7 +187,8 @@ class Differ {
     for (const size_t index : at->second) {
       const Tensor* baseline = FloatTensorOf(counterparts_[index].baseline);
       if (baseline == nullptr) continue;
-      stats_[index].Add(*baseline, actual, pool);
+      const std::optional<UsefulPart>& useful = useful_[index];
+      stats_[index].Add(useful ? useful->Clamped(*baseline) : *baseline, actual, pool);
       if (drifts_[index]) drifts_[index]->Add(*baseline, pool);
       if (scores_ == index) OCTAVO_CHECK(accuracy_->Add(*baseline, actual));
     }
@@ -223,6 +226,7 @@ class Differ {
   const numerics::Mode& mode_;
   std::vector<Counterpart> counterparts_;
   std::vector<ValueStats> stats_;
+  std::vector<std::optional<UsefulPart>> useful_;
   std::unordered_map<ValueId, std::vector<size_t>> wanted_;
   std::vector<std::optional<DriftCounter>> drifts_ = {};  // of each counterpart
   std::optional<LocalRuns> local_ = {};

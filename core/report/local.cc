@@ -23,7 +23,11 @@ LocalRuns::LocalRuns(const Graph& float_graph, const Graph& quantized, const num
   Find(float_graph);
   for (const ir::NodeId id : quantized.nodes()) {
     const Node& node = quantized.node(id);
-    if (RunsAlone(node)) shared_.at(node.result()).compared = true;
+    if (RunsAlone(node)) {
+      Shared& shared = shared_.at(node.result());
+      shared.compared = true;
+      shared.useful = UsefulPart::Of(quantized, node.result());
+    }
   }
 }
 
@@ -85,7 +89,9 @@ Status LocalRuns::Step(runtime::Execution& run, const FloatTensorOf& float_tenso
     if (baseline == nullptr) continue;
     const Type& type = quantized_.type(id);
     if (at->second.compared) {
-      const PairSums sums = SumNoise(*baseline, run.Value(id), type, pool);
+      const std::optional<UsefulPart>& useful = at->second.useful;
+      const PairSums sums =
+          SumNoise(useful ? useful->Clamped(*baseline) : *baseline, run.Value(id), type, pool);
       at->second.signal += sums.signal;
       at->second.noise += sums.noise;
     }

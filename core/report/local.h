@@ -11,6 +11,7 @@
 #include "core/float_exec/buffers.h"
 #include "core/numerics/mode.h"
 #include "core/report/metrics.h"
+#include "core/report/useful_part.h"
 #include "core/runtime/plan.h"
 
 namespace octavo::report {
@@ -37,6 +38,7 @@ class LocalRuns {
     ir::ValueId baseline = {};
     bool compared = false;
     double signal = 0, noise = 0;
+    std::optional<UsefulPart> useful = {};
   };
   void Find(const ir::Graph& float_graph);
   bool RunsAlone(const ir::Node& node) const;

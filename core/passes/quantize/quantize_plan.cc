@@ -8,6 +8,7 @@
 
 #include "core/base/glob.h"
 #include "core/ir/output_channels.h"
+#include "core/ops/shared/useful_range.h"
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/quantize/cancellation.h"
 #include "core/passes/quantize/float_outputs.h"
@@ -283,7 +284,7 @@ class Planner {
     std::vector<int32_t> members(graph_.value_bound(), 0);
     for (size_t i = 0; i < members.size(); ++i) ++members[groups_.Of({static_cast<int32_t>(i)})];
     for (const NodeId id : graph_.nodes()) {
-      const auto useful = plan_.IsInteger(id) ? UsefulRange(graph_.node(id)) : std::nullopt;
+      const auto useful = plan_.IsInteger(id) ? ops::UsefulRange(graph_.node(id)) : std::nullopt;
       if (!useful) continue;
       const ValueId x = graph_.node(id).input(0);
       std::optional<ir::Range>& range = ranges[groups_.Of(x)];

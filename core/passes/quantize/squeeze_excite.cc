@@ -2,7 +2,6 @@
 #include "core/passes/quantize/squeeze_excite.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/passes/rewrite.h"
 
@@ -124,19 +123,6 @@ std::vector<SqueezeExciteBlock> SqueezeExciteBlocksOf(const Graph& graph) {
     if (block.product) blocks.push_back(std::move(block));
   }
   return blocks;
-}
-
-std::optional<ir::Range> UsefulRange(const Node& node) {
-  if (!Is(node, "HardSigmoid")) return std::nullopt;
-  const float alpha = node.attributes.Float("alpha", 0.2f);
-  const float beta = node.attributes.Float("beta", 0.5f);
-  if (!(std::fabs(alpha) > 1e-6f)) return std::nullopt;
-  const float at_zero = -beta / alpha, at_one = (1 - beta) / alpha;
-  // A zero point is an integer, which shifts the range's ends by up to half a step unless one of
-  // them is 0.  The range is therefore extended on both sides by slightly more than one step of 8
-  // bits, so that both ends are reached.
-  const float step = beta == 0 || beta == 1 ? 0 : std::fabs(at_one - at_zero) / 250;
-  return ir::Range{std::min(at_zero, at_one) - step, std::max(at_zero, at_one) + step};
 }
 
 void KeepBlocksWhole(const Graph& graph, const target::Target& target, QuantizePlan& plan) {

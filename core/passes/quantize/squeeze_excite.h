@@ -21,10 +21,6 @@ struct SqueezeExciteBlock {
 // All blocks of a graph whose inner values have no consumers outside the block.
 std::vector<SqueezeExciteBlock> SqueezeExciteBlocksOf(const ir::Graph& graph);
 
-// The operand range outside of which the result is constant (HardSigmoid); the operand's type needs
-// to cover no more than this range.
-std::optional<ir::Range> UsefulRange(const ir::Node& node);
-
 // Removes blocks from the plan that have a float node: on request, without a range, or with too few
 // significant bits.  If the only reason is that the target lacks an integer form of an inner op,
 // only that op stays float: converting a vector costs less than computing an image in float.
