@@ -47,11 +47,6 @@ class Chooser {
  private:
   bool IsReal(ValueId value) const { return graph_.type(value).dtype == ir::DType::kF32; }
 
-  bool IsProduct(const Node& node) const {
-    const ir::ProductOperands operands = ir::ProductOperandsOf(node);
-    return operands.data && operands.weight;
-  }
-
   // Whether the op passes a float on that an op before it computes: a sum only with a constant.
   bool PassesOn(const Node& node) const {
     if (node.op->moves_data != ir::Movement::kNone || node.op->clamps) return true;
@@ -124,10 +119,14 @@ class Chooser {
 
 }  // namespace
 
-std::string WhyIntegerOutputs(const Context& context) {
+bool IsProduct(const ir::Node& node) {
+  const ir::ProductOperands operands = ir::ProductOperandsOf(node);
+  return operands.data && operands.weight;
+}
+
+std::string WhyRoundedProducts(const Context& context) {
   const Settings& settings = context.settings();
   const target::Target& target = settings.target;
-  if (settings.options.integer_io) return "graph outputs are integers (--integer-io)";
   if (target.fully_quantized) return fmt::format("target {} has no float ops", target.name);
   if (!target.numerics->qlinear) {
     return fmt::format("numerics mode {} defines products with rounded results only",
@@ -138,6 +137,11 @@ std::string WhyIntegerOutputs(const Context& context) {
                        Name(settings.limit));
   }
   return {};
+}
+
+std::string WhyIntegerOutputs(const Context& context) {
+  if (context.settings().options.integer_io) return "graph outputs are integers (--integer-io)";
+  return WhyRoundedProducts(context);
 }
 
 void ChooseFloatOutputs(const Graph& graph, Context& context, QuantizePlan& plan) {

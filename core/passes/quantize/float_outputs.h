@@ -27,8 +27,12 @@ inline constexpr Rule kFloatOutput = {
         "it becomes a float op on dequantized operands",
 };
 
+// Why no product of the job may dequantize its sums; empty if they may.
+std::string WhyRoundedProducts(const Context& context);
 // Why no output of the job's graph may be float so; empty if they may.
 std::string WhyIntegerOutputs(const Context& context);
+// Whether the node is a product of data and weights.
+bool IsProduct(const ir::Node& node);
 
 // Makes the nodes float, or their results, that the rule applies to, and records each.
 void ChooseFloatOutputs(const ir::Graph& graph, Context& context, QuantizePlan& plan);

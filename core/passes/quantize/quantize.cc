@@ -7,6 +7,7 @@
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
+#include "core/passes/quantize/float_comparisons.h"
 #include "core/passes/quantize/float_outputs.h"
 #include "core/passes/quantize/quantize_plan.h"
 #include "core/passes/quantize/squeeze_excite.h"
@@ -51,7 +52,7 @@ constexpr Rule kWeightsOnly = {
         "ops. Applies to a Gather without the option where only float ops read its result, the "
         "indices are computed, and a row has 16 elements or more",
 };
-constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly, kFloatOutput};
+constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly, kFloatOutput, kFloatComparison};
 
 // A map from value ids to T; a missing entry is a default-constructed T.
 template <class T>

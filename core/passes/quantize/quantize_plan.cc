@@ -11,6 +11,7 @@
 #include "core/ops/shared/useful_range.h"
 #include "core/passes/analysis/value_ranges.h"
 #include "core/passes/quantize/cancellation.h"
+#include "core/passes/quantize/float_comparisons.h"
 #include "core/passes/quantize/float_outputs.h"
 #include "core/passes/quantize/float_weights.h"
 #include "core/passes/quantize/squeeze_excite.h"
@@ -80,7 +81,10 @@ class Planner {
     KeepCancellations(graph_, context_, ranges_, plan_);
     if (!target_.fully_quantized) KeepBlocksWhole(graph_, target_, plan_);
     ChooseFloatOutputs(graph_, context_, plan_);
-    if (!target_.fully_quantized) DropLoneMovers();
+    if (!target_.fully_quantized) {
+      KeepComparisonsExact(graph_, context_, ranges_, plan_);
+      DropLoneMovers();
+    }
     ChooseFloatWeights(graph_, choice_, context_.settings(), plan_);
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
