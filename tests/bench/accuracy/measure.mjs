@@ -41,20 +41,26 @@ async function outputsOf(path, input, evaluation) {
 export async function prepare(model, folder) {
   mkdirSync(folder, {recursive: true});
   const split = splitOf(model);
-  const calibration = join(folder, 'calibration.npy');
-  writeFileSync(calibration, formatNpy(split.calibration));
-  return {...split, name: model.name, model: model.model, folder, calibrationFile: calibration,
+  const files = {};
+  for (const part of ['calibration', 'evaluation']) {
+    files[part] = join(folder, `${part}.npy`);
+    writeFileSync(files[part], formatNpy(split[part]));
+  }
+  return {...split, name: model.name, model: model.model, folder, files,
           float: await outputsOf(model.model, split.input, split.evaluation)};
 }
 
-// The worst output's figures.
+// The worst output's figures: what ONNX Runtime computes, and what the job's report says of it.
 export async function measure(octavo, prepared, options) {
   const out = join(prepared.folder, 'int8.onnx');
-  const {seconds} = octavo.optimize(prepared.model, prepared.calibrationFile, out,
-                                    join(prepared.folder, 'report.json'), ...options);
+  const {report, seconds} = octavo.optimize(
+      prepared.model, prepared.files.calibration, out, join(prepared.folder, 'report.json'),
+      '--evaluate', prepared.files.evaluation, ...options);
   const integer = await outputsOf(out, prepared.input, prepared.evaluation);
   const figures = [...prepared.float].map(([name, values]) => sqnr(values, integer.get(name)));
+  const reported = report.numerics.outputs.map((output) => output.sqnr_db ?? Infinity);
   const [first] = prepared.float.keys();
-  return {sqnr_db: Math.min(...figures), seconds, bytes: readFileSync(out).length,
+  return {sqnr_db: Math.min(...figures), reported_db: Math.min(...reported), seconds,
+          bytes: readFileSync(out).length,
           classes: classesLost(prepared.float.get(first), integer.get(first), prepared.labels)};
 }
