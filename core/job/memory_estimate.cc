@@ -63,7 +63,7 @@ class Walk {
         uses_(graph.value_bound(), 0),
         fixed_(graph.value_bound(), false),
         float_sizes_(graph.value_bound(), 0),
-        width_(ir::SizeOf(factors.target.activations.front())) {
+        width_(factors.wide ? 2 : ir::SizeOf(factors.target.activations.front())) {
     for (const NodeId id : graph.nodes()) {
       for (const ValueId input : graph.node(id).inputs) {
         if (input) ++uses_[input.index];
@@ -183,7 +183,7 @@ class Walk {
     if (fixed_[id.index]) return;
     const Node* producer = graph_.Producer(id);
     live_ -= std::min(live_, StoredBytes(id, producer == nullptr || StaysFloat(*producer)));
-    if (float_sizes_[id.index] > 0) pool_.Return(float_sizes_[id.index]);
+    if (float_sizes_[id.index] > 0 && !factors_.holds_floats) pool_.Return(float_sizes_[id.index]);
   }
 
   const Graph& graph_;

@@ -18,6 +18,8 @@ struct MemoryFactors {
   int64_t batches_held = 0;   // batches of samples in memory at the same time
   int64_t fold_budget = 0;    // bytes of constants that passes may compute
   bool moments = false;       // collects the moments of layers
+  bool wide = false;          // some activations have 16 bits
+  bool holds_floats = false;  // all values of a float run are in memory together
   const target::Target& target;
 };
 

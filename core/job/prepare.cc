@@ -54,6 +54,8 @@ Status EndImport(const JobContext& job, const Imported& imported) {
               .batches_held = 1,
               .fold_budget = job.options().fold_budget,
               .moments = Quantizes(job.options(), graph) && has_samples && CollectsMoments(request),
+              .wide = !job.options().int16.empty() || job.options().accuracy_budget > 0,
+              .holds_floats = job.options().accuracy_budget > 0,
               .target = job.settings.target});
   OCTAVO_CHECK(CheckMemory(graph, estimate, request.limits.memory_bytes));
   if (job.observer) {
@@ -140,6 +142,10 @@ Result<Imported> ImportModel(const JobContext& job) {
   if (imported.samples.evaluation.batches.empty() && HasGate(options)) {
     return Fail(Code::kUsage, "--require-sqnr and --require-cosine need --data or --evaluate")
         .Field(options.require_sqnr > 0 ? "require_sqnr" : "require_cosine");
+  }
+  if (imported.samples.evaluation.batches.empty() && options.accuracy_budget > 0) {
+    return Fail(Code::kUsage, "--accuracy-budget needs --data or --evaluate")
+        .Field("accuracy_budget");
   }
   OCTAVO_CHECK(EndImport(job, imported));
   return imported;

@@ -2,6 +2,7 @@
 // Stage "quantize": runs the passes from lowering to the end.
 #include <algorithm>
 
+#include "core/job/accuracy_budget.h"
 #include "core/job/job_warnings.h"
 #include "core/job/settle.h"
 #include "core/job/stages.h"
@@ -24,9 +25,9 @@ void WarnOfNoIntegers(const JobContext& job, Quantized& result) {
              "no operator was quantized; the report's float_nodes say why");
 }
 
-}  // namespace
-
-Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
+// With 16-bit integers for `wide` as well.
+Result<Quantized> QuantizeWith(const JobContext& given, Profiled profiled,
+                               const std::vector<std::string>& wide) {
   using passes::Phase;
   Prepared& prepared = profiled.prepared;
   Quantized result{.rewriting = std::move(prepared.rewriting),
@@ -45,6 +46,7 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   settings.moments = profiled.moments.get();
   Rewriting& rewriting = result.rewriting;
   settings.options.keep_float = NodesToKeepFloat(rewriting.float_names, rewriting.graph);
+  settings.options.int16.insert(settings.options.int16.end(), wide.begin(), wide.end());
   const JobContext job{given.request, settings, given.observer, given.certificate};
 
   const size_t prepare_passes = rewriting.records.size();
@@ -81,6 +83,49 @@ Result<Quantized> Quantize(const JobContext& given, Profiled profiled) {
   for (const ir::NodeId id : rewriting.graph.nodes()) {
     ++result.after.ops[std::string(rewriting.graph.node(id).op->name)];
   }
+  return result;
+}
+
+// Without traces: snapshots, progress and certificate are of the result alone.
+Result<BudgetChoice> ChooseWide(const JobContext& job, const Profiled& profiled) {
+  passes::Settings settings = job.settings;
+  settings.checkpoint = {};
+  settings.options.snapshots = false;
+  const Observer silent;
+  const JobContext trial{job.request, settings, silent};
+  job.Report("budget", 0, 1);
+  OCTAVO_TRY(BudgetChoice choice,
+             ChooseWithinBudget(job, profiled, [&](const std::vector<std::string>& names) {
+               return QuantizeWith(trial, profiled, names);
+             }));
+  job.Report("budget", 1, 1);
+  return choice;
+}
+
+void WarnOfBudget(const v1::AccuracyBudget& budget, Warnings& warnings) {
+  if (budget.reached()) return;
+  AddWarning(warnings, "budget_missed",
+             fmt::format("--accuracy-budget {:g} was not reached: the result has {:.1f} dB, and "
+                         "{:.0f} % of the elements of activations have 16 bits",
+                         budget.target_db(), budget.sqnr_db(), 100 * budget.element_share()));
+}
+
+}  // namespace
+
+Result<Quantized> Quantize(const JobContext& job, Profiled profiled) {
+  const bool quantizes =
+      profiled.profile && !job.options().no_quantize && !profiled.prepared.quantized_model;
+  if (job.options().accuracy_budget == 0) return QuantizeWith(job, std::move(profiled), {});
+  if (!quantizes) {
+    OCTAVO_TRY(Quantized result, QuantizeWith(job, std::move(profiled), {}));
+    AddWarning(result.rewriting.findings.warnings, "no_effect",
+               "--accuracy-budget has no effect: nothing is quantized");
+    return result;
+  }
+  OCTAVO_TRY(BudgetChoice choice, ChooseWide(job, profiled));
+  OCTAVO_TRY(Quantized result, QuantizeWith(job, std::move(profiled), choice.names));
+  WarnOfBudget(choice.figures, result.rewriting.findings.warnings);
+  result.budget = std::move(choice.figures);
   return result;
 }
 

@@ -156,6 +156,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   SetRewrites(findings, report);
   SetWeights(findings, report);
   SetNumerics(findings, *report.mutable_numerics());
+  if (findings.budget) *report.mutable_accuracy_budget() = *findings.budget;
   if (findings.against) *report.mutable_against() = *findings.against;
   return report::PrintReport(report, OptionsJson(settings.options));
 }

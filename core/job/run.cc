@@ -29,6 +29,7 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
                     .samples = compared.samples,
                     .samples_source = std::move(compared.samples_source),
                     .samples_role = std::move(compared.samples_role)};
+  findings.budget = std::move(quantized.budget);
   findings.calibration_samples = quantized.calibration_samples();
   findings.inputs = quantized.samples.Inputs();
   findings.after.bytes = exported.bytes;

@@ -79,6 +79,16 @@ Status ApplyToTarget(const Options& options, target::Target& target) {
     std::stable_partition(target.activations.begin(), target.activations.end(),
                           [&](ir::DType each) { return each == *options.activations; });
   }
+  if (std::ranges::find(target.activations, ir::DType::kI16) == target.activations.end()) {
+    constexpr std::string_view kMust = "left out, as there are no 16-bit activations";
+    if (!options.int16.empty()) {
+      return NotForTarget("int16", options.int16.front(), kMust, target);
+    }
+    if (options.accuracy_budget > 0) {
+      return NotForTarget("accuracy_budget", fmt::format("{:g}", options.accuracy_budget), kMust,
+                          target);
+    }
+  }
   if (options.weights) target.weights.dtype = *options.weights;
   if (options.granularity) {
     target.weights.per_channel = *options.granularity == WeightScales::kPerChannel;

@@ -144,7 +144,9 @@ struct Quantized {
   // Those that chose the ranges; 0 where a profile did, or nothing had to.
   int64_t calibration_samples() const { return samples.calibration.count + other_samples; }
   float_exec::KeptValues kept = {};  // of `float_graph` on samples that calibrate and evaluate
+  std::optional<v1::AccuracyBudget> budget = {};  // of --accuracy-budget
 };
+// With --accuracy-budget, the other passes run several times.
 Result<Quantized> Quantize(const JobContext& job, Profiled profiled);
 
 struct Exported {

@@ -64,9 +64,11 @@ float RoundUpToPowerOfTwo(float scale) {
 }
 
 Scheme SchemeOf(const target::Target& target) {
-  return {.kind = target.scheme,
-          .dtype = target.activations.front(),
-          .glow_zero = target.glow_zero_points()};
+  return SchemeOf(target, target.activations.front());
+}
+
+Scheme SchemeOf(const target::Target& target, ir::DType dtype) {
+  return {.kind = target.scheme, .dtype = dtype, .glow_zero = target.glow_zero_points()};
 }
 
 Scheme WeightSchemeOf(const target::Target& target) {

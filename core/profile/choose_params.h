@@ -33,6 +33,8 @@ struct Scheme {
 
 // The scheme of a target's activations.
 Scheme SchemeOf(const target::Target& target);
+// The same with integers of another type.
+Scheme SchemeOf(const target::Target& target, ir::DType dtype);
 // The scheme of a target's weights.
 Scheme WeightSchemeOf(const target::Target& target);
 

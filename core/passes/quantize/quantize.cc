@@ -13,6 +13,7 @@
 #include "core/passes/quantize/squeeze_excite.h"
 #include "core/passes/quantize/unknown_names.h"
 #include "core/passes/quantize/weight_type.h"
+#include "core/passes/quantize/wide_values.h"
 
 namespace octavo::passes {
 namespace {
@@ -52,7 +53,8 @@ constexpr Rule kWeightsOnly = {
         "ops. Applies to a Gather without the option where only float ops read its result, the "
         "indices are computed, and a row has 16 elements or more",
 };
-constexpr Rule kRules[] = {kQuantize, kSqueezeExcite, kWeightsOnly, kFloatOutput, kFloatComparison};
+constexpr Rule kRules[] = {kQuantize,    kSqueezeExcite,   kWeightsOnly,
+                           kFloatOutput, kFloatComparison, kInt16};
 
 // A map from value ids to T; a missing entry is a default-constructed T.
 template <class T>
@@ -76,9 +78,7 @@ class ByValue {
 class Quantizer {
  public:
   Quantizer(Graph& graph, Context& context, const QuantizePlan& plan, const FloatChoice& choice)
-      : graph_(graph), context_(context), plan_(plan), choice_(choice) {
-    scheme_ = profile::SchemeOf(context.settings().target);
-  }
+      : graph_(graph), context_(context), plan_(plan), choice_(choice) {}
 
   void Run() {
     std::vector<NodeId> order;
@@ -141,7 +141,9 @@ class Quantizer {
       } else if (keeps) {
         type = WithShape(*plan_.types[result.index], value);
       } else {
-        type = ConstantType(payload, scheme_);
+        const auto& computed = plan_.types[result.index];
+        type = ConstantType(payload, computed ? profile::SchemeOf(target, computed->dtype)
+                                              : profile::SchemeOf(target));
       }
       graph_.SetInput(id, input, QuantizedConstant(id, value, type));
       return;
@@ -304,7 +306,6 @@ class Quantizer {
   Context& context_;
   const QuantizePlan& plan_;
   const FloatChoice& choice_;
-  profile::Scheme scheme_;
   ByValue<ValueId> quantized_, floats_;  // by float value, and the inverse
   ByValue<ValueId> weights_;             // the float data of a quantized constant
   ByValue<NodeId> first_;

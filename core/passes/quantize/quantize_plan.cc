@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <set>
 
 #include "core/base/glob.h"
@@ -15,7 +14,9 @@
 #include "core/passes/quantize/float_outputs.h"
 #include "core/passes/quantize/float_weights.h"
 #include "core/passes/quantize/squeeze_excite.h"
+#include "core/passes/quantize/type_groups.h"
 #include "core/passes/quantize/weight_type.h"
+#include "core/passes/quantize/wide_values.h"
 
 namespace octavo::passes {
 namespace {
@@ -29,36 +30,6 @@ using ir::ValueId;
 using Kind = ir::QuantRule::Kind;
 
 bool IsReal(const ir::Type& type) { return type.dtype == ir::DType::kF32 || type.quantized(); }
-
-// Values that must have one type, as a union-find forest.  The target may fix the type of some.
-class Groups {
- public:
-  explicit Groups(size_t values) : parent_(values) { std::iota(parent_.begin(), parent_.end(), 0); }
-  void Fix(ValueId id, const target::FixedResult& type) { fixed_.insert_or_assign(Of(id), type); }
-  const target::FixedResult* FixedOf(ValueId id) {
-    const auto at = fixed_.find(Of(id));
-    return at == fixed_.end() ? nullptr : &at->second;
-  }
-  int32_t Of(ValueId id) {
-    int32_t at = id.index;
-    while (parent_[at] != at) at = parent_[at] = parent_[parent_[at]];
-    return at;
-  }
-  // Two groups with different fixed types are not joined.
-  void Join(ValueId a, ValueId b) {
-    const target::FixedResult *left = FixedOf(a), *right = FixedOf(b);
-    if (left && right && *left != *right) return;
-    const std::optional<target::FixedResult> fixed = left    ? std::optional(*left)
-                                                     : right ? std::optional(*right)
-                                                             : std::nullopt;
-    parent_[Of(a)] = Of(b);
-    if (fixed) Fix(b, *fixed);
-  }
-
- private:
-  std::vector<int32_t> parent_;
-  std::unordered_map<int32_t, target::FixedResult> fixed_;  // by root
-};
 
 class Planner {
  public:
@@ -89,6 +60,7 @@ class Planner {
     for (const NodeId id : graph_.nodes()) {
       if (plan_.IsInteger(id)) JoinTypes(id);
     }
+    ChooseWideValues(graph_, plan_, groups_, context_);
     OCTAVO_CHECK(ChooseTypes());
     return std::move(plan_);
   }
@@ -271,7 +243,8 @@ class Planner {
         return rule.range;
       }
     }
-    const auto range = profile::Calibrate(*entry, context_.settings().options.calibration, scheme_);
+    const auto range =
+        profile::Calibrate(*entry, context_.settings().options.calibration, SchemeFor(id));
     if (range.used_min_max) {
       context_.Warn("no_histogram",
                     fmt::format("'{}' has no histogram; using its min and max", graph_.name(id)));
@@ -279,8 +252,12 @@ class Planner {
     return {range.min, range.max};
   }
 
-  ir::Type TypeAt(const ir::Value& value, float scale, int32_t zero_point) const {
-    return {scheme_.dtype, value.type.shape, ir::Quant::PerTensor(scale, zero_point), {}};
+  profile::Scheme SchemeFor(ValueId id) {
+    return groups_.IsWide(id) ? profile::SchemeOf(target_, ir::DType::kI16) : scheme_;
+  }
+
+  static ir::Type TypeAt(const ir::Value& value, ir::DType dtype, float scale, int32_t zero_point) {
+    return {dtype, value.type.shape, ir::Quant::PerTensor(scale, zero_point), {}};
   }
 
   // If a HardSigmoid is a value's only consumer, the value needs only the op's linear range.
@@ -324,18 +301,19 @@ class Planner {
       const ir::Value& value = graph_.value(id);
       if (value.erased || value.constant || value.type.dtype != ir::DType::kF32) continue;
       if (const target::FixedResult* fixed = groups_.FixedOf(id)) {
-        plan_.types[i] = TypeAt(value, fixed->scale, fixed->zero_point);
+        plan_.types[i] = TypeAt(value, scheme_.dtype, fixed->scale, fixed->zero_point);
         continue;
       }
       const std::optional<ir::Range>& range = ranges[groups_.Of(id)];
       if (!range) continue;
-      const profile::Params params = profile::ChooseParams(range->min, range->max, scheme_);
+      const profile::Scheme scheme = SchemeFor(id);
+      const profile::Params params = profile::ChooseParams(range->min, range->max, scheme);
       if (params.floored) {
         context_.Warn("scale_floored", fmt::format("the range of '{}' is so small that its scale "
                                                    "was raised to {}",
                                                    value.name, params.scale));
       }
-      plan_.types[i] = TypeAt(value, params.scale, params.zero_point);
+      plan_.types[i] = TypeAt(value, scheme.dtype, params.scale, params.zero_point);
     }
     std::vector<std::string>& missing = context_.findings().missing_values;
     missing.assign(missing_.begin(), missing_.end());
@@ -347,7 +325,7 @@ class Planner {
   Context& context_;
   const target::Target& target_;
   ValueRanges ranges_;
-  Groups groups_;
+  TypeGroups groups_;
   QuantizePlan plan_;
   profile::Scheme scheme_;
   std::vector<bool> before_clamp_;  // by value: its only consumer is a clamp

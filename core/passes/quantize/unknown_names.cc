@@ -7,7 +7,6 @@
 #include "core/passes/quantize/quantize_plan.h"
 
 namespace octavo::passes {
-namespace {
 
 bool IsKnown(const std::string& name, const ir::Graph& graph) {
   if (graph.Knows(name) || ops::FindOp(name, "") != nullptr) return true;
@@ -16,8 +15,6 @@ bool IsKnown(const std::string& name, const ir::Graph& graph) {
   }
   return false;
 }
-
-}  // namespace
 
 std::vector<std::string_view> KnownNames(const ir::Graph& graph) {
   std::vector<std::string_view> names;

@@ -120,6 +120,8 @@ class Aligner {
       if (!IsRescale(node)) continue;
       // The Rescale only gives a value the name of an output, so it would stay.
       if (graph_.type(node.inputs[0]).SameQuantization(graph_.type(node.result()))) continue;
+      // A change of the storage type is one that --int16 asks for.
+      if (graph_.type(node.inputs[0]).dtype != graph_.type(node.result()).dtype) continue;
       const Link link{id, groups_.Of(node.inputs[0]), groups_.Of(node.result()),
                       graph_.type(node.result()).elements()};
       // Skips a Rescale from a group to itself: the group has two types along its own paths.
@@ -223,7 +225,8 @@ class Aligner {
     if (!together.histogram) return {};
     together.min = together.histogram->min();
     together.max = together.histogram->max();
-    const profile::Scheme scheme = profile::SchemeOf(target_);
+    const profile::Scheme scheme =
+        profile::SchemeOf(target_, groups_.TypeOf(*groups.begin()).dtype);
     std::vector<Type> types;
     using Method = profile::Calibration::Method;
     for (const profile::Calibration& calibration :

@@ -151,11 +151,12 @@ TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
   EXPECT_EQ(
       OptionsJson({}).dump(),
       R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"
-      R"("granularity":"","calibration":"minmax","rounding":"","keep_float":[],"weights_only":[],)"
+      R"("granularity":"","calibration":"minmax","rounding":"","output_type":"",)"
+      R"("keep_float":[],"int16":[],"accuracy_budget":0.0,"weights_only":[],)"
       R"("numerics":"","numerics_limit":"fewer-roundings","no_quantize":false,)"
       R"("stop_before":"","skip":[],"passes":[],"integer_io":false,"sink_quantize":false,)"
       R"("leave_integers":false,"own_parameters":false,"fold_budget":4194304,)"
-      R"("external_over":1800000000,"opset":0,"shape":{},"batch":0,"image":"","cast":false,"samples":0,)"
+      R"("external_over":1800000000,"opset":0,"shape":{},"batch":0,"image":"","cast":false,"samples":0,"holdout":"auto",)"
       R"("strict_ops":false,"strict_profile":false,)"
       R"("require_sqnr":0.0,"require_cosine":0.0,"allow_random":false,)"
       R"("allow_non_finite":false,"deterministic":false,)"
