@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """octavod --state-dir: equal jobs are computed once, and what the service has is not sent again."""
 
+import contextlib
 import json
 import os
 import signal
@@ -115,7 +116,7 @@ class KeptResults(Case):
         self.assertEqual(self.job(server, "same", "--no-cache")[1], "executed")
         self.stop(server)
         # Another result under the same digest, as a bug or another machine would leave it.
-        with sqlite3.connect(self.state / "octavo.db") as database:
+        with contextlib.closing(sqlite3.connect(self.state / "octavo.db")) as database, database:
             changed = database.execute(
                 "UPDATE result_blobs SET sha256 = ? WHERE name LIKE '%.onnx'", ("0" * 64,))
             self.assertGreater(changed.rowcount, 0)
@@ -130,34 +131,38 @@ class KeptResults(Case):
                         self.folder / "o.onnx")
         self.assert_fails(result, 2, "--server")
 
+    def start_slow_job(self, server, name):
+        (self.folder / name).mkdir()
+        command = [OCTAVO, "optimize", self.folder / "slow.onnx", "--data", "random:1:30", "--json",
+                   "-o", self.folder / name / "o.onnx", "--server", server.address]
+        client = subprocess.Popen([str(word) for word in command], text=True,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=clean_environment())
+        self.addCleanup(client.communicate)
+        self.addCleanup(client.kill)
+        return client
+
     def test_equal_jobs_at_the_same_time_run_once(self):
-        model = self.folder / "slow.onnx"
-        model.write_bytes(slow_model().SerializeToString())
+        (self.folder / "slow.onnx").write_bytes(slow_model().SerializeToString())
         server = self.serve("--workers", "2")
-        clients = []
-        for i in range(4):
-            command = [OCTAVO, "optimize", model, "--data", "random:1:30", "--json",
-                       "-o", self.folder / f"{i}" / "o.onnx", "--server", server.address]
-            (self.folder / f"{i}").mkdir()
-            clients.append(subprocess.Popen([str(word) for word in command], text=True,
-                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                            env=clean_environment()))
-        # The first who asked leaves; the others get the result.
-        server.wait_for_log("job joined")
-        clients[0].send_signal(signal.SIGINT)
-        sources = []
-        for i, client in enumerate(clients):
+        first = self.start_slow_job(server, "first")
+        # Its job runs, so its client handles signals already.
+        with server.one_job_held():
+            others = {name: self.start_slow_job(server, name) for name in ("a", "b", "c")}
+            server.wait_for_log("job joined", times=len(others))
+            # The first who asked leaves; the others get the result.
+            first.send_signal(signal.SIGINT)
+            _, errors = first.communicate(timeout=PATIENCE)
+            self.assertEqual(first.returncode, 8, errors)
+        results = set()
+        for name, client in others.items():
             out, errors = client.communicate(timeout=PATIENCE)
-            if i == 0:
-                self.assertEqual(client.returncode, 8, errors)
-                continue
             self.assertEqual(client.returncode, 0, errors)
-            sources.append(json.loads(out)["source"])
-        self.assertGreaterEqual(sources.count("joined"), 2, sources)
-        started = self.metric(server, "octavo_job_queue_wait_seconds_count")
-        self.assertEqual(started, 1)
-        bytes_of = {(self.folder / f"{i}" / "o.onnx").read_bytes() for i in (1, 2, 3)}
-        self.assertEqual(len(bytes_of), 1)
+            self.assertEqual(json.loads(out)["source"], "joined")
+            results.add((self.folder / name / "o.onnx").read_bytes())
+        self.assertEqual(len(results), 1)
+        self.assertFalse((self.folder / "first" / "o.onnx").exists())
+        self.assertEqual(server.metric("octavo_job_queue_wait_seconds_count"), 1)
 
     def test_a_full_store_drops_the_least_recently_used(self):
         server = self.serve("--store-bytes", "300000")
@@ -192,24 +197,27 @@ class KeptResults(Case):
         except urllib.error.HTTPError as error:
             return error.code, error.read().decode()
 
-    def wait_for_readiness(self, server, status):
+    def wait_for(self, what, value):
         end = time.monotonic() + PATIENCE
-        while self.readiness(server)[0] != status:
-            self.assertLess(time.monotonic(), end)
+        while (now := what()) != value:
+            self.assertLess(time.monotonic(), end, f"{now} is not {value}")
             time.sleep(0.1)
 
     def test_readiness_falls_and_comes_back_with_the_folder(self):
+        def health():
+            return octavo("health", server=server.address).returncode
+
         server = self.serve()
-        self.assertEqual(self.readiness(server)[0], 200)
+        self.wait_for(lambda: self.readiness(server)[0], 200)
         away = self.folder / "away"
         os.rename(self.state, away)
-        self.wait_for_readiness(server, 503)
+        self.wait_for(lambda: self.readiness(server)[0], 503)
         self.assertIn("state folder", self.readiness(server)[1])
-        result = octavo("health", server=server.address)
-        self.assertEqual(result.returncode, 6, result.stderr)
+        # The gRPC service learns of it after the HTTP page.
+        self.wait_for(health, 6)
         os.rename(away, self.state)
-        self.wait_for_readiness(server, 200)
-        self.assertEqual(octavo("health", server=server.address).returncode, 0)
+        self.wait_for(lambda: self.readiness(server)[0], 200)
+        self.wait_for(health, 0)
 
 
 if __name__ == "__main__":

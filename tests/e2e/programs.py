@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the built octavo and octavod, named by the environment's OCTAVO and OCTAVOD."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -39,6 +40,21 @@ def octavo(*arguments, server=None, **environment):
                           env=clean_environment(**environment))
 
 
+def children(pid):
+    """The processes that `pid` started and that still run."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        found += [int(child) for child in (task / "children").read_text().split()]
+    return found
+
+
+def signal_all(pids, number):
+    """Sends the signal to those that still run."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
 class Server:
     """octavod on ports of its own while the `with` lasts."""
 
@@ -66,12 +82,42 @@ class Server:
         self.log.flush()
         return pathlib.Path(self.log.name).read_text(errors="replace")
 
-    def wait_for_log(self, text):
+    def wait_for_log(self, text, times=1):
         end = time.monotonic() + PATIENCE
-        while text not in self.read_log():
+        while self.read_log().count(text) < times:
             if time.monotonic() > end:
-                raise TimeoutError(f"no '{text}' in the log:\n{self.read_log()}")
+                raise TimeoutError(f"'{text}' not {times} times in the log:\n{self.read_log()}")
             time.sleep(0.02)
+
+    def metric(self, name):
+        url = f"http://{self.metrics}/metrics"
+        with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+            text = answer.read().decode()
+        found = re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE)
+        if not found:
+            raise KeyError(f"no metric {name}:\n{text}")
+        return float(found.group(1))
+
+    def wait_for_metric(self, name, value):
+        end = time.monotonic() + PATIENCE
+        while self.metric(name) != value:
+            if time.monotonic() > end:
+                raise TimeoutError(f"{name} is {self.metric(name)}, not {value}")
+            time.sleep(0.02)
+
+    @contextlib.contextmanager
+    def one_job_held(self):
+        """Waits until one job runs, and stops its process while the `with` lasts: the job cannot
+        end, however slow everything else is."""
+        self.wait_for_metric("octavo_jobs_running", 1)
+        stopped = children(self.process.pid)
+        signal_all(stopped, signal.SIGSTOP)
+        try:
+            if not stopped or self.metric("octavo_jobs_running") != 1:
+                raise RuntimeError(f"the job ended before it was held:\n{self.read_log()}")
+            yield
+        finally:
+            signal_all(stopped, signal.SIGCONT)
 
     def alive(self):
         return self.process.poll() is None and octavo("health", server=self.address).returncode == 0
@@ -105,8 +151,7 @@ class Case(unittest.TestCase):
             self.assertIn(word, errors[0])
 
     def metric(self, server, name):
-        text = urllib.request.urlopen(f"http://{server.metrics}/metrics").read().decode()
-        return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
+        return server.metric(name)
 
     def error_object(self, result):
         error = json.loads(result.stderr.splitlines()[-1])

@@ -4,22 +4,13 @@
 
 import os
 import pathlib
-import re
 import signal
 import subprocess
 import time
 import unittest
-import urllib.request
 
-from programs import DIGITS, OCTAVO, OCTAVOD, PATIENCE, Case, Server, clean_environment, octavo
-
-
-def children(pid):
-    """The processes that `pid` started and that still run."""
-    found = []
-    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
-    return found
+from programs import (DIGITS, OCTAVO, OCTAVOD, PATIENCE, Case, Server, children,
+                      clean_environment, octavo)
 
 
 def wait_until(condition, seconds=PATIENCE):
@@ -45,10 +36,6 @@ class Workers(Case):
                         "-o", folder / "out.onnx", "--report", folder / "report.json",
                         "--deterministic", *arguments, server=server and server.address)
         return result, {path.name: path.read_bytes() for path in folder.iterdir()}
-
-    def metric(self, server, name):
-        text = urllib.request.urlopen(f"http://{server.metrics}/metrics").read().decode()
-        return float(re.search(rf"^{re.escape(name)} (\S+)$", text, re.MULTILINE).group(1))
 
     def test_give_the_same_bytes(self):
         state = self.folder / "state"
