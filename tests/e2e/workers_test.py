@@ -58,6 +58,7 @@ class Workers(Case):
             [OCTAVO, "optimize", DIGITS / "model.onnx", "--data", "random:1:300000", "-o",
              self.folder / "long.onnx", "--server", server.address],
             stderr=subprocess.PIPE, text=True, env=clean_environment())
+        self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         if wait:
             self.assertTrue(wait_until(lambda: children(server.process.pid)))
@@ -113,6 +114,31 @@ class Workers(Case):
         self.assertTrue(wait_until(
             lambda: self.metric(server, 'octavo_worker_exits_total{cause="cancelled"}') == 1))
         self.assertLessEqual(len(children(server.process.pid)), 2)  # spare ones
+
+    def test_when_all_are_busy_the_client_shows_its_position_in_the_queue(self):
+        server = self.serve("--workers", "1")
+        long = self.long_job(server)
+        waiting = []
+        with server.one_job_held():
+            for place in (1, 2):
+                errors = self.folder / f"{place}.txt"
+                with open(errors, "wb") as file:
+                    waiting.append(subprocess.Popen(
+                        [OCTAVO, "optimize", DIGITS / "model.onnx", "--data", f"random:{place}",
+                         "-o", self.folder / f"{place}.onnx", "--server", server.address],
+                        stderr=file, env=clean_environment()))
+                self.addCleanup(waiting[-1].wait)
+                self.addCleanup(waiting[-1].kill)
+                self.assertTrue(wait_until(lambda: "octavo: queue\n" in errors.read_text()))
+                self.assertRegex(errors.read_text(), rf"^octavo: job [0-9a-f-]{{32,64}}, "
+                                                     rf"position {place} in the queue\n")
+            long.send_signal(signal.SIGINT)
+            self.assertEqual(long.wait(PATIENCE), 8)
+        self.assertEqual([client.wait(PATIENCE) for client in waiting], [0, 0])
+        # A worker is free now.
+        result, _ = self.job("free", server=server)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertNotIn("in the queue", result.stderr)
 
     def test_are_the_default_and_their_level_is_logged(self):
         server = self.serve()
