@@ -241,6 +241,44 @@ class Said(Warnings):
         summary = self.summary(*TOGETHER, "--fail-on-warning", "all", code=5)
         self.assertIs(summary["gate_failed"], True)
 
+    def test_fail_on_warning_is_exit_5_on_a_service_too(self):
+        (self.folder / "state").mkdir()
+        with Server("--state-dir", self.folder / "state") as server:
+            for source in ("executed", "cache"):
+                summary = self.summary("--fail-on-warning", "all", server=server.address, code=5)
+                self.assertIs(summary["gate_failed"], True)
+                self.assertEqual(summary["source"], source)
+                self.assertTrue(self.out.exists() and self.report.exists())
+                self.out.unlink()
+            result = self.optimize("--fail-on-warning", "evaluated_on_calibration",
+                                   server=server.address)
+            self.assert_fails(result, 5, "gate failed: warning evaluated_on_calibration")
+            self.assertEqual(self.optimize("--fail-on-warning", "few_samples",
+                                           server=server.address).returncode, 0)
+
+    def test_fail_on_warning_is_exit_5_for_the_result_of_a_detached_job(self):
+        (self.folder / "state").mkdir()
+        with Server("--state-dir", self.folder / "state") as server:
+            job = octavo("optimize", MODEL, "--data", DATA, "-o", self.out, "--detach", "--quiet",
+                         server=server.address)
+            self.assertEqual(job.returncode, 0, job.stderr)
+            name = job.stdout.strip()
+            watched = octavo("watch", name, "--quiet", server=server.address)
+            self.assertEqual(watched.returncode, 0, watched.stderr)
+
+            def result(*flags):
+                self.out.unlink(missing_ok=True)
+                got = octavo("result", name, "-o", self.out, *flags, server=server.address)
+                self.assertTrue(self.out.exists(), got.stderr)
+                return got
+            for chosen in ("all", "few_samples,evaluated_on_calibration"):
+                self.assert_fails(result("--fail-on-warning", chosen), 5,
+                                  "gate failed: warning evaluated_on_calibration")
+            summary = result("--fail-on-warning", "all", "--json")
+            self.assertEqual(summary.returncode, 5, summary.stderr)
+            self.assertIs(json.loads(summary.stdout)["gate_failed"], True)
+            self.assertEqual(result("--fail-on-warning", "few_samples").returncode, 0)
+
     def test_fail_on_warning_takes_one_list_and_not_the_model(self):
         result = octavo("optimize", "--fail-on-warning", "few_samples", MODEL, "--data", DATA,
                         "-o", self.out)
