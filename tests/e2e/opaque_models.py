@@ -52,6 +52,24 @@ def custom(declared=True, opset=17):
                  opset, ["com.example"])
 
 
+def function(name, nodes, opset=17):
+    """A local function of domain com.example."""
+    return helper.make_function(
+        "com.example", name, ["a"], ["b"], nodes,
+        [helper.make_opsetid("", opset), helper.make_opsetid("com.example", 1)])
+
+
+def with_functions():
+    """custom(), whose model defines Gate by a function that calls another one."""
+    model = custom()
+    del model.graph.node[2].attribute[:]
+    model.functions.extend([
+        function("Gate", [helper.make_node("Half", ["a"], ["h"], domain="com.example"),
+                          helper.make_node("Mul", ["a", "h"], ["b"])]),
+        function("Half", [helper.make_node("HardSigmoid", ["a"], ["b"], alpha=0.5)])])
+    return model
+
+
 def many_custom(count=500):
     nodes = backbone()
     nodes += [node("Gate", ["f" if i == 0 else f"g{i - 1}"], [f"g{i}"], domain="com.example")

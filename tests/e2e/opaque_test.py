@@ -75,6 +75,21 @@ class Opaque(Case):
         self.assertEqual([v.name for v in model.graph.output], ["y"])
         self.assertEqual([o["name"] for o in report["numerics"]["outputs"]], ["f"])
 
+    def test_local_functions_stay_and_their_calls_are_not_inlined(self):
+        before = opaque_models.with_functions()
+        self.check(before)
+        model, report, _ = self.optimize(self.save(before))
+        self.check(model)
+        self.assertEqual(list(model.functions), list(before.functions))
+        self.assertEqual(list(model.opset_import), list(before.opset_import))
+        self.assertEqual(by_op(model, "Gate"), by_op(before, "Gate"))
+        self.assertEqual(len(by_op(model, "QuantizeLinear")), 2)  # x and f
+        # A function's node is no node of the graph.
+        self.assertEqual(set(self.reasons(report)), {"gate", "y"})
+        self.assertIn("'Gate' of domain 'com.example'", self.reasons(report)["gate"])
+        again, _, _ = self.optimize(self.folder / "out.onnx", out="again.onnx")
+        self.assertEqual(list(again.functions), list(before.functions))
+
     def test_control_flow_stays_with_its_bodies_and_what_they_capture(self):
         for make in (opaque_models.branch, opaque_models.loop):
             before = make()
