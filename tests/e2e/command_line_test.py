@@ -155,7 +155,8 @@ class CommandLine(unittest.TestCase):
         for said in ("did you mean 'optimize'?", "did you mean '--keep-float'?",
                      "did you mean 'cpu-int8'?", "did you mean 'Gemm'?",
                      "did you mean '--listen'?", "did you mean 'lower'?",
-                     "127.0.0.1:1 is unreachable"):
+                     "127.0.0.1:1 is unreachable", "3 nodes in float (2 MaxPool, 1 Gemm)",
+                     "cannot be written at opset 12; it needs 13", "opset 99 is outside of"):
             self.assertIn(said, result.stderr)
 
     # Progress.
