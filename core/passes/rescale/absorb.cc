@@ -82,10 +82,18 @@ class Absorber {
     return !graph_.IsOutput(r) || CanBecomeOutput(graph_, to);
   }
 
-  // Makes consumers of the Rescale's result read `to` and removes it.  An output keeps its name.
+  // Whether a pass made the value for `r` and named it after `r`: `r.float.q`.
+  bool IsMadeFor(ValueId r, ValueId value) const {
+    return graph_.name(value).starts_with(graph_.name(r) + ".");
+  }
+
+  // Makes consumers of the Rescale's result read `to` and removes it.  An output, and a name of the
+  // model that `to` only extends, stay.
   void Replace(NodeId id, ValueId to) {
     const ValueId r = graph_.node(id).result();
-    if (graph_.IsOutput(r)) return ComputeAsOutput(graph_, r, to);
+    if (graph_.IsOutput(r) || (IsMadeFor(r, to) && CanBecomeOutput(graph_, to))) {
+      return ComputeAsOutput(graph_, r, to);
+    }
     graph_.Forward(r, to);
     graph_.Erase(id);
   }
