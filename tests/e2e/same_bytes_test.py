@@ -49,6 +49,17 @@ class SameBytes(Case):
                                      "--samples", 32)
         self.assertEqual(json.loads(first["report.json"])["numerics"]["samples_role"], "evaluation")
 
+    def test_of_values_of_16_bits_that_a_budget_chooses(self):
+        first = self.assert_all_same(DIGITS / "model.onnx", "--data",
+                                     DIGITS / "calibration.npz", "--accuracy-budget", "39")
+        budget = json.loads(first["report.json"])["accuracy_budget"]
+        self.assertTrue(budget["reached"] and budget["groups"], budget)
+        names = [name for group in budget["groups"] for name in group["values"]]
+        named = self.files_of("named", DIGITS / "model.onnx", "--data",
+                              DIGITS / "calibration.npz", "--int16", ",".join(names))
+        self.assertEqual(json.loads(named["report.json"])["numerics"]["outputs"],
+                         json.loads(first["report.json"])["numerics"]["outputs"])
+
     def test_of_a_profile_alone(self):
         profile = self.folder / "p.json"
         result = octavo("profile", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",

@@ -25,10 +25,11 @@ const OPTIONS = {
 };
 
 // Least output SQNR, in dB, of the default options: a little less than was measured.
-const FLOORS = {digits: 35.2, squeezenet_products: 20.5, superres_224: 45};
+const FLOORS = {digits: 36.8, mnist_cntk: 42, squeezenet_products: 20.5, superres_224: 45};
 
-// Between the report's figure and ONNX Runtime's, in dB.
-const REPORT_TOLERANCE = 0.2;
+// Between the report's figure and ONNX Runtime's, in dB.  Where float operators stand between integer
+// ones (magika), the two round a few integers differently, which moves the figure by up to 0.5.
+const REPORT_TOLERANCE = 0.6;
 
 const figure = (row) => row.sqnr_db === Infinity ? 'exact' : row.sqnr_db.toFixed(1);
 
