@@ -14,13 +14,6 @@ from programs import ROOT, Case, octavo
 
 MODELS = pathlib.Path(os.environ.get("OCTAVO_SHARED", ROOT.parent / "shared")) / "models"
 
-# Names that a job without the option keeps and a job with it does not.  To be removed: the result
-# of a Gather is named `NAME.float.q`, since the identity Rescale that had its name was removed.
-KNOWN_LOSSES = {
-    ("fastestdet", "Transpose"): {"onnx::Concat_445", "onnx::Concat_513", "onnx::Concat_585",
-                                  "onnx::Concat_603", "onnx::Concat_671"},
-}
-
 
 def name_of(node):
     """Octavo names a node without a name after its first result."""
@@ -130,7 +123,7 @@ class KeepFloat(Case):
                 self.check_missing(original, exported, report, op)
                 self.check_said(report, op)
                 lost = names - value_names(exported)
-                self.assertLessEqual(lost, KNOWN_LOSSES.get((name, op), set()))
+                self.assertEqual(lost, set())
 
     def test_fastestdet(self):
         self.check_model("fastestdet")

@@ -48,7 +48,7 @@ struct Done {
 };
 
 Done RunJob(const Request& request) {
-  const auto outcome = Run(request, {}, {});
+  const auto outcome = job::Run(request, {}, {});
   EXPECT_TRUE(outcome) << outcome.error().message;
   if (!outcome) return {};
   return {std::string(outcome->model.bytes.text()), json::parse(outcome->report_json)};
@@ -88,13 +88,13 @@ TEST(Int16, ANameWithoutEffectWarns) {
 TEST(Int16, ATargetWithout16BitsRefusesIt) {
   Request named = JobOn({"c"}, 0);
   named.options.target = "tflite";
-  const auto first = Run(named, {}, {});
+  const auto first = job::Run(named, {}, {});
   ASSERT_FALSE(first);
   EXPECT_EQ(first.error().code, Code::kUsage);
   EXPECT_THAT(first.error().message, HasSubstr("--int16 'c'"));
   Request budget = JobOn({}, 30);
   budget.options.target = "tflite";
-  const auto second = Run(budget, {}, {});
+  const auto second = job::Run(budget, {}, {});
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().field, "accuracy_budget");
 }
@@ -146,7 +146,7 @@ TEST(AccuracyBudget, NeedsSamples) {
   request.samples.clear();
   request.profile = {"p.json", Blob(std::string(R"({"octavo_profile": 1, "samples": 100, "values": [
     {"name": "x", "min": -1, "max": 1}]})"))};
-  const auto outcome = Run(request, {}, {});
+  const auto outcome = job::Run(request, {}, {});
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().code, Code::kUsage);
   EXPECT_EQ(outcome.error().field, "accuracy_budget");
