@@ -15,6 +15,8 @@ namespace {
 // An image's file in an archive.
 constexpr uint64_t kMaxFile = uint64_t{256} << 20;
 
+constexpr size_t kStorePart = size_t{1} << 18;  // pixels between two looks at a stop
+
 class ImageArray : public Array {
  public:
   ImageArray(std::string name, const ImageSpec& spec)
@@ -61,12 +63,16 @@ class ImageArray : public Array {
   Status Read(int64_t first, std::span<std::byte> out, const StopToken& stop) override {
     if (values_.empty()) OCTAVO_CHECK(Decode(stop));
     const size_t begin = static_cast<size_t>(first) * static_cast<size_t>(ir::SizeOf(dtype()));
-    std::memcpy(out.data(), values_.data() + begin, out.size());
+    for (size_t done = 0; done < out.size(); done += kReadPart) {
+      OCTAVO_CHECK(stop.Check());
+      std::memcpy(out.data() + done, values_.data() + begin + done,
+                  std::min(kReadPart, out.size() - done));
+    }
     return {};
   }
 
   // Assigning {} would keep the memory.
-  void Release() override { std::vector<std::byte>().swap(values_); }
+  void Release() override { ZeroedVector<std::byte>().swap(values_); }
 
  protected:
   // The bytes of the file.
@@ -97,7 +103,9 @@ class ImageArray : public Array {
       }
     }
     OCTAVO_TRY(image, Resize(std::move(image), height, width, stop));
-    if (spec_.crop) image = CenterCrop(std::move(image), height_, width_);
+    if (spec_.crop) {
+      OCTAVO_TRY(image, CenterCrop(std::move(image), height_, width_, stop));
+    }
     if (dtype() == ir::DType::kU8) return Store<uint8_t>(image, stop);
     return Store<float>(image, stop);
   }
@@ -138,10 +146,10 @@ class ImageArray : public Array {
     values_.resize(pixels * count * sizeof(T));
     T* const to = reinterpret_cast<T*>(values_.data());
     for (size_t c = 0; c < count; ++c) {
-      OCTAVO_CHECK(stop.Check());
       const std::array<T, 256> values = ValuesOf<T>(c);
       const size_t from = order_ == ImageOrder::kBgr ? 2 - c : c;
       for (size_t i = 0; i < pixels; ++i) {
+        if (i % kStorePart == 0) OCTAVO_CHECK(stop.Check());
         const uint8_t* pixel = image.pixels.data() + i * 3;
         const uint8_t byte = order_ == ImageOrder::kGray ? Gray(pixel) : pixel[from];
         to[planes ? c * pixels + i : i * count + c] = values[byte];
@@ -154,7 +162,7 @@ class ImageArray : public Array {
   int64_t height_ = spec_.height, width_ = spec_.width;
   ImageLayout layout_ = spec_.layout.value_or(ImageLayout::kNchw);
   ImageOrder order_ = spec_.order.value_or(ImageOrder::kRgb);
-  std::vector<std::byte> values_ = {};
+  ZeroedVector<std::byte> values_ = {};
 };
 
 class MappedImage : public ImageArray {
@@ -185,9 +193,9 @@ class MemberImage : public ImageArray {
           .Field(name());
     }
     OCTAVO_TRY(const std::unique_ptr<ZipReader> reader, archive_->Read(member_));
-    std::vector<std::byte> bytes(member_.size);
-    OCTAVO_CHECK(reader->Read(bytes, stop));
-    return Blob(std::move(bytes));
+    ir::Tensor bytes(ir::DType::kU8, {static_cast<int64_t>(member_.size)});
+    OCTAVO_CHECK(reader->Read({bytes.mutable_raw(), member_.size}, stop));
+    return bytes.ToBlob();
   }
 
  private:

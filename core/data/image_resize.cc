@@ -75,7 +75,7 @@ void ScaleColumns(const RgbImage& from, const Taps& tap, std::vector<int32_t>& s
 RgbImage Empty(int64_t height, int64_t width) {
   return {.height = height,
           .width = width,
-          .pixels = std::vector<uint8_t>(static_cast<size_t>(height * width * kChannels))};
+          .pixels = ZeroedVector<uint8_t>(static_cast<size_t>(height * width * kChannels))};
 }
 
 }  // namespace
@@ -115,12 +115,13 @@ void ShorterSideTo(int64_t side, int64_t& height, int64_t& width) {
   }
 }
 
-RgbImage CenterCrop(RgbImage image, int64_t height, int64_t width) {
+Result<RgbImage> CenterCrop(RgbImage image, int64_t height, int64_t width, const StopToken& stop) {
   if (height == image.height && width == image.width) return image;
   const auto half = [](int64_t rest) { return rest / 2 + (rest % 2 == 1 && rest / 2 % 2 == 1); };
   const int64_t top = half(image.height - height), left = half(image.width - width);
   RgbImage crop = Empty(height, width);
   for (int64_t y = 0; y < height; ++y) {
+    OCTAVO_CHECK(stop.Check());
     const uint8_t* from = image.pixels.data() + ((top + y) * image.width + left) * kChannels;
     std::copy_n(from, width * kChannels, crop.pixels.data() + y * width * kChannels);
   }

@@ -9,16 +9,16 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/base/stop_token.h"
+#include "core/data/zeroed_vector.h"
 
 namespace octavo::data {
 
 // Rows from the top, three bytes R, G, B per pixel.
 struct RgbImage {
   int64_t height = 0, width = 0;
-  std::vector<uint8_t> pixels = {};
+  ZeroedVector<uint8_t> pixels = {};
 };
 
 // Both sides of the image and of the target are at least 1.
@@ -28,6 +28,6 @@ Result<RgbImage> Resize(RgbImage image, int64_t height, int64_t width, const Sto
 void ShorterSideTo(int64_t side, int64_t& height, int64_t& width);
 
 // The middle of an image that is at least as large.  An odd rest is halved to the even number.
-RgbImage CenterCrop(RgbImage image, int64_t height, int64_t width);
+Result<RgbImage> CenterCrop(RgbImage image, int64_t height, int64_t width, const StopToken& stop);
 
 }  // namespace octavo::data

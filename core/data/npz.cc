@@ -23,8 +23,12 @@ class MemberArray : public Array {
     const uint64_t begin =
         header_.data + static_cast<uint64_t>(first) * static_cast<uint64_t>(ir::SizeOf(dtype()));
     OCTAVO_CHECK(SkipTo(begin, stop));
-    OCTAVO_CHECK(reader_->Read(out, stop));
-    return FinishElements(name(), header_, out);
+    for (size_t done = 0; done < out.size(); done += kReadPart) {
+      const std::span<std::byte> part = out.subspan(done, std::min(kReadPart, out.size() - done));
+      OCTAVO_CHECK(reader_->Read(part, stop));
+      OCTAVO_CHECK(FinishElements(name(), header_, part));
+    }
+    return {};
   }
 
   void Release() override {

@@ -35,7 +35,7 @@ Status CheckRandom(const SampleInput& input) {
 
 // Floats in [-1, 1); integers in [0, 2), which are valid indices for every table and mask.
 Result<ir::Tensor> RandomTensor(const ir::Type& type, uint64_t seed, const StopToken& stop) {
-  constexpr int64_t kStopEvery = 1 << 20;  // elements: a few milliseconds
+  constexpr int64_t kStopEvery = 1 << 18;  // elements: a millisecond or two
   ir::Tensor tensor(type.dtype, type.shape);
   const auto width = static_cast<size_t>(ir::SizeOf(type.dtype));
   // A quantized input accepts any integer.

@@ -11,6 +11,8 @@
 namespace octavo::job {
 namespace {
 
+constexpr int64_t kPart = int64_t{1} << 18;  // elements between two looks at a stop
+
 // Nearly all samples are finite floats; these loops have no branches, so that they vectorize.
 bool AllFinite(std::span<const float> values) {
   bool is_finite = true;
@@ -62,33 +64,48 @@ SampleSurvey::SampleSurvey(std::vector<std::string> inputs, bool refuses,
   for (std::string& name : inputs) inputs_.push_back({.name = std::move(name)});
 }
 
-Status SampleSurvey::Look(int64_t number, const ir::Batches::Batch& batch) {
+Status SampleSurvey::Look(int64_t number, const ir::Batches::Batch& batch, const StopToken& stop) {
   const std::lock_guard lock(mutex_);
   if (looked_[static_cast<size_t>(number)]) return {};
   for (size_t i = 0; i < batch.size() && i < inputs_.size(); ++i) {
-    if (ir::IsFloat(batch[i].dtype())) OCTAVO_CHECK(LookAt(number, i, batch[i]));
+    if (ir::IsFloat(batch[i].dtype())) OCTAVO_CHECK(LookAt(number, i, batch[i], stop));
   }
   looked_[static_cast<size_t>(number)] = true;
   return {};
 }
 
-Status SampleSurvey::LookAt(int64_t number, size_t input, const ir::Tensor& tensor) {
+Status SampleSurvey::LookAt(int64_t number, size_t input, const ir::Tensor& tensor,
+                            const StopToken& stop) {
   SurveyedInput& found = inputs_[input];
-  double& first = first_[input];
-  if (found.elements == 0 && tensor.size() > 0) first = tensor.FloatAt(0);
-  if (tensor.dtype() == ir::DType::kF32 && AllFinite(tensor.values<float>())) {
-    found.varies = found.varies || Differs(tensor.values<float>(), static_cast<float>(first));
-    found.elements += tensor.size();
-    return {};
+  if (found.elements == 0 && tensor.size() > 0) first_[input] = tensor.FloatAt(0);
+  for (int64_t begin = 0; begin < tensor.size(); begin += kPart) {
+    OCTAVO_CHECK(stop.Check());
+    const int64_t end = std::min(begin + kPart, tensor.size());
+    OCTAVO_CHECK(LookAtPart(number, input, tensor, begin, end));
   }
-  for (int64_t i = 0; i < tensor.size(); ++i) {
+  found.elements += tensor.size();
+  return {};
+}
+
+Status SampleSurvey::LookAtPart(int64_t number, size_t input, const ir::Tensor& tensor,
+                                int64_t begin, int64_t end) {
+  SurveyedInput& found = inputs_[input];
+  const double first = first_[input];
+  if (tensor.dtype() == ir::DType::kF32) {
+    const auto part = tensor.values<float>().subspan(static_cast<size_t>(begin),
+                                                     static_cast<size_t>(end - begin));
+    if (AllFinite(part)) {
+      found.varies = found.varies || Differs(part, static_cast<float>(first));
+      return {};
+    }
+  }
+  for (int64_t i = begin; i < end; ++i) {
     const double value = tensor.FloatAt(i);
     found.varies |= value != first;
     if (std::isfinite(value)) continue;
     if (refuses_) return NotFinite(origin_(number, input, i), found.name, value);
     (std::isnan(value) ? found.nans : found.infinities) += 1;
   }
-  found.elements += tensor.size();
   return {};
 }
 
@@ -114,7 +131,7 @@ std::shared_ptr<SampleSurvey> Survey(const ir::Graph& graph, NonFinite non_finit
                   [survey, read = std::move(samples.batches)](
                       int64_t number, const StopToken& stop) -> Result<ir::Batches::Batch> {
                     OCTAVO_TRY(ir::Batches::Batch batch, read.Read(number, stop));
-                    OCTAVO_CHECK(survey->Look(number, batch));
+                    OCTAVO_CHECK(survey->Look(number, batch, stop));
                     return batch;
                   });
   return survey;

@@ -31,14 +31,17 @@ class SampleSurvey {
   SampleSurvey(std::vector<std::string> inputs, bool refuses, const data::Samples& samples);
 
   // Looks at a batch once, however often it is read.  kInvalidArgument, with the file and the index
-  // of the first element that is not finite, if they are refused.
-  Status Look(int64_t number, const ir::Batches::Batch& batch);
+  // of the first element that is not finite, if they are refused; else the stop's error within 100
+  // ms of the stop.
+  Status Look(int64_t number, const ir::Batches::Batch& batch, const StopToken& stop);
 
   // In the model's order; float inputs only.
   std::vector<SurveyedInput> Inputs() const;
 
  private:
-  Status LookAt(int64_t number, size_t input, const ir::Tensor& tensor);
+  Status LookAt(int64_t number, size_t input, const ir::Tensor& tensor, const StopToken& stop);
+  Status LookAtPart(int64_t number, size_t input, const ir::Tensor& tensor, int64_t begin,
+                    int64_t end);
 
   const bool refuses_;
   const data::SampleOrigins origin_;

@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/profile/collect.h"
 
+#include <algorithm>
+
 #include "core/float_exec/run.h"
 
 namespace octavo::profile {
+namespace {
+
+constexpr size_t kPart = size_t{1} << 20;  // elements between two looks at a stop: about 15 ms
+
+// Histograms are of the same bits in whatever parts values are added.  After a stop the histogram
+// is incomplete.
+void AddUntilStopped(std::span<const float> values, ThreadPool& pool, const StopToken& stop,
+                     Histogram& histogram) {
+  for (size_t done = 0; done < values.size() && !stop.StopRequested(); done += kPart) {
+    histogram.Add(values.subspan(done, std::min(kPart, values.size() - done)), &pool);
+  }
+}
+
+}  // namespace
 
 Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop) {
   std::vector<Histogram> histograms(graph.value_bound());
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
     if (tensor.dtype() != ir::DType::kF32) return;
-    histograms[id.index].Add(tensor.values<float>(), &pool);
+    AddUntilStopped(tensor.values<float>(), pool, stop, histograms[id.index]);
     if (options.moments != nullptr) options.moments->Watch(id, tensor, pool);
   };
   const auto watch_and_keep = [&](ir::ValueId id, const ir::Tensor& tensor) {
@@ -25,6 +41,7 @@ Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
     }
     if (options.kept != nullptr) options.kept->AddSample();
     OCTAVO_CHECK(session.Run(batch, pool, stop, watch_and_keep));
+    OCTAVO_CHECK(stop.Check());  // which the last value's histogram may have heard
     if (options.progress) options.progress(done + 1, batches.size());
   }
 

@@ -285,6 +285,37 @@ class Data(Case):
         self.assertEqual(process.returncode, 8)
         self.assertLess(time.monotonic() - begin, 2)  # the process ends, too
 
+    def cpu_of(self, process):
+        """Seconds of processor time of all threads of a running process."""
+        threads = pathlib.Path(f"/proc/{process.pid}/task").glob("*/schedstat")
+        return sum(int(each.read_text().split()[0]) for each in threads) / 1e9
+
+    def test_a_stop_is_heard_while_one_sample_of_200_mb_is_drawn_and_counted(self):
+        """It must be within 100 ms.  The bound is 400 ms of processor time: machines may be busy."""
+        size = 50_000_000
+        nodes = [helper.make_node("Slice", ["x", "begin", "end", "axis"], ["s"]),
+                 helper.make_node("Relu", ["s"], ["y"])]
+        numbers = [models.tensor(name, [value], np.int64)
+                   for name, value in (("begin", 0), ("end", 4), ("axis", 1))]
+        onnx.save(models.model(nodes, numbers, inputs=(("x", [1, size]),)), self.path("m.onnx"))
+        heard = 0
+        for moment in (0.2, 0.5, 0.8, 1.1):  # seconds of processor time
+            process = subprocess.Popen(
+                [OCTAVO, "optimize", self.folder / "m.onnx", "--data", "random:1:1", "-o",
+                 self.folder / "out.onnx", "--quiet"], env=clean_environment())
+            while process.poll() is None and self.cpu_of(process) < moment:
+                time.sleep(0.005)
+            if process.poll() is not None:
+                break
+            begin = self.cpu_of(process)
+            process.send_signal(signal.SIGINT)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 8)
+            self.assertLess(usage.ru_utime + usage.ru_stime - begin, 0.4, moment)
+            heard += 1
+        self.assertGreater(heard, 0)
+
     # ------------------------------------------------------------ labels
 
     def labels(self, name, classes):
