@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -23,13 +24,35 @@ namespace {
 
 using namespace octavo;
 
-// The token that SIGINT stops.  The signal handler does only a relaxed store.
-const StopToken& Stop() {
-  static const StopToken stop;
-  return stop;
+// Signals come before main, too: loading the libraries takes longer than many a job.  The handler
+// does only relaxed stores and needs nothing that is constructed.
+constinit std::atomic<bool> signalled = false;
+constinit std::atomic<const StopToken*> stopped_by_signals = nullptr;
+
+void OnSignal(int) {
+  signalled.store(true, std::memory_order_relaxed);
+  const StopToken* stop = stopped_by_signals.load(std::memory_order_relaxed);
+  if (stop != nullptr) stop->RequestStop();
 }
 
-void OnSignal(int) { Stop().RequestStop(); }
+void HandleSignals(int, char**, char**) {
+  std::signal(SIGINT, &OnSignal);
+  std::signal(SIGTERM, &OnSignal);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of write()
+}
+
+// Called before the constructors of all libraries.
+[[gnu::section(".preinit_array"), gnu::used]] void (*const handle_signals)(int, char**,
+                                                                           char**) = &HandleSignals;
+
+// The token that SIGINT and SIGTERM stop, whenever they came.
+const StopToken& Stop() {
+  static const StopToken stop;
+  stopped_by_signals.store(&stop, std::memory_order_relaxed);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (signalled.load(std::memory_order_relaxed)) stop.RequestStop();
+  return stop;
+}
 
 std::optional<std::string> Environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -64,14 +87,10 @@ Result<std::string> RenderHtml(std::string_view report_json) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Stop();
   const std::vector<std::string> args(argv + 1, argv + argc);
   // Known before the arguments are parsed, as for an error in them.
   const bool json = std::find(args.begin(), args.end(), "--json") != args.end();
   cli::ReportInputFaults(json ? cli::FaultForm::kJson : cli::FaultForm::kLine);
-  std::signal(SIGINT, &OnSignal);
-  std::signal(SIGTERM, &OnSignal);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond the limit is an error of write()
   return cli::RunProgram(args, {.out = std::cout,
                                 .err = std::cerr,
                                 .err_is_terminal = isatty(STDERR_FILENO) == 1,

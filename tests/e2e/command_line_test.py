@@ -57,6 +57,11 @@ class CommandLine(unittest.TestCase):
         for address in ("badaddr", "badaddr:", "badaddr:port", ":50051", "badaddr:99999"):
             self.assertIn("must be HOST:PORT", self.optimize("--server", address, code=2))
 
+    def test_an_interrupt_before_main_is_heard(self):
+        self.run_octavo("optimize", self.model, "--data", self.data, "-o", self.out, code=8,
+                        LD_PRELOAD=os.environ["EARLY_SIGNAL"])
+        self.assertFalse(self.out.exists())
+
     def test_a_misspelt_target_pass_or_input_gets_the_name_that_was_meant(self):
         for flags, meant in ((("--target", "cpu-int9"), "cpu-int8"),
                              (("--skip", "recognise"), "recognize"),
