@@ -94,14 +94,30 @@ std::string CheckAddress(const std::string& text) {
   return fmt::format("'{}' must be HOST:PORT, with a port from 1 to 65535", text);
 }
 
+constexpr std::string_view kServerVariable = "OCTAVO_SERVER", kAddressForm = "HOST:PORT";
+
+// The parser checks a flag that is given, but not its default.
+Status CheckServerVariable(const CLI::App& program, const Invocation& invocation) {
+  for (const CLI::App* command : program.get_subcommands()) {
+    const CLI::Option* flag = command->get_option_no_throw("--server");
+    // Commands that run locally only have a flag of that name, which takes no address.
+    const bool takes = flag != nullptr && flag->get_type_name() == kAddressForm;
+    if (!takes || flag->count() > 0 || invocation.server.empty()) continue;
+    const std::string wrong = CheckAddress(invocation.server);
+    if (wrong.empty()) continue;
+    return Fail(Code::kUsage, "{}: {}", kServerVariable, wrong).Field(kServerVariable);
+  }
+  return {};
+}
+
 }  // namespace
 
 void AddServerFlag(CLI::App& command, Invocation& invocation) {
-  invocation.server = invocation.host.environment("OCTAVO_SERVER").value_or("");
+  invocation.server = invocation.host.environment(std::string(kServerVariable)).value_or("");
   command
       .add_option("--server", invocation.server,
                   "run on the octavod at this address instead of in this process")
-      ->type_name("HOST:PORT")
+      ->type_name(std::string(kAddressForm))
       ->check(CLI::Validator(&CheckAddress, ""));
 }
 
@@ -131,6 +147,9 @@ int RunProgram(const std::vector<std::string>& args, const Host& host) {
     return program.exit(success, host.out, host.err);
   } catch (const CLI::ParseError& error) {
     return Report(UsageErrorOf(program, error), json, host);
+  }
+  if (const Status server = CheckServerVariable(program, invocation); !server) {
+    return Report(server.error(), invocation.json, host);
   }
   const auto code = RunGuarded(invocation);
   return code ? *code : Report(code.error(), invocation.json, host);

@@ -56,6 +56,15 @@ class CommandLine(unittest.TestCase):
     def test_an_address_without_a_port_is_an_error_at_once(self):
         for address in ("badaddr", "badaddr:", "badaddr:port", ":50051", "badaddr:99999"):
             self.assertIn("must be HOST:PORT", self.optimize("--server", address, code=2))
+            for command in (("optimize", self.model, "--data", self.data, "-o", self.out),
+                            ("health",), ("jobs",)):
+                result = self.run_octavo(*command, code=2, OCTAVO_SERVER=address)
+                self.assertIn(f"OCTAVO_SERVER: '{address}' must be HOST:PORT", result.stderr)
+        # Neither where the flag overrides it, nor of a command that runs locally only.
+        result = self.run_octavo("health", "--server", "127.0.0.1:1", code=6,
+                                 OCTAVO_SERVER="badaddr")
+        self.assertNotIn("badaddr", result.stderr)
+        self.run_octavo("inspect", self.model, OCTAVO_SERVER="badaddr")
 
     def test_an_interrupt_before_main_is_heard(self):
         self.run_octavo("optimize", self.model, "--data", self.data, "-o", self.out, code=8,
