@@ -56,7 +56,7 @@ class Finder {
 
   struct Found {
     std::string name = {};  // within the --data
-    fs::path path = {};
+    fs::path path = {};     // empty: a file that is not read
   };
 
   Result<std::vector<Found>> Run(const std::string& place) {
@@ -109,6 +109,7 @@ class Finder {
     OCTAVO_TRY(const bool numbered, AddNumbered(root, prefix));
     if (numbered) return {};
     std::vector<Found> arrays, images;
+    std::vector<std::string> unread;
     std::error_code error;
     using Walk = fs::recursive_directory_iterator;
     const auto follow = fs::directory_options::follow_directory_symlink;
@@ -120,6 +121,9 @@ class Finder {
       }
       const SampleKind kind = data::KindOf(at->path().filename().string());
       const bool image = kind == SampleKind::kImage;
+      if (kind == SampleKind::kUnread) {
+        unread.push_back(prefix + at->path().lexically_relative(root).string());
+      }
       if (!image && !(IsArray(kind) && at.depth() == 0)) continue;
       std::error_code gone;
       if (!at->is_regular_file(gone)) continue;
@@ -132,7 +136,11 @@ class Finder {
                    fmt::format("has both arrays ('{}') and images ('{}')", arrays.front().name,
                                images.front().name));
     }
+    std::ranges::sort(unread);
     if (images.empty() && arrays.empty()) {
+      if (!unread.empty()) {
+        return Wrong(flag_, data_, fmt::format("has no samples: {}", data::UnreadImages(unread)));
+      }
       return Wrong(flag_, data_,
                    "has no samples; it must have .npy, .npz, .png or .jpg files, or folders '0', "
                    "'1', .. or 'test_data_set_0', .. with input_K.pb, input_K.npy or NAME.npy");
@@ -140,6 +148,10 @@ class Finder {
     std::vector<Found>& files = images.empty() ? arrays : images;
     std::ranges::sort(files, {}, &Found::name);
     found_.insert(found_.end(), files.begin(), files.end());
+    // Their names are enough for the warning.
+    if (!images.empty()) {
+      for (std::string& name : unread) found_.push_back({.name = std::move(name)});
+    }
     return {};
   }
 
@@ -295,9 +307,12 @@ Status AddFiles(const SampleFlag& flag, const StopToken& stop, SampleFiles& file
     for (const Finder::Found& file : found) {
       OCTAVO_CHECK(stop.Check());
       name.path = file.name;
-      OCTAVO_TRY(Blob bytes, Blob::MapFile(file.path.string()));
+      Blob bytes;
+      if (!file.path.empty()) {
+        OCTAVO_TRY(bytes, Blob::MapFile(file.path.string()));
+        files.paths.push_back(file.path.string());
+      }
       add(data::BlobName(name, prefixed || file.name.starts_with('#')), std::move(bytes));
-      files.paths.push_back(file.path.string());
       if (files.samples.size() % kMostMapped == 0) OCTAVO_CHECK(PackSamples(stop, files.samples));
     }
   }

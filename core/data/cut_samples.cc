@@ -6,6 +6,7 @@
 
 #include "core/base/nearest_name.h"
 #include "core/data/random_samples.h"
+#include "core/data/sample_name.h"
 #include "core/data/samples.h"
 
 namespace octavo::data {
@@ -155,6 +156,9 @@ class SampleCutter {
       if (std::ranges::any_of(held_, reads)) continue;
       unused.push_back(
           fmt::format("array '{}' of --values-from is no value that is needed", value.first));
+    }
+    if (!source_.unread_.empty()) {
+      unused.insert(unused.begin(), UnreadImages(source_.unread_));
     }
     if (unused.size() > kMostUnused) unused.resize(kMostUnused);
     return unused;

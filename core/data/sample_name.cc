@@ -81,12 +81,24 @@ SampleKind KindOf(std::string_view path) {
   for (const std::string_view extension : {".png", ".jpg", ".jpeg"}) {
     if (file.ends_with(extension)) return SampleKind::kImage;
   }
+  for (const std::string_view extension : {".webp", ".gif", ".bmp", ".tif", ".tiff", ".heic",
+                                           ".heif", ".avif", ".jp2", ".ppm", ".pgm"}) {
+    if (file.ends_with(extension)) return SampleKind::kUnread;
+  }
   return SampleKind::kOther;
 }
 
 std::string StemOf(std::string_view path) {
   const std::string_view file = LastPartOf(path);
   return std::string(file.substr(0, std::min(file.rfind('.'), file.size())));
+}
+
+std::string UnreadImages(const std::vector<std::string>& paths) {
+  if (paths.size() == 1) {
+    return fmt::format("image '{}' is not read: only PNG and JPEG are", paths.front());
+  }
+  return fmt::format("{} images, the first of them '{}', are not read: only PNG and JPEG are",
+                     paths.size(), paths.front());
 }
 
 std::optional<NumberedName> ParseNumbered(std::string_view path) {

@@ -14,9 +14,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace octavo::data {
 
+// kUnread: an image in a format that is not read.
 enum class SampleKind {
   kRandom,
   kLabels,
@@ -26,6 +28,7 @@ enum class SampleKind {
   kNpy,
   kProto,
   kImage,
+  kUnread,
   kZip,
   kOther
 };
@@ -62,6 +65,9 @@ std::optional<NumberedName> ParseNumbered(std::string_view path);
 
 // The file name without folder and extension.
 std::string StemOf(std::string_view path);
+
+// "3 images, the first of them 'a.webp', are not read: ..", of files of kUnread.
+std::string UnreadImages(const std::vector<std::string>& paths);
 
 // A whole number without sign.
 std::optional<int64_t> NumberOf(std::string_view text);

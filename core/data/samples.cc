@@ -54,6 +54,7 @@ class SampleOpener {
     }
     if (!source_.random_ && source_.groups_.empty()) {
       if (blobs.empty()) return Wrong("data", "no samples are given");
+      if (!source_.unread_.empty()) return Wrong("data", "{}", UnreadImages(source_.unread_));
       return Wrong("data",
                    "'{}' is not a .npz, .npy, .png, .jpg or .zip, nor a file in a numbered folder "
                    "such as 0/input_0.pb",
@@ -93,6 +94,9 @@ class SampleOpener {
         OCTAVO_TRY(const ArrayPtr array, OpenFile(parsed, bytes));
         return array ? AddArray(parsed, array) : Status();
       }
+      case SampleKind::kUnread:
+        source_.unread_.push_back(parsed.path);
+        return {};
       case SampleKind::kOther:
         return {};  // notes on the samples
     }
@@ -122,6 +126,8 @@ class SampleOpener {
       } else if (kind == SampleKind::kNpz || kind == SampleKind::kProto) {
         OCTAVO_TRY(const Blob extracted, archive->Extract(member, stop_));
         OCTAVO_CHECK(Add(BlobName(name, /*prefixed=*/true), extracted));
+      } else if (kind == SampleKind::kUnread) {
+        source_.unread_.push_back(name.path);
       } else if (kind == SampleKind::kZip || kind == SampleKind::kRandom ||
                  kind == SampleKind::kEvaluation) {
         return Wrong(member.name, "'{}': an archive cannot hold '{}'", archive_name.path,

@@ -99,7 +99,8 @@ class SampleSource {
   std::optional<Random> random_ = {};
   std::string origin_ = {};  // of random samples
   std::optional<std::vector<int64_t>> labels_ = {};
-  bool images_ = false;  // whether any file is an image
+  bool images_ = false;                   // whether any file is an image
+  std::vector<std::string> unread_ = {};  // images in formats that are not read
   std::map<std::string, ArrayPtr> values_ = {};
 };
 

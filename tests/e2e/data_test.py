@@ -225,6 +225,21 @@ class Data(Case):
                         "--image", "mean=0.5", "-o", self.folder / "x.onnx")
         self.assertNotIn("[image_unused]", result.stderr)
 
+    def test_images_in_formats_that_are_not_read_are_a_warning_or_an_error(self):
+        model = image_model(self.folder / "m.onnx", side=8)
+        for name in ("mixed/b.webp", "mixed/sub/c.GIF", "mixed/a.TIFF", "other/x.bmp"):
+            self.path(name).write_bytes(b"none of these is read")
+        self.path("mixed/z.png").write_bytes(png(np.zeros((8, 8, 3), np.uint8)))
+        arguments = ["optimize", model, "--image", "size=8", "-o", self.folder / "x.onnx", "--data"]
+        with Server() as service:
+            for server in (None, service.address):
+                result = octavo(*arguments, self.folder / "mixed", server=server)
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.assertIn("3 images, the first of them 'a.TIFF', are not read: only PNG and "
+                              "JPEG are [unknown_name]", result.stderr)
+        result = octavo(*arguments, self.folder / "other")
+        self.assert_fails(result, 2, "has no samples: image 'x.bmp' is not read")
+
     def test_errors_of_data_name_the_file_and_what_is_missing(self):
         name = "image"
         np.savez(self.path("empty.npz"), **{name: np.zeros((0, 1, 28, 28), np.float32)})
