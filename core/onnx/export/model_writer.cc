@@ -225,7 +225,6 @@ Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
     }
   }
   if (opaque != nullptr) OCTAVO_CHECK(PutBackNodes(*opaque, model_));
-  if (options.contract != nullptr) WriteContract(*options.contract, model_);
   int64_t bytes = 0;
   for (const Stored& stored : initializers_) bytes += stored.tensor.bytes();
   const bool outside = bytes > options.external_limit;
@@ -240,6 +239,7 @@ Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
       WriteTensor(name, tensor, proto);
     }
   }
+  if (options.contract != nullptr) WriteContract(*options.contract, model_);
   if (!model_.SerializeToString(&exported.model)) {
     return Fail(Code::kTooLarge, "the model takes more than 2 GiB even without its weights");
   }

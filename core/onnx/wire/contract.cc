@@ -2,6 +2,7 @@
 #include "core/onnx/wire/contract.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/onnx/wire/onnx.pb.h"
 
@@ -37,6 +38,32 @@ void ReadValue(const onnx_wire::ValueInfo& info, Contract& contract) {
   }
 }
 
+// An initializer that was a graph input, too, has the notes of both.
+void ReadInitializer(const onnx_wire::Tensor& tensor, Contract& contract) {
+  if (tensor.doc_string().empty()) return;
+  ValueNotes& notes = contract.values[tensor.name()];
+  if (notes.doc.empty()) notes.doc = tensor.doc_string();
+}
+
+NodeNotes NotesOf(const onnx_wire::Node& node) {
+  NodeNotes notes{.doc = node.doc_string(), .metadata = ReadEntries(node.metadata_props())};
+  for (const onnx_wire::Attribute& attribute : node.attribute()) {
+    if (attribute.doc_string().empty()) continue;
+    notes.attribute_docs.emplace(attribute.name(), attribute.doc_string());
+  }
+  return notes;
+}
+
+void WriteNotes(const NodeNotes& notes, onnx_wire::Node& node) {
+  if (!notes.doc.empty()) node.set_doc_string(notes.doc);
+  WriteEntries(notes.metadata, *node.mutable_metadata_props());
+  if (notes.attribute_docs.empty()) return;
+  for (onnx_wire::Attribute& attribute : *node.mutable_attribute()) {
+    const auto at = notes.attribute_docs.find(attribute.name());
+    if (at != notes.attribute_docs.end()) attribute.set_doc_string(at->second);
+  }
+}
+
 void WriteValue(const Contract& contract, onnx_wire::ValueInfo& info) {
   const auto at = contract.values.find(info.name());
   if (at == contract.values.end()) return;
@@ -51,6 +78,25 @@ void WriteValue(const Contract& contract, onnx_wire::ValueInfo& info) {
   }
 }
 
+// Quantization may have replaced the tensors that an annotation names.
+void WriteAnnotations(const Contract& contract, onnx_wire::Graph& graph) {
+  if (contract.annotations.empty()) return;
+  std::set<std::string_view> tensors, values;
+  for (const onnx_wire::Tensor& tensor : graph.initializer()) tensors.insert(tensor.name());
+  for (const onnx_wire::ValueInfo& input : graph.input()) values.insert(input.name());
+  for (const onnx_wire::Node& node : graph.node()) {
+    values.insert(node.output().begin(), node.output().end());
+  }
+  for (const Annotation& annotation : contract.annotations) {
+    const auto kept = [&](const auto& parameter) { return tensors.contains(parameter.second); };
+    const bool known = values.contains(annotation.tensor) || tensors.contains(annotation.tensor);
+    if (!known || !std::ranges::all_of(annotation.parameters, kept)) continue;
+    onnx_wire::Annotation& written = *graph.add_quantization_annotation();
+    written.set_tensor_name(annotation.tensor);
+    WriteEntries(annotation.parameters, *written.mutable_quant_parameter_tensor_names());
+  }
+}
+
 }  // namespace
 
 Contract ReadContract(const onnx_wire::Model& model, const std::vector<std::string>& names) {
@@ -61,15 +107,19 @@ Contract ReadContract(const onnx_wire::Model& model, const std::vector<std::stri
                     .doc = model.doc_string(),
                     .graph_doc = graph.doc_string(),
                     .graph_metadata = ReadEntries(graph.metadata_props())};
-  for (const auto* infos : {&graph.input(), &graph.output()}) {
+  for (const auto* infos : {&graph.value_info(), &graph.input(), &graph.output()}) {
     for (const onnx_wire::ValueInfo& info : *infos) ReadValue(info, contract);
+  }
+  for (const onnx_wire::Tensor& tensor : graph.initializer()) ReadInitializer(tensor, contract);
+  for (const onnx_wire::Annotation& annotation : graph.quantization_annotation()) {
+    contract.annotations.push_back(
+        {annotation.tensor_name(), ReadEntries(annotation.quant_parameter_tensor_names())});
   }
   for (int i = 0; i < graph.node_size(); ++i) {
     const onnx_wire::Node& node = graph.node(i);
-    if (node.doc_string().empty() && node.metadata_props().empty()) continue;
-    contract.nodes.insert_or_assign(
-        names[static_cast<size_t>(i)],
-        NodeNotes{.doc = node.doc_string(), .metadata = ReadEntries(node.metadata_props())});
+    NodeNotes notes = NotesOf(node);
+    if (notes.doc.empty() && notes.metadata.empty() && notes.attribute_docs.empty()) continue;
+    contract.nodes.insert_or_assign(names[static_cast<size_t>(i)], std::move(notes));
   }
   return contract;
 }
@@ -81,15 +131,20 @@ void WriteContract(const Contract& contract, onnx_wire::Model& model) {
   if (!contract.doc.empty()) model.set_doc_string(contract.doc);
   if (!contract.graph_doc.empty()) graph.set_doc_string(contract.graph_doc);
   WriteEntries(contract.graph_metadata, *graph.mutable_metadata_props());
-  for (auto* infos : {graph.mutable_input(), graph.mutable_output()}) {
+  for (auto* infos : {graph.mutable_input(), graph.mutable_output(), graph.mutable_value_info()}) {
     for (onnx_wire::ValueInfo& info : *infos) WriteValue(contract, info);
   }
+  for (onnx_wire::Tensor& tensor : *graph.mutable_initializer()) {
+    const auto at = contract.values.find(tensor.name());
+    if (at != contract.values.end() && !at->second.doc.empty()) {
+      tensor.set_doc_string(at->second.doc);
+    }
+  }
+  WriteAnnotations(contract, graph);
   if (contract.nodes.empty()) return;
   for (onnx_wire::Node& node : *graph.mutable_node()) {
     const auto at = contract.nodes.find(node.name());
-    if (at == contract.nodes.end()) continue;
-    if (!at->second.doc.empty()) node.set_doc_string(at->second.doc);
-    WriteEntries(at->second.metadata, *node.mutable_metadata_props());
+    if (at != contract.nodes.end()) WriteNotes(at->second, node);
   }
 }
 

@@ -21,14 +21,21 @@ struct OpaquePart;
 // Of a node, by its settled name.
 struct NodeNotes {
   std::string doc = {};
+  std::map<std::string, std::string> attribute_docs = {};  // by the attribute's name
   std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
-// Of a graph input or output, by its name.
+// Of a value that the graph declares or an initializer, by its name.
 struct ValueNotes {
   std::string doc = {};
   std::string denotation = {};
   std::vector<std::string> axes = {};  // a denotation for each axis; "" for none
+};
+
+// The names of the tensors that have a tensor's quantization parameters, by the parameter.
+struct Annotation {
+  std::string tensor = {};
+  std::vector<std::pair<std::string, std::string>> parameters = {};
 };
 
 struct Contract {
@@ -39,6 +46,7 @@ struct Contract {
   std::vector<std::pair<std::string, std::string>> graph_metadata = {};
   std::map<std::string, NodeNotes> nodes = {};
   std::map<std::string, ValueNotes> values = {};
+  std::vector<Annotation> annotations = {};
   std::shared_ptr<const OpaquePart> opaque = {};  // opaque_part.h; null: the graph has all nodes
 };
 
@@ -46,7 +54,7 @@ struct Contract {
 Contract ReadContract(const onnx_wire::Model& model, const std::vector<std::string>& names);
 
 // Completes a message with the contract, except for the versions; a node or a value that the
-// message lacks has no notes any more.
+// message lacks has no notes any more, and an annotation needs all tensors that it names.
 void WriteContract(const Contract& contract, onnx_wire::Model& model);
 
 }  // namespace octavo::onnx

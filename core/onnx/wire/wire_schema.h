@@ -20,6 +20,7 @@ enum class Message {
   kDimension,
   kStringEntry,
   kOperatorSet,
+  kAnnotation,
 };
 
 // The encoding of a field.  Repeated numbers may be packed or separate.
@@ -89,6 +90,11 @@ inline constexpr FieldRow kFields[] = {
      .kind = FieldKind::kMessage,
      .repeated = true,
      .child = Message::kValueInfo},
+    {.in = Message::kGraph,
+     .number = 14,
+     .kind = FieldKind::kMessage,
+     .repeated = true,
+     .child = Message::kAnnotation},
     {.in = Message::kGraph, .number = 15, .kind = FieldKind::kPresence, .repeated = true},
     {.in = Message::kGraph,
      .number = 16,
@@ -125,6 +131,7 @@ inline constexpr FieldRow kFields[] = {
     {.in = Message::kAttribute, .number = 7, .kind = FieldKind::kFixed32s, .repeated = true},
     {.in = Message::kAttribute, .number = 8, .kind = FieldKind::kVarints, .repeated = true},
     {.in = Message::kAttribute, .number = 9, .kind = FieldKind::kBytes, .repeated = true},
+    {.in = Message::kAttribute, .number = 13, .kind = FieldKind::kBytes},
     {.in = Message::kAttribute, .number = 20, .kind = FieldKind::kVarint},
     {.in = Message::kAttribute, .number = 21, .kind = FieldKind::kBytes},
 
@@ -157,6 +164,7 @@ inline constexpr FieldRow kFields[] = {
      .kind = FieldKind::kVarints,
      .repeated = true,
      .payload = true},
+    {.in = Message::kTensor, .number = 12, .kind = FieldKind::kBytes},
     {.in = Message::kTensor,
      .number = 13,
      .kind = FieldKind::kMessage,
@@ -193,6 +201,12 @@ inline constexpr FieldRow kFields[] = {
     {.in = Message::kStringEntry, .number = 2, .kind = FieldKind::kBytes},
     {.in = Message::kOperatorSet, .number = 1, .kind = FieldKind::kBytes},
     {.in = Message::kOperatorSet, .number = 2, .kind = FieldKind::kVarint},
+    {.in = Message::kAnnotation, .number = 1, .kind = FieldKind::kBytes},
+    {.in = Message::kAnnotation,
+     .number = 2,
+     .kind = FieldKind::kMessage,
+     .repeated = true,
+     .child = Message::kStringEntry},
 };
 
 // Null for a field that the scanner drops.

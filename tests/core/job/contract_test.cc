@@ -17,6 +17,7 @@
 #include "core/onnx/import/import.h"
 #include "core/onnx/wire/model_proto.h"
 #include "core/onnx/wire/onnx.pb.h"
+#include "tests/core/job/documented.h"
 #include "tests/core/job/tiny_model.h"
 
 namespace octavo::job {
@@ -24,19 +25,6 @@ namespace {
 
 using nlohmann::json;
 using onnx_wire::Model;
-using Entries = std::map<std::string, std::string>;
-
-void AddEntry(auto& list, std::string_view key, std::string_view value) {
-  onnx_wire::StringEntry& entry = *list.Add();
-  entry.set_key(std::string(key));
-  entry.set_value(std::string(value));
-}
-
-Entries EntriesOf(const auto& list) {
-  Entries entries;
-  for (const onnx_wire::StringEntry& entry : list) entries[entry.key()] = entry.value();
-  return entries;
-}
 
 std::map<std::string, int64_t> OpsetsOf(const Model& model) {
   std::map<std::string, int64_t> opsets;
@@ -44,36 +32,6 @@ std::map<std::string, int64_t> OpsetsOf(const Model& model) {
     opsets[opset.domain()] = opset.version();
   }
   return opsets;
-}
-
-// Fills every field that a producer may fill.
-Model Documented(const Blob& bytes) {
-  Model model;
-  EXPECT_TRUE(model.ParseFromString(std::string(bytes.text())));
-  model.set_domain("com.example.vision");
-  model.set_model_version(7);
-  model.set_doc_string("what the model is for");
-  AddEntry(*model.mutable_metadata_props(), "author", "somebody");
-  onnx_wire::OperatorSet& other = *model.add_opset_import();
-  other.set_domain("com.example");
-  other.set_version(3);
-  onnx_wire::Graph& graph = *model.mutable_graph();
-  graph.set_doc_string("what the graph does");
-  AddEntry(*graph.mutable_metadata_props(), "layer", "first");
-  for (int i = 0; i < graph.node_size(); ++i) {
-    onnx_wire::Node& node = *graph.mutable_node(i);
-    node.set_doc_string(fmt::format("about node {}", i));
-    AddEntry(*node.mutable_metadata_props(), "line", fmt::format("{}", i));
-  }
-  for (auto* infos : {graph.mutable_input(), graph.mutable_output()}) {
-    for (onnx_wire::ValueInfo& info : *infos) {
-      info.set_doc_string("about " + info.name());
-      info.mutable_type()->set_denotation("TENSOR");
-      auto& dims = *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim();
-      if (!dims.empty()) dims[0].set_denotation("DATA_BATCH");
-    }
-  }
-  return model;
 }
 
 struct Done {
@@ -203,8 +161,42 @@ class Contract : public testing::TestWithParam<std::string> {
       ++kept;
       EXPECT_EQ(node.doc_string(), at->second->doc_string()) << node.name();
       EXPECT_EQ(EntriesOf(node.metadata_props()), EntriesOf(at->second->metadata_props()));
+      std::set<std::string> attributes;
+      for (const onnx_wire::Attribute& attribute : at->second->attribute()) {
+        attributes.insert(attribute.name());
+      }
+      for (const onnx_wire::Attribute& attribute : node.attribute()) {
+        if (!attributes.contains(attribute.name())) continue;
+        EXPECT_EQ(attribute.doc_string(), "about " + attribute.name()) << node.name();
+      }
     }
     EXPECT_GT(kept, 0);
+  }
+
+  // A value or an initializer that is there under its name has its doc string.
+  void CompareValues() {
+    const onnx_wire::Graph &was = before_.graph(), &is = after_.model.graph();
+    std::set<std::string> documented, tensors, present;
+    for (const onnx_wire::ValueInfo& info : was.value_info()) documented.insert(info.name());
+    for (const onnx_wire::Tensor& tensor : was.initializer()) documented.insert(tensor.name());
+    for (const onnx_wire::ValueInfo& info : is.value_info()) {
+      present.insert(info.name());
+      if (!documented.contains(info.name())) continue;
+      EXPECT_EQ(info.doc_string(), "about " + info.name());
+    }
+    for (const onnx_wire::Tensor& tensor : is.initializer()) {
+      tensors.insert(tensor.name());
+      const bool known = documented.contains(tensor.name());
+      EXPECT_EQ(tensor.doc_string(), known ? "about " + tensor.name() : "");
+    }
+    int expected = 0;
+    for (const onnx_wire::Annotation& annotation : was.quantization_annotation()) {
+      const auto& parameter = annotation.quant_parameter_tensor_names(0);
+      const std::string& tensor = annotation.tensor_name();
+      const bool is_there = present.contains(tensor) || tensors.contains(tensor);
+      expected += is_there && tensors.contains(parameter.value());
+    }
+    EXPECT_EQ(is.quantization_annotation_size(), expected);
   }
 
   Model before_ = {};
@@ -216,6 +208,7 @@ TEST_P(Contract, IsKeptFieldByField) {
   CompareModel();
   CompareInterfaces();
   CompareNodes();
+  CompareValues();
 }
 
 TEST_P(Contract, EveryValueHasItsValueInfo) {
@@ -245,6 +238,32 @@ TEST_P(Contract, EveryValueHasItsValueInfo) {
       EXPECT_EQ(shape, imported->graph.type(value).shape) << result;
     }
   }
+}
+
+TEST(Annotations, AreKeptWithAllTensorsThatTheyName) {
+  const Done float_model = RunJob(Blob(std::string(kTinyModel)), [](Request& request) {
+    request.model.name = "net.graph";
+    request.samples.clear();
+    request.options.no_quantize = true;
+  });
+  Model model = float_model.model;
+  ASSERT_GT(model.graph().initializer_size(), 0);
+  ASSERT_GT(model.graph().node_size(), 0);
+  const std::string tensor = model.graph().initializer(0).name();
+  const std::string value = model.graph().node(0).output(0);
+  for (const std::string& parameter : {tensor, std::string("absent")}) {
+    onnx_wire::Annotation& annotation = *model.mutable_graph()->add_quantization_annotation();
+    annotation.set_tensor_name(value);
+    AddEntry(*annotation.mutable_quant_parameter_tensor_names(), "SCALE_TENSOR", parameter);
+  }
+  const Done done = RunJob(Blob(model.SerializeAsString()), [](Request& request) {
+    request.samples.clear();
+    request.options.no_quantize = true;
+  });
+  const onnx_wire::Graph& graph = done.model.graph();
+  ASSERT_EQ(graph.quantization_annotation_size(), 1);
+  EXPECT_EQ(graph.quantization_annotation(0).SerializeAsString(),
+            model.graph().quantization_annotation(0).SerializeAsString());
 }
 
 INSTANTIATE_TEST_SUITE_P(Trained, Contract,
