@@ -65,6 +65,15 @@ Table QuantizedOf(const json& values) {
   return table;
 }
 
+Table OpaqueOf(const json& nodes) {
+  Table table({"node", "op", "domain", "reason"});
+  for (const json& row : nodes) {
+    table.Add(
+        {CellOf(row["node"]), CellOf(row["op"]), CellOf(row["domain"]), CellOf(row["reason"])});
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string InspectText(const std::string& text) {
@@ -86,12 +95,9 @@ std::string InspectText(const std::string& text) {
     unsupported.Add({CellOf(row["node"]), CellOf(row["op"]), CellOf(row["reason"])});
   }
   answer += Section("Without an integer form", unsupported);
-  Table opaque({"node", "op", "domain", "reason"});
-  for (const json& row : list("opaque")) {
-    opaque.Add(
-        {CellOf(row["node"]), CellOf(row["op"]), CellOf(row["domain"]), CellOf(row["reason"])});
-  }
-  return answer + Section("Not supported: these nodes stay as they are", opaque);
+  answer += Section("Not supported: these nodes stay as they are", OpaqueOf(list("opaque")));
+  return answer +
+         Section("Float because they follow an unsupported node", OpaqueOf(list("not_calibrated")));
 }
 
 }  // namespace octavo::cli

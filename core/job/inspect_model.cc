@@ -93,11 +93,12 @@ void AddInterface(const ModelInput& input, const Loaded& loaded, ordered_json& j
   }
 }
 
-// Nodes that Octavo leaves as they are, and those that follow them.
-ordered_json OpaqueNodes(const onnx::OpaquePart* opaque) {
+// Nodes that Octavo leaves as they are: those that it does not support, or those that follow them.
+ordered_json OpaqueNodes(const onnx::OpaquePart* opaque, bool follows) {
   ordered_json nodes = ordered_json::array();
   if (opaque == nullptr) return nodes;
   for (const onnx::OpaqueNode& node : opaque->nodes) {
+    if (node.follows != follows) continue;
     ordered_json results = ordered_json::array();
     for (const std::string& result : node.results) {
       results.push_back(OpaqueJson(result, opaque->types.at(result)));
@@ -105,7 +106,6 @@ ordered_json OpaqueNodes(const onnx::OpaquePart* opaque) {
     nodes.push_back({{"node", node.name},
                      {"op", node.op},
                      {"domain", node.domain},
-                     {"follows", node.follows},
                      {"reason", node.reason},
                      {"results", std::move(results)}});
   }
@@ -143,7 +143,9 @@ Result<std::string> InspectModel(const ModelInput& input) {
     json["unsupported"].push_back(
         {{"node", node.name}, {"op", node.op->name}, {"reason", rule.why}});
   }
-  json["opaque"] = OpaqueNodes(OpaqueOf(loaded.model.contract));
+  const onnx::OpaquePart* opaque = OpaqueOf(loaded.model.contract);
+  json["opaque"] = OpaqueNodes(opaque, /*follows=*/false);
+  json["not_calibrated"] = OpaqueNodes(opaque, /*follows=*/true);
   return json.dump(1, ' ', /*ensure_ascii=*/false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -271,6 +271,17 @@ class Opaque(Case):
         self.assertIn("found", result.stdout)
         self.assertIn("NonMaxSuppression", result.stdout)
 
+    def test_inspect_tells_nodes_that_follow_an_unsupported_one_from_it(self):
+        path = self.save(models.relu_of("Odd", "com.example"))
+        found = json.loads(octavo("inspect", path, "--json").stdout)
+        self.assertEqual([row["op"] for row in found["opaque"]], ["Odd"])
+        self.assertEqual([row["op"] for row in found["not_calibrated"]], ["Relu"])
+        text = octavo("inspect", path).stdout
+        unsupported, follows = text.split("Not supported")[1].split("Float because they follow")
+        self.assertIn("Odd", unsupported)
+        self.assertNotIn("Relu", unsupported)
+        self.assertIn("Relu", follows)
+
     def test_other_commands_do_what_can_be_done(self):
         path = self.save(opaque_models.detection())
         result = octavo("run", path, "--data", self.data, "-o", self.folder / "values")

@@ -222,6 +222,18 @@ TEST(OpaqueNodes, InspectListsThemAndOpenDimensions) {
   EXPECT_THAT(Names(found["outputs"], "name"), ElementsAre("a", "b"));
 }
 
+TEST(OpaqueNodes, InspectTellsThemFromNodesThatFollowThem) {
+  onnx::ModelBuilder builder(17);
+  builder.Input("x", {1, 2, 6, 6}, onnx_wire::Tensor::FLOAT);
+  builder.Node("Odd", {"x"}, {"a"}, "one").Domain("d").Node("Relu", {"a"}, {"b"}, "two");
+  builder.Output("b");
+  const auto answer = InspectModel({.model = {"m.onnx", builder.Build()}});
+  ASSERT_TRUE(answer) << answer.error().message;
+  const json found = json::parse(*answer);
+  EXPECT_THAT(Names(found["opaque"], "node"), ElementsAre("one"));
+  EXPECT_THAT(Names(found["not_calibrated"], "node"), ElementsAre("two"));
+}
+
 TEST(OpaqueNodes, RunComputesWhatItCan) {
   ModelInput input{.model = {"m.onnx", Custom()}, .threads = 1};
   input.samples = {Array("x.npy", Drawn({2, 2, 6, 6}, 3))};
