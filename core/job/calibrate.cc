@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage "calibrate": gets the ranges of the float values from the profile or from the samples.
+#include "core/base/nearest_name.h"
 #include "core/job/memory_estimate.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
@@ -30,19 +31,31 @@ Status CheckDigest(const JobContext& job, const profile::Profile& profile, Prepa
   return {};
 }
 
+std::vector<std::string_view> ValuesWithoutEntry(const ir::Graph& graph,
+                                                 const profile::Profile& profile) {
+  std::vector<std::string_view> names;
+  for (size_t i = 0; i < graph.value_bound(); ++i) {
+    const ir::Value& value = graph.value(ir::ValueId{static_cast<int32_t>(i)});
+    if (!value.erased && !value.constant && !profile.values.contains(value.name)) {
+      names.push_back(value.name);
+    }
+  }
+  return names;
+}
+
 Status CheckMatches(const JobContext& job, const ProfileFigures& figures) {
   if (figures.matched == 0) {
     return Mismatch("profile",
                     figures.unmatched_entries.empty()
                         ? "the profile has no entries"
                         : fmt::format("no entry of the profile names a value of the model; the "
-                                      "first entry is '{}'",
-                                      figures.unmatched_entries.front()));
+                                      "first entry is '{}'{}",
+                                      figures.unmatched_entries.front(), figures.hint));
   }
   if (job.options().strict_profile && !figures.unmatched_entries.empty()) {
     const std::string& name = figures.unmatched_entries.front();
-    return Mismatch(name,
-                    fmt::format("the profile's entry '{}' names no value of the model", name));
+    return Mismatch(name, fmt::format("the profile's entry '{}' names no value of the model{}",
+                                      name, figures.hint));
   }
   return {};
 }
@@ -195,6 +208,10 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
   if (!job.request.profile) return profiled;
   auto& entries = profiled.figures.unmatched_entries;
   entries.insert(entries.end(), unmatched.begin(), unmatched.end());
+  if (!entries.empty()) {
+    profiled.figures.hint =
+        DidYouMean(entries.front(), ValuesWithoutEntry(graph, *profiled.profile));
+  }
   OCTAVO_CHECK(CheckMatches(job, profiled.figures));
   return profiled;
 }

@@ -124,9 +124,10 @@ std::optional<double> OwnSqnrOf(const ir::Graph& graph, const v1::ValueNumerics&
 void WarnOfProfile(const Quantized& quantized, Warnings& warnings) {
   const std::vector<std::string>& unmatched = quantized.profile_figures.unmatched_entries;
   if (!unmatched.empty()) {
-    AddWarning(warnings, "profile_unmatched",
-               fmt::format("the profile's entry {} names no value of the model",
-                           Others(unmatched.size(), unmatched.front())));
+    AddWarning(
+        warnings, "profile_unmatched",
+        fmt::format("the profile's entry {} names no value of the model{}",
+                    Others(unmatched.size(), unmatched.front()), quantized.profile_figures.hint));
   }
   const std::vector<std::string>& missing = quantized.rewriting.findings.missing_values;
   if (!missing.empty()) {

@@ -29,6 +29,7 @@ struct RescaleFigures {
 struct ProfileFigures {
   int64_t matched = 0;
   std::vector<std::string> unmatched_entries = {};
+  std::string hint = {};  // for the first of these, or empty: DidYouMean(..)
 };
 
 struct Findings {

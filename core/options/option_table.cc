@@ -2,6 +2,7 @@
 #include "core/options/option_table.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -59,6 +60,21 @@ Status CheckChoice(const OptionRow& row, std::string_view name) {
   if (std::ranges::find(names, name) != names.end()) return {};
   return WrongOption(row, name,
                      fmt::format("one of {}{}", fmt::join(names, ", "), DidYouMean(name, names)));
+}
+
+Status WrongCalibration(const OptionRow& row, std::string_view text) {
+  // A percentile keeps the number that was given.
+  const std::string percentile =
+      fmt::format("percentile{}", text.substr(std::min(text.find(':'), text.size())));
+  const std::array<std::string_view, 4> names = {"minmax", "mse", "entropy", percentile};
+  const bool known = std::ranges::find(names, text) != names.end();
+  return WrongOption(row, text,
+                     fmt::format("{}{}", profile::kCalibrationMustBe,
+                                 known ? std::string() : DidYouMean(text, names)));
+}
+
+Status WrongHoldout(const OptionRow& row, std::string_view text) {
+  return WrongOption(row, text, profile::kHoldoutMustBe);
 }
 
 Status CheckShapes(const OptionRow& row, const ShapeMap& shapes) {
@@ -128,8 +144,9 @@ struct FieldType<std::vector<std::string>>
     : PlainField<std::vector<std::string>, OptionType::kNames> {};
 template <>
 struct FieldType<ShapeMap> : PlainField<ShapeMap, OptionType::kShapes> {};
-// A text that `kParse` reads and Name prints.
-template <class T, std::optional<T> (*kParse)(std::string_view), const std::string_view& kMustBe>
+// A text that `kParse` reads and Name prints; `kWrong` says what another text must be.
+template <class T, std::optional<T> (*kParse)(std::string_view),
+          Status (*kWrong)(const OptionRow&, std::string_view)>
 struct ParsedField {
   static constexpr OptionType kType = OptionType::kText;
   static OptionValue Get(const T& field) { return Name(field); }
@@ -137,17 +154,17 @@ struct ParsedField {
     const auto* text = std::get_if<std::string>(&value);
     if (text == nullptr) return WrongType(row);
     const auto parsed = kParse(*text);
-    if (!parsed) return WrongOption(row, *text, kMustBe);
+    if (!parsed) return kWrong(row, *text);
     field = *parsed;
     return {};
   }
 };
 template <>
 struct FieldType<profile::Calibration>
-    : ParsedField<profile::Calibration, profile::ParseCalibration, profile::kCalibrationMustBe> {};
+    : ParsedField<profile::Calibration, profile::ParseCalibration, WrongCalibration> {};
 template <>
 struct FieldType<profile::Holdout>
-    : ParsedField<profile::Holdout, profile::ParseHoldout, profile::kHoldoutMustBe> {};
+    : ParsedField<profile::Holdout, profile::ParseHoldout, WrongHoldout> {};
 
 template <class T>
 T FieldTypeOf(T Options::*);

@@ -75,8 +75,13 @@ class CommandLine(unittest.TestCase):
         for flags, meant in ((("--target", "cpu-int9"), "cpu-int8"),
                              (("--skip", "recognise"), "recognize"),
                              (("--emit", "qdp"), "qdq"), (("--numerics", "tflit"), "tflite"),
+                             (("--calibration", "minmx"), "minmax"),
+                             (("--calibration", "percentil:99"), "percentile:99"),
                              (("--shape", "imag=1,1,8,8"), self.inspect()["inputs"][0]["name"])):
             self.assertIn(f"did you mean '{meant}'?", self.optimize(*flags, code=2))
+
+    def test_a_calibration_with_a_wrong_number_gets_no_other_name(self):
+        self.assertNotIn("did you mean", self.optimize("--calibration", "percentile:30", code=2))
 
     def test_a_misspelt_value_gets_the_name_that_was_meant(self):
         report = self.optimize("--keep-float", "sofmax,Gem")

@@ -133,6 +133,15 @@ TEST(DataWarnings, OfAProfileThatDoesNotMatch) {
             "the profile has no entry for 'y'; such values stay float");
 }
 
+TEST(DataWarnings, AProfilesMisspeltEntryGetsTheNameThatWasMeant) {
+  Request request = JobOn(Samples(16));
+  request.profile = Profile(R"({"name": "x", "min": -1, "max": 1},
+                               {"name": "Y", "min": -1, "max": 1})",
+                            100);
+  EXPECT_EQ(MessageOf("profile_unmatched", request),
+            "the profile's entry 'Y' names no value of the model; did you mean 'y'?");
+}
+
 TEST(DataWarnings, WhereNothingIsQuantizedAtAll) {
   Request request = JobOn(Samples(16));
   request.options.keep_float = {"MatMul"};

@@ -89,6 +89,9 @@ TEST(OptionTable, AWrongArgumentNamesTheFlagTheValueAndWhatItMustBe) {
       {"calibration", "percentile:30",
        "--calibration 'percentile:30' must be minmax, percentile:P with P above 50 and at most "
        "100, mse or entropy"},
+      {"calibration", "minmx",
+       "--calibration 'minmx' must be minmax, percentile:P with P above 50 and at most 100, mse or "
+       "entropy; did you mean 'minmax'?"},
       {"batch", "0", "--batch '0' must be a whole number, at least 1"},
       {"opset", "1e3", "--opset '1e3' must be a whole number, at least 1"},
       {"opset", "3000000000", "--opset '3000000000' must be a whole number, at least 1"},
