@@ -70,6 +70,16 @@ def with_functions():
     return model
 
 
+def with_an_old_function():
+    """custom() of opset 11, whose function has Squeeze as opset 11 has it."""
+    model = custom(opset=11)
+    del model.graph.node[2].attribute[:]
+    model.functions.append(
+        function("Gate", [node("Unsqueeze", ["a"], ["u"], axes=[0]),
+                          node("Squeeze", ["u"], ["b"], axes=[0])], opset=11))
+    return model
+
+
 def many_custom(count=500):
     nodes = backbone()
     nodes += [node("Gate", ["f" if i == 0 else f"g{i - 1}"], [f"g{i}"], domain="com.example")

@@ -90,6 +90,14 @@ class Opaque(Case):
         again, _, _ = self.optimize(self.folder / "out.onnx", out="again.onnx")
         self.assertEqual(list(again.functions), list(before.functions))
 
+    def test_a_function_of_an_older_opset_is_not_mixed_with_a_newer_one(self):
+        path = self.save(opaque_models.with_an_old_function())
+        result = octavo("optimize", path, "--data", "random:1:4", "-o", self.folder / "o.onnx")
+        self.assert_fails(result, 4, "function 'Gate' has Unsqueeze as opset 11 has it",
+                          "--per-tensor")
+        model, _, _ = self.optimize(path, "--per-tensor")
+        self.check(model)
+
     def test_control_flow_stays_with_its_bodies_and_what_they_capture(self):
         for make in (opaque_models.branch, opaque_models.loop):
             before = make()

@@ -35,6 +35,30 @@ Status CheckForms(const OpaquePart& part, int64_t opset) {
   return {};
 }
 
+// The operators of a local function have the forms of the opsets that the function imports, and its
+// model may not have others.
+Status CheckFunctionForms(const OpaquePart& part, int64_t opset) {
+  for (const std::string& bytes : part.functions) {
+    onnx_wire::Function function;
+    if (!function.ParseFromString(bytes)) return Broken("local functions");
+    int64_t from = part.opset;
+    for (const onnx_wire::OperatorSet& each : function.opset_import()) {
+      if (each.domain().empty()) from = each.version();
+    }
+    for (const onnx_wire::Node& node : function.node()) {
+      if (!node.domain().empty() || KeepsForm(node.op_type(), from, opset)) continue;
+      return Fail(Code::kUnimplemented,
+                  "function '{}' has {} as opset {} has it, and opset {}, which the result needs, "
+                  "may have it in another form; convert the model to that opset first, or choose "
+                  "options that need none{}",
+                  function.name(), node.op_type(), from, opset,
+                  opset == 13 ? " (--per-tensor weights)" : "")
+          .Field("opset");
+    }
+  }
+  return {};
+}
+
 // What the nodes read must still be what they were written for.
 Status CheckTypes(const OpaquePart& part, const onnx_wire::Graph& graph) {
   std::unordered_map<std::string, int> types;
@@ -201,6 +225,7 @@ Status PutBackTensors(const OpaquePart& part, ModelWriter& writer) {
 Status PutBackNodes(const OpaquePart& part, onnx_wire::Model& model) {
   onnx_wire::Graph& graph = *model.mutable_graph();
   OCTAVO_CHECK(CheckForms(part, model.opset_import(0).version()));
+  OCTAVO_CHECK(CheckFunctionForms(part, model.opset_import(0).version()));
   OCTAVO_CHECK(CheckTypes(part, graph));
   OCTAVO_CHECK(Reorder(part.inputs, part.input_infos, *graph.mutable_input()));
   OCTAVO_TRY(const std::vector<Info> handed,

@@ -26,23 +26,26 @@ void WriteEntries(const Entries& entries, auto& list) {
 }
 
 void ReadValue(const onnx_wire::ValueInfo& info, Contract& contract) {
-  ValueNotes notes{.doc = info.doc_string(), .denotation = info.type().denotation()};
+  ValueNotes notes{.doc = info.doc_string(),
+                   .denotation = info.type().denotation(),
+                   .metadata = ReadEntries(info.metadata_props())};
   bool any = false;
   for (const onnx_wire::Dimension& dim : info.type().tensor_type().shape().dim()) {
     notes.axes.push_back(dim.denotation());
     any |= !dim.denotation().empty();
   }
   if (!any) notes.axes.clear();
-  if (any || !notes.doc.empty() || !notes.denotation.empty()) {
+  if (any || !notes.doc.empty() || !notes.denotation.empty() || !notes.metadata.empty()) {
     contract.values.insert_or_assign(info.name(), std::move(notes));
   }
 }
 
 // An initializer that was a graph input, too, has the notes of both.
 void ReadInitializer(const onnx_wire::Tensor& tensor, Contract& contract) {
-  if (tensor.doc_string().empty()) return;
+  if (tensor.doc_string().empty() && tensor.metadata_props().empty()) return;
   ValueNotes& notes = contract.values[tensor.name()];
   if (notes.doc.empty()) notes.doc = tensor.doc_string();
+  if (notes.metadata.empty()) notes.metadata = ReadEntries(tensor.metadata_props());
 }
 
 NodeNotes NotesOf(const onnx_wire::Node& node) {
@@ -67,6 +70,7 @@ void WriteNotes(const NodeNotes& notes, onnx_wire::Node& node) {
 void WriteValue(const Contract& contract, onnx_wire::ValueInfo& info) {
   const auto at = contract.values.find(info.name());
   if (at == contract.values.end()) return;
+  WriteEntries(at->second.metadata, *info.mutable_metadata_props());
   const ValueNotes& notes = at->second;
   if (!notes.doc.empty()) info.set_doc_string(notes.doc);
   if (!notes.denotation.empty()) info.mutable_type()->set_denotation(notes.denotation);
@@ -136,9 +140,9 @@ void WriteContract(const Contract& contract, onnx_wire::Model& model) {
   }
   for (onnx_wire::Tensor& tensor : *graph.mutable_initializer()) {
     const auto at = contract.values.find(tensor.name());
-    if (at != contract.values.end() && !at->second.doc.empty()) {
-      tensor.set_doc_string(at->second.doc);
-    }
+    if (at == contract.values.end()) continue;
+    if (!at->second.doc.empty()) tensor.set_doc_string(at->second.doc);
+    WriteEntries(at->second.metadata, *tensor.mutable_metadata_props());
   }
   WriteAnnotations(contract, graph);
   if (contract.nodes.empty()) return;

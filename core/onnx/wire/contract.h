@@ -30,6 +30,7 @@ struct ValueNotes {
   std::string doc = {};
   std::string denotation = {};
   std::vector<std::string> axes = {};  // a denotation for each axis; "" for none
+  std::vector<std::pair<std::string, std::string>> metadata = {};
 };
 
 // The names of the tensors that have a tensor's quantization parameters, by the parameter.
