@@ -11,6 +11,8 @@ namespace {
 constexpr int64_t kEnoughSamples = 16;
 constexpr double kSaturatedShare = 0.01;
 constexpr double kDriftShare = 0.001;
+// Of the range's width: half a step of 8 bits, which rounding takes back.
+constexpr double kDriftExcess = 0.5 / 255;
 // A value's own error counts if, passed on as it is, it is 1 % of the worst output's: its SQNR is
 // at most so much higher.
 constexpr double kErrorShareDb = 20;
@@ -194,7 +196,7 @@ void WarnOfDrift(const ir::Graph& graph, const report::DiffResult& figures, Warn
   const v1::ValueNumerics* most = nullptr;
   int64_t count = 0;
   for (const v1::ValueNumerics& value : figures.values) {
-    if (value.drift().share() <= kDriftShare) continue;
+    if (value.drift().share() <= kDriftShare || value.drift().excess() <= kDriftExcess) continue;
     const auto own = OwnSqnrOf(graph, value);
     if (!own || *own > *worst + kErrorShareDb) continue;
     ++count;

@@ -245,22 +245,23 @@ class Said(Warnings):
         (self.folder / "state").mkdir()
         with Server("--state-dir", self.folder / "state") as server:
             for source in ("executed", "cache"):
-                summary = self.summary("--fail-on-warning", "all", server=server.address, code=5)
+                summary = self.summary(*TOGETHER, "--fail-on-warning", "all",
+                                       server=server.address, code=5)
                 self.assertIs(summary["gate_failed"], True)
                 self.assertEqual(summary["source"], source)
                 self.assertTrue(self.out.exists() and self.report.exists())
                 self.out.unlink()
-            result = self.optimize("--fail-on-warning", "evaluated_on_calibration",
+            result = self.optimize(*TOGETHER, "--fail-on-warning", "evaluated_on_calibration",
                                    server=server.address)
             self.assert_fails(result, 5, "gate failed: warning evaluated_on_calibration")
-            self.assertEqual(self.optimize("--fail-on-warning", "few_samples",
+            self.assertEqual(self.optimize(*TOGETHER, "--fail-on-warning", "few_samples",
                                            server=server.address).returncode, 0)
 
     def test_fail_on_warning_is_exit_5_for_the_result_of_a_detached_job(self):
         (self.folder / "state").mkdir()
         with Server("--state-dir", self.folder / "state") as server:
-            job = octavo("optimize", MODEL, "--data", DATA, "-o", self.out, "--detach", "--quiet",
-                         server=server.address)
+            job = octavo("optimize", MODEL, "--data", DATA, *TOGETHER, "-o", self.out, "--detach",
+                         "--quiet", server=server.address)
             self.assertEqual(job.returncode, 0, job.stderr)
             name = job.stdout.strip()
             watched = octavo("watch", name, "--quiet", server=server.address)

@@ -40,12 +40,12 @@ void ReadValue(const onnx_wire::ValueInfo& info, Contract& contract) {
   }
 }
 
-// An initializer that was a graph input, too, has the notes of both.
+// An initializer that was a graph input, too, is one no more: its own notes stay.
 void ReadInitializer(const onnx_wire::Tensor& tensor, Contract& contract) {
   if (tensor.doc_string().empty() && tensor.metadata_props().empty()) return;
   ValueNotes& notes = contract.values[tensor.name()];
-  if (notes.doc.empty()) notes.doc = tensor.doc_string();
-  if (notes.metadata.empty()) notes.metadata = ReadEntries(tensor.metadata_props());
+  if (!tensor.doc_string().empty()) notes.doc = tensor.doc_string();
+  if (!tensor.metadata_props().empty()) notes.metadata = ReadEntries(tensor.metadata_props());
 }
 
 NodeNotes NotesOf(const onnx_wire::Node& node) {

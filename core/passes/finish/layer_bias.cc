@@ -90,7 +90,8 @@ std::optional<BiasChange> AddToBias(Graph& graph, const Layer& layer, std::span<
     const ir::Tensor& floats = graph.value(addend->floats).constant->tensor;
     ir::Tensor sum = Added(floats, shift, change.most);
     if (change.most == 0) return std::nullopt;
-    graph.SetType(addend->value, ConstantType(sum, profile::SchemeOf(target, graph.type(addend->value).dtype)));
+    graph.SetType(addend->value,
+                  ConstantType(sum, profile::SchemeOf(target, graph.type(addend->value).dtype)));
     const ValueId changed = ChangeConstant(graph, addend->floats, std::move(sum));
     if (changed != addend->floats) graph.SetInput(addend->quantize, 0, changed);
     change.name = graph.name(addend->value);

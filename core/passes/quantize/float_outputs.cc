@@ -147,7 +147,7 @@ std::string WhyIntegerOutputs(const Context& context) {
 void ChooseFloatOutputs(const Graph& graph, Context& context, QuantizePlan& plan) {
   const std::optional<OutputType>& asked = context.settings().options.output_type;
   plan.float_result.assign(graph.node_bound(), false);
-  if (asked == OutputType::kInteger) return;
+  if (asked != OutputType::kFloat) return;
   if (const std::string why = WhyIntegerOutputs(context); !why.empty()) {
     if (asked) context.Warn("integer_outputs", fmt::format("--float-outputs: {}", why));
     return;

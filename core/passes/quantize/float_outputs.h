@@ -21,7 +21,7 @@ inline constexpr Rule kFloatOutput = {
     .replacement = "output Op(x, w) : f32",
     .effect = Effect::kFewerRoundings,
     .condition =
-        "no --no-float-outputs, no --integer-io; the target has float ops and the numerics mode "
+        "--float-outputs, no --integer-io; the target has float ops and the numerics mode "
         "defines Op without a rounded result (onnx); no integer op reads the result; also through "
         "data movement, clamps and sums with a constant before the output. Where Op is no product, "
         "it becomes a float op on dequantized operands",

@@ -37,8 +37,7 @@ constexpr size_t kMaxCurrentTypes = 16;
 constexpr double kMaxSingleFactor = 2;
 
 // An entry of the graph's metadata: a job has judged by a profile which Rescales stay, under a
-// limit that allows the rule.  A job on its result has no profile, and keeps to what this one
-// found.
+// limit that allows the rule.  A job on its result has no profile, and keeps to that.
 const std::string kJudgedKey = "octavo.judged_rescales";
 
 struct Link {
@@ -59,7 +58,6 @@ struct Region {
 // factor of a single one.
 struct Change {
   double together = 1, most = 1;
-
   bool Good() const { return together <= 1 + 1e-9 && most <= kMaxSingleFactor; }
   bool BetterThan(const Change& other) const {
     if (Good() != other.Good()) return Good();
@@ -120,7 +118,6 @@ class Aligner {
       if (!IsRescale(node)) continue;
       // The Rescale only gives a value the name of an output, so it would stay.
       if (graph_.type(node.inputs[0]).SameQuantization(graph_.type(node.result()))) continue;
-      // A change of the storage type is one that --int16 asks for.
       if (graph_.type(node.inputs[0]).dtype != graph_.type(node.result()).dtype) continue;
       const Link link{id, groups_.Of(node.inputs[0]), groups_.Of(node.result()),
                       graph_.type(node.result()).elements()};
@@ -225,8 +222,7 @@ class Aligner {
     if (!together.histogram) return {};
     together.min = together.histogram->min();
     together.max = together.histogram->max();
-    const profile::Scheme scheme =
-        profile::SchemeOf(target_, groups_.TypeOf(*groups.begin()).dtype);
+    const auto scheme = profile::SchemeOf(target_, groups_.TypeOf(*groups.begin()).dtype);
     std::vector<Type> types;
     using Method = profile::Calibration::Method;
     for (const profile::Calibration& calibration :

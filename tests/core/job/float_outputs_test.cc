@@ -37,6 +37,7 @@ constexpr std::string_view kProfile =
 Request JobOn(EmitForm emit) {
   Request request = JobOf(kModel, std::string(kProfile));
   request.options.emit = emit;
+  request.options.output_type = OutputType::kFloat;
   return request;
 }
 
@@ -138,6 +139,7 @@ std::vector<std::string> WarningsOf(const Request& request) {
 
 TEST(FloatOutputs, WhoAsksForThemIsToldWhyNot) {
   Request request = JobOn(EmitForm::kText);
+  request.options.output_type.reset();
   EXPECT_TRUE(WarningsOf(request).empty());
   request.options.output_type = OutputType::kFloat;
   EXPECT_EQ(

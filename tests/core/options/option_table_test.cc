@@ -21,7 +21,8 @@ std::string AnotherArgument(const OptionRow& row) {
     case OptionType::kReal:
       return "0.5";
     case OptionType::kText:
-      return row.name == "calibration" ? "percentile:99.5" : "another";
+      if (row.name == "calibration") return "percentile:99.5";
+      return row.name == "holdout" ? "none" : "another";
     case OptionType::kChoice:
       return std::string(row.choices().back().name);
     case OptionType::kNames:
