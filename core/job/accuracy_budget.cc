@@ -132,19 +132,15 @@ class Search {
                                    job_.settings.stop));
     for (size_t i = 0; i < errors.size(); ++i) candidates_[i].error = errors[i];
     std::ranges::stable_sort(candidates_, std::greater<>{}, &Candidate::PerElement);
-    return {};
-  }
-
-  // The first groups of candidates_ that may have 16 bits together.
-  size_t Most() const {
+    // Those that may have 16 bits together, the first ones first.
     double sum = 0;
-    size_t most = 0;
-    while (most < candidates_.size()) {
-      sum += static_cast<double>(candidates_[most].elements);
-      if (sum > kMostWide * static_cast<double>(elements_)) break;
-      ++most;
-    }
-    return most;
+    std::erase_if(candidates_, [&](const Candidate& each) {
+      const double with = sum + static_cast<double>(each.elements);
+      if (with > kMostWide * static_cast<double>(elements_)) return true;
+      sum = with;
+      return false;
+    });
+    return {};
   }
 
   static Chosen With(Chosen chosen, size_t begin, size_t end) {
@@ -153,7 +149,7 @@ class Search {
   }
 
   Status Grow() {
-    const size_t most = Most();
+    const size_t most = candidates_.size();
     size_t step = 1;
     for (size_t begin = 0; begin < most && best_ < target_; step *= 2) {
       const size_t end = std::min(begin + step, most);
