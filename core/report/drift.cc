@@ -24,8 +24,8 @@ Part Look(std::span<const float> values, const ir::Range& range) {
     const bool below = (value < range.min) & (value > -kInfinity);
     const bool above = (value > range.max) & (value < kInfinity);
     part.outside += below | above;
-    part.low = below & (value < part.low) ? value : part.low;
-    part.high = above & (value > part.high) ? value : part.high;
+    part.low = (below & (value < part.low)) ? value : part.low;
+    part.high = (above & (value > part.high)) ? value : part.high;
   }
   return part;
 }
