@@ -17,6 +17,9 @@ namespace {
 constexpr int64_t kRankingBatches = 2;
 // Of the elements of all quantized values.
 constexpr double kMostWide = 0.5;
+// Quantized models that are measured, so that the time of a job does not depend on the number of
+// its groups.  Grow and Bisect measure two for each doubling of the groups at most.
+constexpr int64_t kMostTrials = 64;
 
 struct Candidate {
   report::ScaleGroup group = {};
@@ -187,7 +190,7 @@ class Search {
   // of Bisect is needed.
   Status Shrink() {
     if (best_ < target_ || chosen_.size() < 2) return {};
-    for (size_t i = chosen_.size() - 1; i-- > 0;) {
+    for (size_t i = chosen_.size() - 1; i-- > 0 && trials_ < kMostTrials;) {
       Chosen without = chosen_;
       without.erase(without.begin() + static_cast<ptrdiff_t>(i));
       OCTAVO_TRY(const double sqnr, Try(without));

@@ -40,7 +40,7 @@ bool HasGate(const Options& options) {
 }
 
 bool IsRandom(std::string_view samples) {
-  return data::WithoutWord(samples).starts_with("random:");
+  return data::KindOf(data::WithoutWord(samples)) == data::SampleKind::kRandom;
 }
 
 Status CheckGateSamples(const Options& options, const std::vector<std::string>& samples) {

@@ -104,10 +104,13 @@ Result<BudgetChoice> ChooseWide(const JobContext& job, const Profiled& profiled)
 
 void WarnOfBudget(const v1::AccuracyBudget& budget, Warnings& warnings) {
   if (budget.reached()) return;
-  AddWarning(warnings, "budget_missed",
-             fmt::format("--accuracy-budget {:g} was not reached: the result has {:.1f} dB, and "
-                         "{:.0f} % of the elements of activations have 16 bits",
-                         budget.target_db(), budget.sqnr_db(), 100 * budget.element_share()));
+  const std::string has = budget.has_sqnr_db() ? fmt::format("{:.1f} dB", budget.sqnr_db())
+                                               : std::string("no defined SQNR");
+  AddWarning(
+      warnings, "budget_missed",
+      fmt::format("--accuracy-budget {:g} was not reached: the result has {}, and {:.0f} % of "
+                  "the elements of activations have 16 bits",
+                  budget.target_db(), has, 100 * budget.element_share()));
 }
 
 }  // namespace

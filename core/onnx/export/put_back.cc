@@ -18,18 +18,22 @@ Failure Broken(std::string_view what) {
   return Fail(Code::kInternal, "the model's {} cannot be read again", what);
 }
 
+// `who` has the operator as opset `from` has it.
+Failure OtherForm(std::string_view who, std::string_view op, int64_t from, int64_t opset) {
+  return Fail(Code::kUnimplemented,
+              "{} has {} as opset {} has it, and opset {}, which the result needs, may have it in "
+              "another form; convert the model to that opset first, or choose options that need "
+              "none{}",
+              who, op, from, opset, opset == 13 ? " (--per-tensor weights)" : "")
+      .Field("opset");
+}
+
 Status CheckForms(const OpaquePart& part, int64_t opset) {
   for (const OpaqueNode& node : part.nodes) {
     for (const std::string& op : node.own_ops) {
       if (KeepsForm(op, part.opset, opset)) continue;
-      return Fail(Code::kUnimplemented,
-                  "{} '{}' stays as opset {} has it, and opset {}, which the result needs, may "
-                  "have {} in another form; convert the model to that opset first, or choose "
-                  "options that need none{}",
-                  node.op, node.name, part.opset, opset, op,
-                  opset == 13 ? " (--per-tensor weights)" : "")
-          .Node(node.name)
-          .Field("opset");
+      return OtherForm(fmt::format("{} '{}'", node.op, node.name), op, part.opset, opset)
+          .Node(node.name);
     }
   }
   return {};
@@ -47,13 +51,7 @@ Status CheckFunctionForms(const OpaquePart& part, int64_t opset) {
     }
     for (const onnx_wire::Node& node : function.node()) {
       if (!node.domain().empty() || KeepsForm(node.op_type(), from, opset)) continue;
-      return Fail(Code::kUnimplemented,
-                  "function '{}' has {} as opset {} has it, and opset {}, which the result needs, "
-                  "may have it in another form; convert the model to that opset first, or choose "
-                  "options that need none{}",
-                  function.name(), node.op_type(), from, opset,
-                  opset == 13 ? " (--per-tensor weights)" : "")
-          .Field("opset");
+      return OtherForm(fmt::format("function '{}'", function.name()), node.op_type(), from, opset);
     }
   }
   return {};

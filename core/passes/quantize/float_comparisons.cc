@@ -65,16 +65,9 @@ class Keeper {
     }
   }
 
-  bool HasIntegerConsumer(ValueId value) const {
-    return std::ranges::any_of(graph_.value(value).uses, [&](const ir::Use& use) {
-      return plan_.IsInteger(use.node) &&
-             IsRealOperand(graph_, graph_.node(use.node), static_cast<size_t>(use.input));
-    });
-  }
-
   // A product whose result no integer op reads stays one of integers that dequantizes its sums.
   void KeepProduct(NodeId id) {
-    if (!sums_ || HasIntegerConsumer(graph_.node(id).result())) return;
+    if (!sums_ || HasIntegerConsumer(graph_, plan_, graph_.node(id).result())) return;
     plan_.integer[id.index] = true;
     plan_.float_result[id.index] = true;
     plan_.reasons.erase(id);

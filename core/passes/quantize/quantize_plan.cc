@@ -367,6 +367,13 @@ bool IsRealOperand(const Graph& graph, const Node& node, size_t input) {
          node.op->RoleOf(input) != Role::kParameter;
 }
 
+bool HasIntegerConsumer(const Graph& graph, const QuantizePlan& plan, ValueId value) {
+  return std::ranges::any_of(graph.value(value).uses, [&](const ir::Use& use) {
+    return plan.IsInteger(use.node) &&
+           IsRealOperand(graph, graph.node(use.node), static_cast<size_t>(use.input));
+  });
+}
+
 Result<QuantizePlan> PlanQuantization(const Graph& graph, const FloatChoice& choice,
                                       Context& context) {
   return Planner(graph, choice, context).Make();

@@ -47,6 +47,9 @@ bool IsFloatNode(const ir::Graph& graph, const ir::Node& node);
 // Whether an input is a constant float weight.
 bool IsConstantWeight(const ir::Graph& graph, const ir::Node& node, size_t input);
 
+// Whether a node that the plan makes integer reads the value as a real operand.
+bool HasIntegerConsumer(const ir::Graph& graph, const QuantizePlan& plan, ir::ValueId value);
+
 // Whether an input is a real value (float or quantized) that the node would use in quantized form.
 bool IsRealOperand(const ir::Graph& graph, const ir::Node& node, size_t input);
 

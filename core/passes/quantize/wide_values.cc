@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/passes/quantize/wide_values.h"
 
-#include <algorithm>
-
 #include "core/base/glob.h"
 #include "core/passes/quantize/unknown_names.h"
 
@@ -40,10 +38,7 @@ class Widener {
     }
     const NodeId producer = graph_.value(value).producer;
     if (producer && plan_.IsInteger(producer) && !plan_.HasFloatResult(producer)) return true;
-    return std::ranges::any_of(graph_.value(value).uses, [&](const ir::Use& use) {
-      return plan_.IsInteger(use.node) &&
-             IsRealOperand(graph_, graph_.node(use.node), static_cast<size_t>(use.input));
-    });
+    return HasIntegerConsumer(graph_, plan_, value);
   }
 
   void Widen(const std::string& name) {

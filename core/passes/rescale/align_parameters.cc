@@ -116,11 +116,10 @@ class Aligner {
     for (const NodeId id : graph_.nodes()) {
       const Node& node = graph_.node(id);
       if (!IsRescale(node)) continue;
-      // The Rescale only gives a value the name of an output, so it would stay.
-      if (graph_.type(node.inputs[0]).SameQuantization(graph_.type(node.result()))) continue;
-      if (graph_.type(node.inputs[0]).dtype != graph_.type(node.result()).dtype) continue;
-      const Link link{id, groups_.Of(node.inputs[0]), groups_.Of(node.result()),
-                      graph_.type(node.result()).elements()};
+      const Type &from = graph_.type(node.inputs[0]), &to = graph_.type(node.result());
+      // The Rescale would stay: it names an output, or --int16 asks for one of the two dtypes.
+      if (from.SameQuantization(to) || from.dtype != to.dtype) continue;
+      const Link link{id, groups_.Of(node.inputs[0]), groups_.Of(node.result()), to.elements()};
       // Skips a Rescale from a group to itself: the group has two types along its own paths.
       if (link.from >= 0 && link.to >= 0 && link.from != link.to) links.push_back(link);
     }
