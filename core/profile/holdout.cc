@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/profile/holdout.h"
 
+#include <fmt/format.h>
+
 #include <charconv>
 
 namespace octavo::profile {
