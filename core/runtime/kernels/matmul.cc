@@ -5,6 +5,7 @@
 
 #include "core/ops/shared/data_op.h"
 #include "core/runtime/int8/gemm.h"
+#include "core/runtime/kernels/shared/pair_product.h"
 #include "core/runtime/kernels/shared/product_operands.h"
 #include "core/runtime/kernels/shared/wide_product.h"
 #include "core/runtime/plan/epilogue.h"
@@ -212,7 +213,49 @@ struct Definition {
   Sizes sizes = {};
   ir::Quant a = {}, b = {};
   int64_t reach = 0;  // of b
+  bool in_pairs = false;
   WideFinish finish = {};
+
+  // For several rows at once: kPairLanes columns of an item and at most kRowsOfBlock of its rows
+  // are one piece of work.
+  void RunInPairs(std::span<const int32_t> left, const int32_t* right,
+                  std::span<const int64_t> offsets, std::span<const int64_t> bias, std::byte* y,
+                  ThreadPool& pool) const {
+    constexpr int64_t kRowsOfBlock = 64;
+    const int64_t items = static_cast<int64_t>(sizes.a_offsets.size());
+    const int64_t blocks = (sizes.n + simd::kPairLanes - 1) / simd::kPairLanes;
+    const int64_t chunks = (sizes.m + kRowsOfBlock - 1) / kRowsOfBlock;
+    pool.For(items * chunks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t item = i / chunks, first = i % chunks * kRowsOfBlock;
+        const int64_t count = std::min(kRowsOfBlock, sizes.m - first);
+        const PairRows rows(left.subspan(sizes.a_offsets[item] + first * sizes.k, count * sizes.k),
+                            count, reach);
+        for (int64_t b = 0; b < blocks; ++b) {
+          RunBlock(rows, count, right + sizes.b_offsets[item], offsets, bias, b * simd::kPairLanes,
+                   (item * sizes.m + first) * sizes.n, y);
+        }
+      }
+    });
+  }
+
+  // Rows of kPairLanes columns; the first row begins at element `at` of the result.
+  void RunBlock(const PairRows& rows, int64_t count, const int32_t* right,
+                std::span<const int64_t> offsets, std::span<const int64_t> bias, int64_t column,
+                int64_t at, std::byte* y) const {
+    const std::vector<uint32_t> block = rows.Pack(right + column, offsets);
+    const auto columns = std::min<int64_t>(simd::kPairLanes, sizes.n - column);
+    int64_t sums[simd::kPairRows * simd::kPairLanes];
+    for (int64_t first = 0; first < count; first += simd::kPairRows) {
+      const int64_t together = std::min<int64_t>(simd::kPairRows, count - first);
+      rows.Run(block, first, together, sums);
+      for (int64_t k = 0; k < together; ++k) {
+        finish.Store({sums + k * simd::kPairLanes, static_cast<size_t>(columns)},
+                     bias.subspan(column, columns), column, y, at + (first + k) * sizes.n + column,
+                     1);
+      }
+    }
+  }
 
   Status Run(const StepContext& context) const {
     const int64_t m = sizes.m, n = sizes.n, k = sizes.k;
@@ -232,6 +275,10 @@ struct Definition {
     std::vector<int64_t> offsets(k);
     for (int64_t i = 0; i < k; ++i) offsets[i] = i * n;
     std::byte* y = context.out().mutable_raw();
+    if (in_pairs && n > 0) {
+      RunInPairs(left, right.data(), offsets, bias, y, *context.pool);
+      return {};
+    }
     const int64_t rows = static_cast<int64_t>(sizes.a_offsets.size()) * m;
     context.pool->For(n == 0 ? 0 : rows, 1, [&](int64_t begin, int64_t end) {
       std::vector<int64_t> sums(n);
@@ -246,12 +293,18 @@ struct Definition {
   }
 };
 
+// Fewer rows, or one tap, are not worth the packing.
+bool InPairs(const NodeView& view, const Sizes& sizes) {
+  return sizes.m >= simd::kPairRows && sizes.k > 1 && FitPairs(view.in(1), view.in(0));
+}
+
 Prepared Define(const NodeView& view, const Sizes& sizes) {
   const auto definition =
       std::make_shared<const Definition>(Definition{.sizes = sizes,
                                                     .a = *view.in(0).quant,
                                                     .b = *view.in(1).quant,
                                                     .reach = ReachOf(view.in(1)),
+                                                    .in_pairs = InPairs(view, sizes),
                                                     .finish = WideFinish::Of(view, sizes.n)});
   return {.run = [definition](const StepContext& context) { return definition->Run(context); },
           .operations = sizes.operations()};

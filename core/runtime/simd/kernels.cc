@@ -7,6 +7,7 @@
 #include "core/runtime/simd/binary.h"
 #include "core/runtime/simd/lookup.h"
 #include "core/runtime/simd/normalize.h"
+#include "core/runtime/simd/pairs.h"
 #include "core/runtime/simd/quantize.h"
 #include "core/runtime/simd/window.h"
 
@@ -108,6 +109,7 @@ constinit const Kernels OCTAVO_ISA::kKernels = {.add = &Binary<AddOp>,
                                                 .moments = &MomentsOf,
                                                 .normalize = &Normalize,
                                                 .narrow_product = &Product<int32_t>,
-                                                .wide_product = &Product<int64_t>};
+                                                .wide_product = &Product<int64_t>,
+                                                .add_pairs = &AddPairs};
 
 }  // namespace octavo::runtime::simd

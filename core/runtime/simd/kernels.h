@@ -38,6 +38,20 @@ struct ProductCall {
   int64_t* sums = nullptr;
 };
 
+// Adds to sums[r][i], for r < rows <= kPairRows and i < kPairLanes, the sum over p < pairs of
+//   low(weights[r][p]) * low(x[p][i]) + high(weights[r][p]) * high(x[p][i])
+// where low and high are the signed 16-bit halves of a word.  Each sum must fit in 32 bits in any
+// order.  Rows of weights are `weight_step` apart.
+inline constexpr int kPairRows = 4, kPairLanes = 16;
+struct PairCall {
+  const uint32_t* x = nullptr;
+  const uint32_t* weights = nullptr;
+  int64_t weight_step = 0;
+  int64_t pairs = 0;
+  int64_t rows = 0;
+  int64_t* sums = nullptr;
+};
+
 // Rows that are summed together, because the additions within one row depend on each other.
 inline constexpr int kRowsTogether = 4;
 
@@ -116,6 +130,7 @@ struct Kernels {
   // 64 bits.
   void (*narrow_product)(const ProductCall&) = nullptr;
   void (*wide_product)(const ProductCall&) = nullptr;
+  void (*add_pairs)(const PairCall&) = nullptr;
 };
 
 namespace portable {

@@ -5,13 +5,13 @@
 
 #include "core/base/cpu.h"
 #include "tests/core/runtime/kernel_case.h"
+#include "tests/core/runtime/naive_products.h"
 
 namespace octavo::runtime {
 namespace {
 
 using ir::DType;
 using ir::Shape;
-using Ints = std::vector<int64_t>;
 
 constexpr ir::OpDef kConv{.name = "Conv", .since = ir::kNotInOnnx};
 constexpr ir::OpDef kGemm{.name = "Gemm", .since = ir::kNotInOnnx};
@@ -103,6 +103,38 @@ TEST(ProductKernels, SixteenBitOperandsSumIn64Bits) {
   const float expected = std::nearbyint(static_cast<float>(sum) * (product / 0.01f));
   const auto results = RunKernel(test, *MatchingKernels(test.View()).front(), Layout::kPlain, pool);
   EXPECT_EQ(results[0].IntAt(0), std::clamp(expected, -32768.0f, 32767.0f));
+}
+
+// Sums of several rows are added in 32 bits as long as they fit.
+TEST(ProductKernels, SixteenBitRowsSumBeyond32Bits) {
+  constexpr int64_t kTaps = 9001, kRows = 6, kColumns = 18;
+  const KernelCase test(kGemm,
+                        {{QuantType(DType::kI16, {kRows, kTaps}, 0.0001f, 0)},
+                         {QuantType(DType::kI8, {kTaps, kColumns}, 0.001f, 0), true}},
+                        {}, {QuantType(DType::kI16, {kRows, kColumns}, 0.02f, 0)});
+  const Kernel& kernel = *MatchingKernels(test.View()).front();
+  const NodeView view = test.View();
+  const float multiplier =
+      Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, 1)[0];
+  int64_t wide = 0;
+  for (const Isa isa : MachineIsas()) {
+    const ScopedIsaLimit limit(isa);
+    ThreadPool pool(2);
+    const auto results = RunKernel(test, kernel, Layout::kPlain, pool);
+    for (int64_t r = 0; r < kRows; ++r) {
+      for (int64_t c = 0; c < kColumns; ++c) {
+        int64_t sum = 0, size = 0;
+        for (int64_t t = 0; t < kTaps; ++t) {
+          const int64_t weight = test.tensors[1].IntAt(t * kColumns + c);
+          sum += test.tensors[0].IntAt(r * kTaps + t) * weight;
+          size += std::abs(weight);
+        }
+        wide += size * 32768 >= int64_t{1} << 31;
+        EXPECT_EQ(results[0].IntAt(r * kColumns + c), RequantizedSum(view, sum, multiplier));
+      }
+    }
+  }
+  EXPECT_GT(wide, 0);
 }
 
 TEST(ProductKernels, GemmAgrees) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/runtime/kernels/shared/pair_product.h"
 #include "core/runtime/kernels/shared/product_operands.h"
 #include "core/runtime/kernels/shared/wide_product.h"
 
@@ -86,6 +87,7 @@ struct Definition {
   bool transposed = false;
   ir::Quant x = {}, w = {};
   int64_t reach = 0;  // of x
+  bool in_pairs = false;
   WideFinish finish = {};
 
   // Outputs along each axis that share taps.
@@ -177,6 +179,56 @@ struct Definition {
     }
   }
 
+  // Computes a part of the results of all images, for several channels at once.
+  void RunInPairs(const Part& part, const Taps& taps, const int32_t* fields, const int32_t* weights,
+                  std::span<const int64_t> bias, std::byte* y, ThreadPool& pool) const {
+    std::vector<PairRows> groups;
+    for (int64_t g = 0; g < sizes.groups; ++g) {
+      std::vector<int32_t> rows;
+      for (int64_t c = g * outs(); c < (g + 1) * outs(); ++c) {
+        const std::vector<int32_t> own = WeightsOf(taps, weights, c);
+        rows.insert(rows.end(), own.begin(), own.end());
+      }
+      groups.emplace_back(rows, outs(), reach);
+    }
+    const int64_t blocks = (part.width.count + simd::kPairLanes - 1) / simd::kPairLanes;
+    const int64_t lines = part.depth.count * part.height.count;
+    pool.For(sizes.batch * sizes.groups * lines * blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t line = i / blocks % lines, image_group = i / blocks / lines;
+        RunBlock(part, taps, groups[image_group % sizes.groups], fields, bias, image_group,
+                 line / part.height.count, line % part.height.count, i % blocks * simd::kPairLanes,
+                 y);
+      }
+    });
+  }
+
+  // All channels of a group, for kPairLanes adjacent outputs of a line.
+  void RunBlock(const Part& part, const Taps& taps, const PairRows& rows, const int32_t* fields,
+                std::span<const int64_t> bias, int64_t image_group, int64_t d, int64_t r,
+                int64_t column, std::byte* y) const {
+    const int32_t* from = fields + image_group * ins() * field.size() +
+                          d * part.depth.stride * field.slice() +
+                          r * part.height.stride * field.phases * field.width + column;
+    const std::vector<uint32_t> block = rows.Pack(from, taps.offsets);
+    const int64_t count = std::min<int64_t>(simd::kPairLanes, part.width.count - column);
+    const int64_t depth = part.depth.first + d * part.depth.step;
+    const int64_t row = part.height.first + r * part.height.step;
+    int64_t sums[simd::kPairRows * simd::kPairLanes];
+    for (int64_t first = 0; first < outs(); first += simd::kPairRows) {
+      const int64_t together = std::min<int64_t>(simd::kPairRows, outs() - first);
+      rows.Run(block, first, together, sums);
+      for (int64_t k = 0; k < together; ++k) {
+        const int64_t image_channel = image_group * outs() + first + k;
+        const int64_t channel = image_channel % sizes.out_channels;
+        const int64_t at = (image_channel * out[0] + depth) * out[1] + row;
+        finish.Store({sums + k * simd::kPairLanes, static_cast<size_t>(count)},
+                     bias.subspan(channel, 1), channel, y,
+                     at * out[2] + part.width.first + column * part.width.step, part.width.step);
+      }
+    }
+  }
+
   Status Run(const StepContext& context) const {
     const std::vector<int32_t> fields = Fields(context.in(0), *context.pool);
     std::vector<int32_t> weights(context.in(1).size());
@@ -184,6 +236,10 @@ struct Definition {
     const auto bias = BiasOf(context.Has(2) ? &context.in(2) : nullptr, sizes.out_channels);
     const auto run = [&](const Part& part) {
       const Taps taps = TapsOf(part);
+      if (in_pairs && taps.offsets.size() > 1) {
+        return RunInPairs(part, taps, fields.data(), weights.data(), bias,
+                          context.out().mutable_raw(), *context.pool);
+      }
       context.pool->For(sizes.batch * sizes.out_channels, 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           RunChannel(part, taps, fields.data(), weights.data(), bias[i % sizes.out_channels], i,
@@ -234,6 +290,8 @@ Prepared Define(const NodeView& view, Definition definition, double operations) 
   definition.x = *view.in(0).quant;
   definition.w = *view.in(1).quant;
   definition.reach = ReachOf(view.in(0));
+  // Fewer channels are not worth the packing.
+  definition.in_pairs = definition.outs() >= simd::kPairRows && FitPairs(view.in(0), view.in(1));
   definition.finish = WideFinish::Of(view, definition.sizes.out_channels);
   const auto shared = std::make_shared<const Definition>(std::move(definition));
   return {.run = [shared](const StepContext& context) { return shared->Run(context); },
