@@ -55,11 +55,13 @@ class Chooser {
                             }) == 1;
   }
 
-  // Whether an integer op that stays one reads the value.
+  // Whether an integer op that stays one reads the value.  A product reads integers even if its
+  // own result is float.
   bool HasIntegerConsumer(ValueId value) const {
     return std::ranges::any_of(graph_.value(value).uses, [&](const ir::Use& use) {
-      return plan_.IsInteger(use.node) && !wanted_[use.node.index] &&
-             IsRealOperand(graph_, graph_.node(use.node), static_cast<size_t>(use.input));
+      const Node& consumer = graph_.node(use.node);
+      return plan_.IsInteger(use.node) && (!wanted_[use.node.index] || IsProduct(consumer)) &&
+             IsRealOperand(graph_, consumer, static_cast<size_t>(use.input));
     });
   }
 
@@ -147,7 +149,7 @@ std::string WhyIntegerOutputs(const Context& context) {
 void ChooseFloatOutputs(const Graph& graph, Context& context, QuantizePlan& plan) {
   const std::optional<OutputType>& asked = context.settings().options.output_type;
   plan.float_result.assign(graph.node_bound(), false);
-  if (asked != OutputType::kFloat) return;
+  if (asked == OutputType::kInteger) return;
   if (const std::string why = WhyIntegerOutputs(context); !why.empty()) {
     if (asked) context.Warn("integer_outputs", fmt::format("--float-outputs: {}", why));
     return;

@@ -21,10 +21,10 @@ inline constexpr Rule kFloatOutput = {
     .replacement = "output Op(x, w) : f32",
     .effect = Effect::kFewerRoundings,
     .condition =
-        "--float-outputs, no --integer-io; the target has float ops and the numerics mode "
-        "defines Op without a rounded result (onnx); no integer op reads the result; also through "
-        "data movement, clamps and sums with a constant before the output. Where Op is no product, "
-        "it becomes a float op on dequantized operands",
+        "neither --no-float-outputs nor --integer-io; the target has float ops and the numerics "
+        "mode defines Op without a rounded result (onnx); no integer op reads the result; also "
+        "through data movement, clamps and sums with a constant before the output. Where Op is no "
+        "product, it becomes a float op on dequantized operands",
 };
 
 // Why no product of the job may dequantize its sums; empty if they may.

@@ -34,9 +34,21 @@ bool StaysBelow(const Graph& graph, ValueId real) {
   });
 }
 
+// Dequantize(x), right behind x, so that a movement of x anywhere may read it.
+ValueId DequantizedBehind(Graph& graph, ValueId x, const ir::OpDef* dequantize) {
+  Graph::Definition definition{.op = dequantize,
+                               .inputs = {x},
+                               .results = {{graph.UniqueName(graph.name(x) + ".float"),
+                                            {ir::DType::kF32, graph.type(x).shape, {}, {}}}}};
+  const NodeId producer = graph.value(x).producer;
+  const NodeId made = producer ? graph.InsertAfter(producer, std::move(definition))
+                               : graph.InsertBefore(graph.first(), std::move(definition));
+  return graph.node(made).result();
+}
+
 }  // namespace
 
-bool HoistDequantize(Graph& graph, NodeId id, Context& context) {
+bool HoistDequantize(Graph& graph, NodeId id, HoistedValues& hoisted, Context& context) {
   const Node& dequantize = graph.node(id);
   if (!IsOwn(&dequantize, "Dequantize") || context.settings().target.fully_quantized) return false;
   const ValueId moved = dequantize.inputs[0];
@@ -53,12 +65,10 @@ bool HoistDequantize(Graph& graph, NodeId id, Context& context) {
   const ir::OpDef* op = dequantize.op;
   context.Applied(kHoistDequantize, move->name,
                   {graph.name(moved), graph.name(dequantize.result())});
-  const std::string name = graph.UniqueName(graph.name(x) + ".float");
-  const Type real{ir::DType::kF32, type.shape, {}, {}};
-  const NodeId hoisted =
-      graph.InsertBefore(move_id, {.op = op, .inputs = {x}, .results = {{name, real}}});
+  ValueId& real = hoisted[x];
+  if (!real) real = DequantizedBehind(graph, x, op);
   std::vector<ValueId> inputs = graph.node(move_id).inputs;
-  inputs[0] = graph.node(hoisted).result();
+  inputs[0] = real;
   graph.Redefine(id, graph.node(move_id).op, std::move(inputs), graph.node(move_id).attributes);
   graph.AddOrigin(id, graph.node(move_id).origin);
   graph.Erase(move_id);

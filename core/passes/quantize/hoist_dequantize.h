@@ -2,6 +2,8 @@
 // A Dequantize of repeated elements goes above the data movement that repeats them.
 #pragma once
 
+#include <map>
+
 #include "core/passes/pass.h"
 
 namespace octavo::passes {
@@ -17,7 +19,10 @@ inline constexpr Rule kHoistDequantize = {
         "not fully quantized",
 };
 
+// Dequantized values that the rule has made, by what they dequantize: movements share them.
+using HoistedValues = std::map<ir::ValueId, ir::ValueId>;
+
 // Applies the rule to the node; whether it did.
-bool HoistDequantize(ir::Graph& graph, ir::NodeId id, Context& context);
+bool HoistDequantize(ir::Graph& graph, ir::NodeId id, HoistedValues& hoisted, Context& context);
 
 }  // namespace octavo::passes

@@ -323,7 +323,8 @@ void RunOnce(Graph& graph, const std::set<std::string>& kept_float, const FloatC
   for (const NodeId id : graph.nodes()) {
     if (!SinkDequantize(graph, id, choice, context)) SinkBelowClamp(graph, id, choice, context);
   }
-  for (const NodeId id : graph.nodes()) HoistDequantize(graph, id, context);
+  HoistedValues hoisted;
+  for (const NodeId id : graph.nodes()) HoistDequantize(graph, id, hoisted, context);
   if (!settings.options.sink_quantize) HoistQuantizes(graph, choice, context);
   FormIntegers(graph, kept_float, choice, context);
   if (settings.options.integer_io) MakeInterfaceInteger(graph, context);

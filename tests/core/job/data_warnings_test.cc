@@ -156,6 +156,7 @@ Request Onnx(int64_t opset, const ir::Shape& shape) {
   Request request = JobOn(Samples(16));
   request.model = {"m.onnx", builder.Build()};
   request.options.emit = EmitForm::kQdq;
+  request.options.output_type = OutputType::kInteger;
   return request;
 }
 

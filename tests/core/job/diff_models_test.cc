@@ -29,6 +29,7 @@ ModelInput Quantized(EmitForm emit, bool integer_io) {
   request.samples = {{"random:7:8", Blob(std::string())}};
   request.options.emit = emit;
   request.options.integer_io = integer_io;
+  request.options.output_type = OutputType::kInteger;
   request.options.threads = 1;
   auto outcome = Run(request, {}, {});
   EXPECT_TRUE(outcome) << outcome.error().message;

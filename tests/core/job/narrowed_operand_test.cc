@@ -18,6 +18,7 @@ constexpr std::string_view kGate = R"(graph(%x: tensor<1x4xf32, range=[-1, 1]>) 
 json FiguresOf(std::string_view name, const std::string& profile) {
   Request request = JobOf(kGate, profile);
   request.samples = {{"random:7:64", Blob(std::string())}};
+  request.options.output_type = OutputType::kInteger;
   const json report = RunGraphJob(request).report;
   for (const json& value : report["numerics"]["values"]) {
     if (value["name"] == name) return value;

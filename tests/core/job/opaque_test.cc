@@ -58,6 +58,7 @@ Request RequestFor(const Blob& model) {
   Request request{.model = {"m.onnx", model}};
   request.samples = {Array("x.npy", Drawn({16, 2, 6, 6}, 3))};
   request.options.deterministic = true;
+  request.options.output_type = OutputType::kInteger;
   request.options.threads = 1;
   return request;
 }

@@ -55,7 +55,8 @@ TEST(Report, OfOptimizeIsItsMessage) {
   EXPECT_EQ(output.name(), "y");
   EXPECT_EQ(output.steps_histogram_size(), 17);
   EXPECT_EQ(output.histogram().float__size(), 64);
-  EXPECT_GT(output.scale(), 0);
+  EXPECT_EQ(output.scale(), 0);  // it is not rounded to integers
+  EXPECT_GT(report.numerics().values(0).scale(), 0);
 }
 
 TEST(Report, ADeterministicOneIsItsMessageWithoutSeconds) {

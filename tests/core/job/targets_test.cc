@@ -169,9 +169,17 @@ TEST(Targets, MergeThatIsDelayedGivesEqualBytes) {
   }
 }
 
+// Its outputs are rounded to integers.
+Request IntegerJobOf(std::string_view model, const std::string& entries,
+                     const std::string& target = {}) {
+  Request request = JobOf(model, entries, target);
+  request.options.output_type = OutputType::kInteger;
+  return request;
+}
+
 TEST(Names, GemmThatIsLoweredIsQuantizedByItsOwnProfile) {
   const GraphDone done =
-      RunGraphJob(JobOf(kGemm, "x:-1:1 y:-2:2", Like("cpu-int8", R"(, "lower": ["Gemm"])")));
+      RunGraphJob(IntegerJobOf(kGemm, "x:-1:1 y:-2:2", Like("cpu-int8", R"(, "lower": ["Gemm"])")));
   ExpectAllInIntegers(done);
   EXPECT_THAT(done.text, HasSubstr("MatMul"));
   EXPECT_EQ(done.text.find("Gemm"), std::string::npos) << done.text;
@@ -179,11 +187,11 @@ TEST(Names, GemmThatIsLoweredIsQuantizedByItsOwnProfile) {
 
 TEST(Names, GemmIsQuantizedByAProfileOfItsParts) {
   const std::string profile = "x:-1:1 c3:-2:2 y:-2:2";
-  const GraphDone together = RunGraphJob(JobOf(kProduct, profile));
+  const GraphDone together = RunGraphJob(IntegerJobOf(kProduct, profile));
   ExpectAllInIntegers(together);
   EXPECT_THAT(together.text, HasSubstr("Gemm"));
   const GraphDone apart =
-      RunGraphJob(JobOf(kProduct, profile, Like("cpu-int8", R"(, "keep": ["MatMul"])")));
+      RunGraphJob(IntegerJobOf(kProduct, profile, Like("cpu-int8", R"(, "keep": ["MatMul"])")));
   ExpectAllInIntegers(apart);
   EXPECT_THAT(apart.text, HasSubstr("MatMul"));
 }
@@ -198,7 +206,7 @@ TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
 }
 )";
   for (const std::string more : {"", R"(, "lower": ["Gemm"])"}) {
-    ExpectAllInIntegers(RunGraphJob(JobOf(net, "bias:-1:1 y:-3:3", Like("cpu-int8", more))));
+    ExpectAllInIntegers(RunGraphJob(IntegerJobOf(net, "bias:-1:1 y:-3:3", Like("cpu-int8", more))));
   }
   // The profile of the lowered form also fits the lowered graph.
   constexpr std::string_view lowered = R"(graph(%bias: tensor<2x2xf32>) -> (%y) {
@@ -208,7 +216,7 @@ TEST(Names, GemmOfConstantsWithAnInputAsBiasIsQuantized) {
   %y = Add(%c3, %bias) : tensor<2x2xf32>
 }
 )";
-  ExpectAllInIntegers(RunGraphJob(JobOf(lowered, "bias:-1:1 y:-3:3 c3:-2:2")));
+  ExpectAllInIntegers(RunGraphJob(IntegerJobOf(lowered, "bias:-1:1 y:-3:3 c3:-2:2")));
 }
 
 TEST(Names, WhatLoweringMakesHasARange) {
@@ -222,7 +230,7 @@ TEST(Names, WhatLoweringMakesHasARange) {
   %y = Mean(%s, %r, %n) : tensor<1x2x2x2xf32>
 }
 )";
-  const GraphDone done = RunGraphJob(JobOf(net, "x:-1:1 r:0:1 n:-1:3 s:-2:4 y:-1:3"));
+  const GraphDone done = RunGraphJob(IntegerJobOf(net, "x:-1:1 r:0:1 n:-1:3 s:-2:4 y:-1:3"));
   ExpectAllInIntegers(done);
   EXPECT_EQ(done.text.find("Sum("), std::string::npos) << done.text;
 }
@@ -235,7 +243,7 @@ TEST(Names, WeightsOfALoweredConvAreQuantizedRowByRow) {
 }
 )";
   const GraphDone done =
-      RunGraphJob(JobOf(net, "x:-1:1 y:-4:4", Like("cpu-int8", R"(, "lower": ["Conv"])")));
+      RunGraphJob(IntegerJobOf(net, "x:-1:1 y:-4:4", Like("cpu-int8", R"(, "lower": ["Conv"])")));
   ExpectAllInIntegers(done);
   EXPECT_THAT(done.text, HasSubstr("Gemm"));
   EXPECT_THAT(done.text, HasSubstr("tensor<2x3xi8, axis=0, scale=[0.007874016, 0.0023622047]"));
@@ -250,7 +258,7 @@ TEST(Names, WeightsBehindMovementAreQuantizedRowByRow) {
   %y = Gemm(%x, %t) : tensor<4x2xf32>
 }
 )";
-  const GraphDone done = RunGraphJob(JobOf(net, "x:-1:1 y:-4:4"));
+  const GraphDone done = RunGraphJob(IntegerJobOf(net, "x:-1:1 y:-4:4"));
   ExpectAllInIntegers(done);
   EXPECT_THAT(done.text, HasSubstr("tensor<3x2xi8, axis=1, scale=[0.007874016, 0.0023622047]"));
   EXPECT_EQ(done.text.find("Transpose"), std::string::npos);
@@ -267,7 +275,7 @@ TEST(Names, AProfileMayUseANameThatARewriteForwarded) {
 }
 )";
   for (const std::string name : {"g", "i", "r"}) {
-    ExpectAllInIntegers(RunGraphJob(JobOf(net, fmt::format("x:-1:1 {}:-2:2 y:-2:2", name))));
+    ExpectAllInIntegers(RunGraphJob(IntegerJobOf(net, fmt::format("x:-1:1 {}:-2:2 y:-2:2", name))));
   }
 }
 
@@ -284,7 +292,7 @@ TEST(Names, OneProfileServesEveryBatch) {
       .Output("y");
   std::map<std::string, std::optional<ir::Quant>> first;
   for (const int64_t batch : {1, 8}) {
-    Request request = JobOf("", "x:-1:1 c:-2:2 r:-2:2 y:0:2");
+    Request request = IntegerJobOf("", "x:-1:1 c:-2:2 r:-2:2 y:0:2");
     request.model = {"m.onnx", builder.Build()};
     request.options.batch = batch;
     const GraphDone done = RunGraphJob(request);
