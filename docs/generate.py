@@ -26,7 +26,7 @@ ROOT = DOCS.parent
 NOTE = "<!-- Written by docs/generate.py from docs/templates/{}; edit that file. -->\n"
 # The README's rows: a model of the table `models`, found in the table `speed` too.
 SUMMARY = ("digits", "mnist_cntk", "fastestdet", "ultraface_rfb320", "superres_224")
-# The README's session, run in a folder with the files of tests/data/digits.
+# The README's session.
 JOB = (
     "octavo optimize model.onnx --data calibration.npz -o int8.onnx --report report.json "
     "--html report.html --quiet",
@@ -34,6 +34,14 @@ JOB = (
     "octavo diff model.onnx int8.onnx --data heldout.npz --labels labels.npy --report heldout.json "
     "--quiet",
     "summary.py heldout.json",
+)
+
+# The session of docs/command-line.md that shows `octavo compare`.
+COMPARISON = (
+    "octavo optimize model.onnx --data calibration.npz -o before.onnx --report before.json --quiet",
+    "octavo optimize model.onnx --data calibration.npz --calibration mse -o after.onnx "
+    "--report after.json --quiet",
+    "octavo compare before.json after.json",
 )
 
 
@@ -181,6 +189,13 @@ class Pages:
         return objects_table(self._octavo.rows("warnings"))
 
     def job(self):
+        return self.session(JOB)
+
+    def comparison(self):
+        return self.session(COMPARISON)
+
+    def session(self, commands):
+        """The commands and what they print, in a folder with the files of tests/data/digits."""
         digits = ROOT / "tests/data/digits"
         programs = {"octavo": [str(pathlib.Path(self._octavo.path).resolve())],
                     "summary.py": [sys.executable, str(ROOT / "deploy/summary.py")]}
@@ -188,7 +203,7 @@ class Pages:
         with tempfile.TemporaryDirectory() as work:
             for name in ("model.onnx", "calibration.npz", "heldout.npz", "labels.npy"):
                 shutil.copy(digits / name, work)
-            for command in JOB:
+            for command in commands:
                 name, *arguments = command.split()
                 result = subprocess.run(programs[name] + arguments, cwd=work, check=True,
                                         capture_output=True, text=True)
@@ -199,7 +214,7 @@ class Pages:
         """`template` with each line `@NAME ARGUMENTS` replaced by what NAME gives."""
         own = {"help": self.help, "settings": self.settings, "options": self.options,
                "passes": self.passes, "ops": self.ops, "targets": self.targets,
-               "warnings": self.warnings,
+               "warnings": self.warnings, "comparison": self.comparison,
                "figures": figures}
         return re.sub(r"^@(\w+)(?: (\S+))?\n", lambda match: own[match[1]](
             *([match[2]] if match[2] else [])), template, flags=re.MULTILINE)

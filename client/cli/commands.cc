@@ -5,8 +5,8 @@ namespace octavo::cli {
 namespace {
 
 constexpr AddCommand kCommands[] = {
-    &AddOptimize, &AddReproduce, &AddProfile, &AddMergeProfiles, &AddRun,    &AddDiff,
-    &AddVerify,   &AddInspect,   &AddBench,   &AddLists,         &AddHealth, &AddJobs,
+    &AddOptimize, &AddReproduce, &AddCompare, &AddProfile, &AddMergeProfiles, &AddRun,  &AddDiff,
+    &AddVerify,   &AddInspect,   &AddBench,   &AddLists,   &AddHealth,        &AddJobs,
 };
 
 }  // namespace

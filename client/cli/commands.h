@@ -10,6 +10,7 @@ namespace octavo::cli {
 
 void AddOptimize(CLI::App& program, Invocation& invocation);
 void AddReproduce(CLI::App& program, Invocation& invocation);
+void AddCompare(CLI::App& program, Invocation& invocation);
 void AddProfile(CLI::App& program, Invocation& invocation);
 void AddMergeProfiles(CLI::App& program, Invocation& invocation);
 void AddRun(CLI::App& program, Invocation& invocation);

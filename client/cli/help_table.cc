@@ -15,6 +15,10 @@ constexpr std::string_view kOptimize[] = {
     "'Softmax,/head/*'",
 };
 constexpr std::string_view kReproduce[] = {"octavo reproduce report.json"};
+constexpr std::string_view kCompare[] = {
+    "octavo optimize model.onnx --data calibration.npz --calibration mse -o mse.onnx --report "
+    "mse.json",
+    "octavo compare report.json mse.json --fail-below 1"};
 constexpr std::string_view kProfile[] = {
     "octavo profile model.onnx --data calibration.npz -o profile.json"};
 constexpr std::string_view kMerge[] = {
@@ -47,6 +51,7 @@ constexpr CommandHelp kCommands[] = {
     {"merge-profiles", "Calibrate", kMerge},
     {"run", "Examine models", kRun},
     {"diff", "Examine models", kDiff},
+    {"compare", "Examine models", kCompare},
     {"verify", "Examine models", kVerify},
     {"inspect", "Examine models", kInspect},
     {"bench", "Examine models", kBench},
@@ -88,11 +93,13 @@ constexpr FlagGroup kFlagGroups[] = {
     {"--depfile", "Outputs"},
     {"--trace", "Outputs"},
     {"--text", "Outputs"},
+    {"--markdown", "Outputs"},
     {"--values", "Outputs"},
     {"--profile-ops", "Outputs"},
     {"--keep-float-from", "Quantization"},
     {"--against", "Checks"},
     {"--fail-on-warning", "Checks"},
+    {"--fail-below", "Checks"},
     {"--by-rule", "Checks"},
     {"--each", "Checks"},
     {"--runs", "Execution"},
