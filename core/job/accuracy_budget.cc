@@ -29,17 +29,17 @@ struct Candidate {
   double PerElement() const { return error / static_cast<double>(std::max<int64_t>(elements, 1)); }
 };
 
-class Search {
+class Chooser {
  public:
-  Search(const JobContext& job, const Profiled& profiled, const QuantizeTrial& quantize)
-      : job_(job), profiled_(profiled), quantize_(quantize) {}
+  Chooser(const Trial& trial, const Profiled& profiled)
+      : trial_(trial), job_(trial.job()), profiled_(profiled) {}
 
   Result<BudgetChoice> Run() {
     BudgetChoice choice;
     v1::AccuracyBudget& figures = choice.figures;
     target_ = job_.options().accuracy_budget;
     figures.set_target_db(target_);
-    OCTAVO_TRY(Quantized base, quantize_({}));
+    OCTAVO_TRY(Quantized base, trial_.Quantize(profiled_));
     OCTAVO_TRY(const double before, Measure(base));
     best_ = before;
     if (best_ < target_) {
@@ -92,7 +92,7 @@ class Search {
 
   Result<double> Try(const Chosen& chosen) {
     OCTAVO_CHECK(job_.settings.stop.Check());
-    OCTAVO_TRY(const Quantized quantized, quantize_(NamesOf(chosen)));
+    OCTAVO_TRY(const Quantized quantized, trial_.Quantize(profiled_, NamesOf(chosen)));
     return Measure(quantized);
   }
 
@@ -201,9 +201,9 @@ class Search {
     return {};
   }
 
-  const JobContext& job_;
+  const Trial& trial_;
+  const JobContext job_;
   const Profiled& profiled_;
-  const QuantizeTrial& quantize_;
   double target_ = 0, best_ = 0;
   int64_t trials_ = 0;
   int64_t elements_ = 0;  // of all quantized values
@@ -213,9 +213,8 @@ class Search {
 
 }  // namespace
 
-Result<BudgetChoice> ChooseWithinBudget(const JobContext& job, const Profiled& profiled,
-                                        const QuantizeTrial& quantize) {
-  return Search(job, profiled, quantize).Run();
+Result<BudgetChoice> ChooseWithinBudget(const Trial& trial, const Profiled& profiled) {
+  return Chooser(trial, profiled).Run();
 }
 
 }  // namespace octavo::job

@@ -2,14 +2,12 @@
 // --accuracy-budget: which values get 16-bit integers, so that every output has the SQNR asked for.
 #pragma once
 
-#include <functional>
+#include <string>
+#include <vector>
 
-#include "core/job/stages.h"
+#include "core/job/trial.h"
 
 namespace octavo::job {
-
-// Quantizes a copy of the job's graph, with 16-bit integers for the values of these names as well.
-using QuantizeTrial = std::function<Result<Quantized>(const std::vector<std::string>& names)>;
 
 struct BudgetChoice {
   v1::AccuracyBudget figures = {};
@@ -22,7 +20,6 @@ struct BudgetChoice {
 // add up: one that does not raise the SQNR is undone.  From the last step only as many groups as it
 // takes are kept, and then those that the outputs can do without return to 8 bits, the least useful
 // first.
-Result<BudgetChoice> ChooseWithinBudget(const JobContext& job, const Profiled& profiled,
-                                        const QuantizeTrial& quantize);
+Result<BudgetChoice> ChooseWithinBudget(const Trial& trial, const Profiled& profiled);
 
 }  // namespace octavo::job

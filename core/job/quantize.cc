@@ -25,8 +25,27 @@ void WarnOfNoIntegers(const JobContext& job, Quantized& result) {
              "no operator was quantized; the report's float_nodes say why");
 }
 
-// With 16-bit integers for `wide` as well.
-Result<Quantized> QuantizeWith(const JobContext& given, Profiled profiled,
+Result<BudgetChoice> ChooseWide(const JobContext& job, const Profiled& profiled) {
+  job.Report("budget", 0, 1);
+  OCTAVO_TRY(BudgetChoice choice, ChooseWithinBudget(Trial(job), profiled));
+  job.Report("budget", 1, 1);
+  return choice;
+}
+
+void WarnOfBudget(const v1::AccuracyBudget& budget, Warnings& warnings) {
+  if (budget.reached()) return;
+  const std::string has = budget.has_sqnr_db() ? fmt::format("{:.1f} dB", budget.sqnr_db())
+                                               : std::string("no defined SQNR");
+  AddWarning(
+      warnings, "budget_missed",
+      fmt::format("--accuracy-budget {:g} was not reached: the result has {}, and {:.0f} % of "
+                  "the elements of activations have 16 bits",
+                  budget.target_db(), has, 100 * budget.element_share()));
+}
+
+}  // namespace
+
+Result<Quantized> QuantizeOnce(const JobContext& given, Profiled profiled,
                                const std::vector<std::string>& wide) {
   using passes::Phase;
   Prepared& prepared = profiled.prepared;
@@ -86,47 +105,18 @@ Result<Quantized> QuantizeWith(const JobContext& given, Profiled profiled,
   return result;
 }
 
-// Without traces: snapshots, progress and certificate are of the result alone.
-Result<BudgetChoice> ChooseWide(const JobContext& job, const Profiled& profiled) {
-  passes::Settings settings = job.settings;
-  settings.checkpoint = {};
-  settings.options.snapshots = false;
-  const Observer silent;
-  const JobContext trial{job.request, settings, silent};
-  job.Report("budget", 0, 1);
-  OCTAVO_TRY(BudgetChoice choice,
-             ChooseWithinBudget(job, profiled, [&](const std::vector<std::string>& names) {
-               return QuantizeWith(trial, profiled, names);
-             }));
-  job.Report("budget", 1, 1);
-  return choice;
-}
-
-void WarnOfBudget(const v1::AccuracyBudget& budget, Warnings& warnings) {
-  if (budget.reached()) return;
-  const std::string has = budget.has_sqnr_db() ? fmt::format("{:.1f} dB", budget.sqnr_db())
-                                               : std::string("no defined SQNR");
-  AddWarning(
-      warnings, "budget_missed",
-      fmt::format("--accuracy-budget {:g} was not reached: the result has {}, and {:.0f} % of "
-                  "the elements of activations have 16 bits",
-                  budget.target_db(), has, 100 * budget.element_share()));
-}
-
-}  // namespace
-
 Result<Quantized> Quantize(const JobContext& job, Profiled profiled) {
   const bool quantizes =
       profiled.profile && !job.options().no_quantize && !profiled.prepared.quantized_model;
-  if (job.options().accuracy_budget == 0) return QuantizeWith(job, std::move(profiled), {});
+  if (job.options().accuracy_budget == 0) return QuantizeOnce(job, std::move(profiled), {});
   if (!quantizes) {
-    OCTAVO_TRY(Quantized result, QuantizeWith(job, std::move(profiled), {}));
+    OCTAVO_TRY(Quantized result, QuantizeOnce(job, std::move(profiled), {}));
     AddWarning(result.rewriting.findings.warnings, "no_effect",
                "--accuracy-budget has no effect: nothing is quantized");
     return result;
   }
   OCTAVO_TRY(BudgetChoice choice, ChooseWide(job, profiled));
-  OCTAVO_TRY(Quantized result, QuantizeWith(job, std::move(profiled), choice.names));
+  OCTAVO_TRY(Quantized result, QuantizeOnce(job, std::move(profiled), choice.names));
   WarnOfBudget(choice.figures, result.rewriting.findings.warnings);
   result.budget = std::move(choice.figures);
   return result;

@@ -148,6 +148,9 @@ struct Quantized {
 };
 // With --accuracy-budget, the other passes run several times.
 Result<Quantized> Quantize(const JobContext& job, Profiled profiled);
+// Without a budget, and with 16-bit integers for the values of the names `wide` as well.
+Result<Quantized> QuantizeOnce(const JobContext& job, Profiled profiled,
+                               const std::vector<std::string>& wide);
 
 struct Exported {
   NamedBlob model = {};
