@@ -118,6 +118,12 @@ std::string AccuracyText(const v1::Accuracy& accuracy) {
   return text + fmt::format(" of {}", Count(accuracy.samples(), "label"));
 }
 
+// "search: mse with descent, 41.2 dB on held-back calibration samples".
+std::string SearchText(const v1::SearchCandidate& chosen) {
+  return fmt::format("search: {} with {}, {:.1f} dB on held-back calibration samples",
+                     chosen.calibration(), chosen.rounding(), chosen.score_db());
+}
+
 std::string FilesText(const v1::Summary& summary) {
   std::vector<std::string> others(summary.files().begin() + std::min(1, summary.files_size()),
                                   summary.files().end());
@@ -156,6 +162,7 @@ void PrintText(const Invocation& invocation, const v1::Summary& summary) {
                    Size(summary.bytes_before()), Size(summary.bytes_after()),
                    summary.nodes_before(), Count(summary.nodes_after(), "node"), FloatText(summary),
                    Count(summary.rescales(), "Rescale")));
+  if (summary.has_search()) line(SearchText(summary.search()));
   PrintFigures(invocation, summary);
   line(fmt::format("{:.2f} s{}", summary.seconds(), FilesText(summary)));
   PrintWarnings(invocation, summary.warnings());

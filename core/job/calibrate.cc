@@ -87,8 +87,9 @@ class MomentsOfJob {
   MomentsOfJob(const JobContext& job, const Prepared& prepared)
       : job_(job),
         prepared_(prepared),
-        layers_(CollectsMoments(job.request) ? profile::LayersOf(prepared.rewriting.graph)
-                                             : std::vector<profile::Layer>()),
+        layers_(CollectsMoments(job.request, job.options())
+                    ? profile::LayersOf(prepared.rewriting.graph)
+                    : std::vector<profile::Layer>()),
         end_(profile::EndOfPart(layers_, 0)),
         collector_(prepared.rewriting.graph, std::span(layers_).first(end_),
                    prepared.samples.calibration.batches.size()) {}
@@ -183,7 +184,7 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
   std::vector<std::string> unmatched;
   if (job.request.profile) {
     OCTAVO_TRY(profiled.profile, ReadProfile(job, prepared, unmatched));
-    const Rounding rounding = RoundingOf(job.request);
+    const Rounding rounding = *job.options().rounding;
     if (quantizes && rounding != Rounding::kNearest) {
       Warn(prepared, "weights_nearest",
            fmt::format("--rounding {} needs samples that calibrate: with --profile, weights are "

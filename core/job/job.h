@@ -42,8 +42,8 @@ struct Request {
   bool certificate = false;              // also return the certificate; changes no other result
 };
 
-// Progress of a job.  `stage` is import, prepare, profile, budget, passes, export, integer-run or
-// report; `pass` is set in stage passes.  `total` is 0 if unknown.
+// Progress of a job.  `stage` is import, prepare, search, profile, budget, passes, export,
+// integer-run or report; `pass` is set in stage passes.  `total` is 0 if unknown.
 struct Progress {
   std::string_view stage = {};
   std::string_view pass = {};

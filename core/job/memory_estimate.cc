@@ -238,7 +238,8 @@ MemoryEstimate EstimateMemory(const Graph& graph, const MemoryFactors& factors) 
                           estimate.conversions,
                           estimate.samples,
                           estimate.records,
-                          estimate.moments};
+                          estimate.moments,
+                          Product(estimate.outputs, factors.outputs_held)};
   for (const int64_t bytes : twice) estimate.total = Sum(estimate.total, Product(2, bytes));
   for (const int64_t bytes : once) estimate.total = Sum(estimate.total, bytes);
   return estimate;

@@ -20,6 +20,7 @@ struct MemoryFactors {
   bool moments = false;       // collects the moments of layers
   bool wide = false;          // some activations have 16 bits
   bool holds_floats = false;  // all values of a float run are in memory together
+  int64_t outputs_held = 0;   // batches whose float outputs are in memory at the same time
   const target::Target& target;
 };
 

@@ -7,6 +7,7 @@
 #include "core/job/job_warnings.h"
 #include "core/job/memory_estimate.h"
 #include "core/job/opaque.h"
+#include "core/job/search.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
@@ -53,9 +54,11 @@ Status EndImport(const JobContext& job, const Imported& imported) {
               // Samples are read or drawn one batch at a time.
               .batches_held = 1,
               .fold_budget = job.options().fold_budget,
-              .moments = Quantizes(job.options(), graph) && has_samples && CollectsMoments(request),
+              .moments = Quantizes(job.options(), graph) && has_samples &&
+                         CollectsMoments(request, job.options()),
               .wide = !job.options().int16.empty() || job.options().accuracy_budget > 0,
               .holds_floats = job.options().accuracy_budget > 0,
+              .outputs_held = job.options().search ? kMostScored : 0,
               .target = job.settings.target});
   OCTAVO_CHECK(CheckMemory(graph, estimate, request.limits.memory_bytes));
   if (job.observer) {

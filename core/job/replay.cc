@@ -92,6 +92,7 @@ Request RequestOfJob(const ReplayRequest& replay) {
   options.allow_non_finite |= replay.model.allow_non_finite;
   // The job that is run again has passed its gates, or has failed them.
   options.require_sqnr = options.require_cosine = 0;
+  options.search = false;  // the report's options have what it found
   return {.options = std::move(options),
           .model = replay.model.model,
           .external_data = replay.model.external_data,

@@ -157,6 +157,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   SetWeights(findings, report);
   SetNumerics(findings, *report.mutable_numerics());
   if (findings.budget) *report.mutable_accuracy_budget() = *findings.budget;
+  Copy(findings.search, report.mutable_search());
   if (findings.against) *report.mutable_against() = *findings.against;
   return report::PrintReport(report, OptionsJson(settings.options));
 }

@@ -52,6 +52,7 @@ struct Findings {
   std::string samples_role = {};  // sample_sets.h
   int64_t calibration_samples = 0;
   std::optional<v1::AccuracyBudget> budget = {};
+  std::vector<v1::SearchCandidate> search = {};
   std::vector<SurveyedInput> inputs = {};  // of samples that were read
 };
 

@@ -7,6 +7,7 @@
 #include "core/job/opaque.h"
 #include "core/job/provenance.h"
 #include "core/job/report_json.h"
+#include "core/job/search.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
@@ -52,6 +53,13 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   const JobContext job{request, settings, observer, request.certificate ? &recorder : nullptr};
   OCTAVO_TRY(Imported imported, ImportModel(job));
   OCTAVO_TRY(Prepared prepared, Prepare(job, std::move(imported)));
+  std::vector<v1::SearchCandidate> candidates;
+  if (settings.options.search) {
+    OCTAVO_TRY(Found found, Search(job, prepared));
+    settings.options.calibration = found.calibration;
+    settings.options.rounding = found.rounding;
+    candidates = std::move(found.candidates);
+  }
   OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kFloatValues));
   OCTAVO_TRY(Quantized quantized, Quantize(job, std::move(profiled)));
   OCTAVO_TRY(Exported exported, Export(job, quantized));
@@ -70,6 +78,7 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   }
   settings.options = exported.options;
   Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
+  findings.search = std::move(candidates);
   findings.command = CommandOf(request);
   findings.given_options = GivenOptions(request);
   findings.files_read = FilesOf(exported.inputs);

@@ -55,6 +55,11 @@ Options Resolved(const Request& request, const target::Target& target) {
 Status CheckJobOptions(const Options& options) {
   OCTAVO_CHECK(CheckOptions(options));
   if (!options.image.empty()) OCTAVO_CHECK(data::ParseImageSpec(options.image));
+  if (options.search && options.rounding && GivesCalibration(options)) {
+    return Fail(Code::kUsage,
+                "--search has nothing to try: --calibration and --rounding are both given")
+        .Field("search");
+  }
   return passes::CheckRunOptions(RunOptionsOf(options));
 }
 
@@ -99,6 +104,11 @@ Status ApplyToTarget(const Options& options, target::Target& target) {
 
 Result<passes::Settings> SettingsOf(const Request& request) {
   OCTAVO_CHECK(CheckJobOptions(request.options));
+  if (request.options.search && request.profile) {
+    return Fail(Code::kUsage,
+                "--search needs samples that calibrate: give --data, and no --profile")
+        .Field("search");
+  }
   passes::Settings settings;
   if (request.target) {
     OCTAVO_TRY(settings.target, target::Parse(request.target->bytes.text()));
@@ -124,9 +134,11 @@ Rounding RoundingOf(const Request& request) {
   return request.options.rounding.value_or(calibrates ? Rounding::kDescent : Rounding::kNearest);
 }
 
-bool CollectsMoments(const Request& request) {
-  return !request.profile && RoundingOf(request) != Rounding::kNearest;
+bool CollectsMoments(const Request& request, const Options& options) {
+  return !request.profile && *options.rounding != Rounding::kNearest;
 }
+
+bool GivesCalibration(const Options& given) { return given.calibration != profile::Calibration(); }
 
 passes::RunOptions RunOptionsOf(const Options& options) {
   return {.stop_before = options.stop_before, .skip = options.skip, .only = options.passes};

@@ -19,8 +19,11 @@ passes::Effect EffectOf(NumericsLimit limit);
 
 // How the job rounds weights: as asked, else by descent where samples calibrate.
 Rounding RoundingOf(const Request& request);
-// Whether the job needs the moments of layers, which only samples that calibrate give.
-bool CollectsMoments(const Request& request);
+// Whether a job with these options, as they take effect, needs the moments of layers, which only
+// samples that calibrate give.
+bool CollectsMoments(const Request& request, const Options& options);
+// Whether the options name a calibration method: minmax, the default, counts as not given.
+bool GivesCalibration(const Options& given);
 passes::RunOptions RunOptionsOf(const Options& options);
 
 }  // namespace octavo::job

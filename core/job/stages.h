@@ -16,7 +16,9 @@
 //      |  Compare      run both graphs on the samples
 //   Compared          figures of every value
 //
-// Calibrate and Compare run different samples where some are held back (sample_sets.h).
+// Calibrate and Compare run different samples where some are held back (sample_sets.h).  With
+// --search, the stages Calibrate and Quantize run on some of the samples before, as trials
+// (search.h), whose outcome decides options of the job.
 //
 // `Run` (job.h) runs all of them; `Replay` (replay.h) stops before Export and observes the
 // passes one application at a time.

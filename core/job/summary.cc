@@ -60,6 +60,9 @@ Result<v1::Summary> SummaryOf(std::string_view report_json) {
   if (report.numerics().has_accuracy()) {
     *summary.mutable_accuracy() = report.numerics().accuracy();
   }
+  for (const v1::SearchCandidate& candidate : report.search()) {
+    if (candidate.chosen()) *summary.mutable_search() = candidate;
+  }
   *summary.mutable_warnings() = report.warnings();
   *summary.mutable_passes() = report.passes();
   return summary;

@@ -9,7 +9,7 @@ namespace octavo::server::worker {
 namespace {
 
 constexpr size_t kMaxText = 4096;
-constexpr std::string_view kStages[] = {"import", "prepare", "profile",     "budget",
+constexpr std::string_view kStages[] = {"import", "prepare", "search",      "profile", "budget",
                                         "passes", "export",  "integer-run", "report"};
 
 Failure Broken(std::string_view what) { return Fail(Code::kInvalidArgument, "{}", what); }

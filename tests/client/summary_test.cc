@@ -66,6 +66,21 @@ TEST_F(Tell, TheSummaryAndEveryWarningAreOnStderr) {
   EXPECT_EQ(out_.str(), "");
 }
 
+TEST_F(Tell, WhatASearchChoseIsSaid) {
+  json report = Report();
+  report["search"] = {
+      {{"calibration", "minmax"}, {"rounding", "nearest"}, {"score_db", 39.5}, {"chosen", false}},
+      {{"calibration", "mse"}, {"rounding", "descent"}, {"score_db", 41.23}, {"chosen", true}}};
+  EXPECT_EQ(Run(report), 0);
+  EXPECT_THAT(err_.str(), HasSubstr("octavo: search: mse with descent, 41.2 dB on held-back "
+                                    "calibration samples\n"));
+  invocation_.json = true;
+  EXPECT_EQ(Run(report), 0);
+  EXPECT_EQ(json::parse(out_.str())["search"], report["search"][1]);
+  EXPECT_EQ(Run(Report()), 0);
+  EXPECT_TRUE(json::parse(out_.str())["search"].is_null());
+}
+
 TEST_F(Tell, UndefinedExactAndRandomFiguresSaySo) {
   json report = Report();
   json& output = report["numerics"]["outputs"][0];

@@ -60,6 +60,27 @@ class SameBytes(Case):
         self.assertEqual(json.loads(named["report.json"])["numerics"]["outputs"],
                          json.loads(first["report.json"])["numerics"]["outputs"])
 
+    def test_of_a_search(self):
+        first = self.assert_all_same(DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
+                                     "--search")
+        report = json.loads(first["report.json"])
+        [chosen] = [row for row in report["search"] if row["chosen"]]
+        self.assertEqual(len(report["search"]), 4)
+        for key in ("calibration", "rounding"):
+            self.assertEqual(report["options"][key], chosen[key])
+        self.assertIn(b"<h2>Search</h2>", first["report.html"])
+        # The report runs the same job again, and its winner by name gives the same network.
+        again = self.files_of("again", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
+                              "--options-from", self.folder / "one" / "report.json")
+        self.assertEqual(again, first)
+        named = self.files_of("named", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
+                              "--calibration", chosen["calibration"], "--rounding",
+                              chosen["rounding"])
+        self.assertEqual(models.without_stamp(named["out.onnx"]),
+                         models.without_stamp(first["out.onnx"]))
+        result = octavo("reproduce", self.folder / "one" / "report.json", "--from", DIGITS)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_of_a_profile_alone(self):
         profile = self.folder / "p.json"
         result = octavo("profile", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",

@@ -29,6 +29,7 @@ constexpr Section kSections[] = {
     {"operators", "Operators", &html::Operators},
     {"passes", "Passes", &html::Passes},
     {"profile", "Profile", &html::Profile},
+    {"search", "Search", &html::Search},
     {"options", "Options", &html::Options},
 };
 
