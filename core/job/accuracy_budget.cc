@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "core/data/hold_out.h"
+#include "core/job/worst_output.h"
 #include "core/passes/rescale/same_type_groups.h"
 #include "core/report/counterparts.h"
 #include "core/report/group_errors.h"
@@ -71,8 +71,7 @@ class Chooser {
  private:
   using Chosen = std::vector<size_t>;  // places in candidates_, ascending
 
-  // The SQNR of the worst output on the samples that evaluate, in dB; infinite for equal outputs,
-  // and minus infinity where one has none.
+  // On the samples that evaluate.
   Result<double> Measure(const Quantized& quantized) {
     ++trials_;
     const report::DiffOptions options{.numerics = job_.settings.target.numerics,
@@ -81,13 +80,7 @@ class Chooser {
                report::Diff(quantized.float_graph, quantized.rewriting.graph,
                             profiled_.prepared.samples.evaluation.batches, options,
                             *job_.settings.pool, job_.settings.stop));
-    double worst = std::numeric_limits<double>::infinity();
-    for (const v1::ValueNumerics& output : figures.outputs) {
-      if (output.exact()) continue;
-      worst = std::min(worst, output.has_sqnr_db() ? output.sqnr_db()
-                                                   : -std::numeric_limits<double>::infinity());
-    }
-    return worst;
+    return WorstSqnr(figures.outputs);
   }
 
   Result<double> Try(const Chosen& chosen) {

@@ -121,6 +121,13 @@ Result<Compared> Compare(const JobContext& job, const Quantized& quantized) {
   std::erase_if(compared.figures->values, [&](const v1::ValueNumerics& value) {
     return !quantized.model_names.contains(value.name());
   });
+  SetGroups(job, quantized, *compared.figures);
+  if (!job.options().advise) return compared;
+  if (!quantized.profile || quantized.quantized_model || job.options().no_quantize) {
+    warn("no_effect", "--advise has no effect: nothing is quantized");
+    return compared;
+  }
+  OCTAVO_TRY(compared.shares, MeasureErrorShares(job, quantized, *compared.figures));
   return compared;
 }
 

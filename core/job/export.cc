@@ -161,6 +161,7 @@ std::map<std::string, std::string> StampOf(const JobContext& job, const Quantize
   Options action = job.request.options;
   action.output_name = Options().output_name;
   action.snapshots = false;
+  action.advise = false;
   auto options = ActionOptionsJson(action);
   options["target"] = job.settings.target.name;
   std::map<std::string, std::string> stamp = {{ir::kActionDigestKey, ActionDigest(action, inputs)},

@@ -43,7 +43,7 @@ struct Request {
 };
 
 // Progress of a job.  `stage` is import, prepare, search, profile, budget, passes, export,
-// integer-run or report; `pass` is set in stage passes.  `total` is 0 if unknown.
+// integer-run, advice or report; `pass` is set in stage passes.  `total` is 0 if unknown.
 struct Progress {
   std::string_view stage = {};
   std::string_view pass = {};

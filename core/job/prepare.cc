@@ -56,8 +56,9 @@ Status EndImport(const JobContext& job, const Imported& imported) {
               .fold_budget = job.options().fold_budget,
               .moments = Quantizes(job.options(), graph) && has_samples &&
                          CollectsMoments(request, job.options()),
-              .wide = !job.options().int16.empty() || job.options().accuracy_budget > 0,
-              .holds_floats = job.options().accuracy_budget > 0,
+              .wide = !job.options().int16.empty() || job.options().accuracy_budget > 0 ||
+                      job.options().advise,
+              .holds_floats = job.options().accuracy_budget > 0 || job.options().advise,
               .outputs_held = job.options().search ? kMostScored : 0,
               .target = job.settings.target});
   OCTAVO_CHECK(CheckMemory(graph, estimate, request.limits.memory_bytes));
@@ -149,6 +150,9 @@ Result<Imported> ImportModel(const JobContext& job) {
   if (imported.samples.evaluation.batches.empty() && options.accuracy_budget > 0) {
     return Fail(Code::kUsage, "--accuracy-budget needs --data or --evaluate")
         .Field("accuracy_budget");
+  }
+  if (imported.samples.evaluation.batches.empty() && options.advise) {
+    return Fail(Code::kUsage, "--advise needs --data or --evaluate").Field("advise");
   }
   OCTAVO_CHECK(EndImport(job, imported));
   return imported;

@@ -98,6 +98,9 @@ void SetWeights(const Findings& findings, v1::Report& report) {
     if (entry.max_bias_change) layer.set_max_bias_change(*entry.max_bias_change);
     layer.set_columns(entry.columns);
     layer.set_skipped_columns(entry.skipped_columns);
+    if (!findings.shares) continue;
+    const auto share = findings.shares->weights.find(entry.node);
+    if (share != findings.shares->weights.end()) layer.set_error_share(share->second);
   }
 }
 
@@ -114,6 +117,7 @@ void SetNumerics(const Findings& findings, v1::Numerics& numerics) {
     line.set_nans(input.nans);
     line.set_infinities(input.infinities);
   }
+  if (findings.shares) *numerics.mutable_error_shares() = findings.shares->totals;
   if (!findings.numerics) return;
   Copy(findings.numerics->outputs, numerics.mutable_outputs());
   Copy(findings.numerics->values, numerics.mutable_values());
@@ -158,6 +162,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   SetNumerics(findings, *report.mutable_numerics());
   if (findings.budget) *report.mutable_accuracy_budget() = *findings.budget;
   Copy(findings.search, report.mutable_search());
+  Copy(findings.advice, report.mutable_advice());
   if (findings.against) *report.mutable_against() = *findings.against;
   return report::PrintReport(report, OptionsJson(settings.options));
 }

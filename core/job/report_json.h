@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/job/error_shares.h"
 #include "core/job/job.h"
 #include "core/job/sample_survey.h"
 #include "core/passes/pass.h"
@@ -53,6 +54,8 @@ struct Findings {
   int64_t calibration_samples = 0;
   std::optional<v1::AccuracyBudget> budget = {};
   std::vector<v1::SearchCandidate> search = {};
+  std::optional<ErrorShares> shares = {};  // with --advise
+  std::vector<v1::Advice> advice = {};
   std::vector<SurveyedInput> inputs = {};  // of samples that were read
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a whole job: its stages (stages.h) in order, then the gates and the report.
+#include "core/job/advice.h"
 #include "core/job/certificate_file.h"
 #include "core/job/facts.h"
 #include "core/job/gates.h"
@@ -11,6 +12,7 @@
 #include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
+#include "core/job/worst_output.h"
 
 namespace octavo::job {
 namespace {
@@ -31,6 +33,7 @@ Findings FindingsOf(Quantized quantized, const Exported& exported, Compared comp
                     .samples_source = std::move(compared.samples_source),
                     .samples_role = std::move(compared.samples_role)};
   findings.budget = std::move(quantized.budget);
+  findings.shares = std::move(compared.shares);
   findings.calibration_samples = quantized.calibration_samples();
   findings.inputs = quantized.samples.Inputs();
   findings.after.bytes = exported.bytes;
@@ -79,6 +82,10 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   settings.options = exported.options;
   Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
   findings.search = std::move(candidates);
+  if (findings.shares) {
+    OCTAVO_TRY(findings.advice,
+               Advise(job, *findings.shares, WorstSqnr(findings.numerics->outputs)));
+  }
   findings.command = CommandOf(request);
   findings.given_options = GivenOptions(request);
   findings.files_read = FilesOf(exported.inputs);

@@ -60,6 +60,14 @@ Status CheckJobOptions(const Options& options) {
                 "--search has nothing to try: --calibration and --rounding are both given")
         .Field("search");
   }
+  if (options.advise && options.accuracy_budget > 0) {
+    return WrongOption(*FindOption("advise"), "true",
+                       "left out with --accuracy-budget, which chooses by itself");
+  }
+  if (options.advise && options.search) {
+    return WrongOption(*FindOption("advise"), "true",
+                       "left out with --search, whose choice a second job may give");
+  }
   return passes::CheckRunOptions(RunOptionsOf(options));
 }
 

@@ -187,6 +187,7 @@ struct Compared {
   int64_t samples = 0;
   std::string samples_source = {};
   std::string samples_role = {};
+  std::optional<ErrorShares> shares = {};  // with --advise
   std::vector<passes::Warning> warnings = {};
 };
 Result<Compared> Compare(const JobContext& job, const Quantized& quantized);

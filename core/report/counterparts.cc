@@ -69,4 +69,10 @@ ValueId BaselineOf(const Graph& float_graph, const Graph& quantized, ValueId id)
   return {};
 }
 
+const Node* ComputingNode(const Graph& quantized, ValueId id) {
+  const Node* producer = quantized.Producer(id);
+  while (ChangesRepresentation(producer)) producer = quantized.Producer(producer->inputs[0]);
+  return producer;
+}
+
 }  // namespace octavo::report

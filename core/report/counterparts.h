@@ -23,4 +23,8 @@ std::vector<Counterpart> FindCounterparts(const ir::Graph& float_graph, const ir
 // none.
 ir::ValueId BaselineOf(const ir::Graph& float_graph, const ir::Graph& quantized, ir::ValueId id);
 
+// The node that computes a value of the quantized graph, behind changes of its representation; null
+// for a graph input and a constant.
+const ir::Node* ComputingNode(const ir::Graph& quantized, ir::ValueId id);
+
 }  // namespace octavo::report

@@ -202,6 +202,10 @@ class Differ {
       by_baseline[counterparts_[i].baseline] = i;
       v1::ValueNumerics& value = result.values.emplace_back(stats_[i].Finish());
       value.set_name(float_graph_.name(counterparts_[i].baseline));
+      if (const ir::Node* node = ComputingNode(quantized_, counterparts_[i].actual)) {
+        value.set_node(node->name);
+        value.set_op(std::string(node->op->name));
+      }
       const auto local = local_ ? local_->SqnrOf(counterparts_[i].actual) : std::nullopt;
       if (local) value.set_local_sqnr_db(*local);
       if (drifts_[i]) *value.mutable_drift() = drifts_[i]->Finish();

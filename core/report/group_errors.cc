@@ -36,9 +36,16 @@ class Batch {
   Result<double> ErrorOf(const ScaleGroup& group) {
     Tensors changed;
     for (const ValueId value : group.values) changed[value] = Rounded(value, group.type);
+    return ErrorWith(std::move(changed), nullptr);
+  }
+
+  Result<double> ErrorOf(const RoundedLayer& layer) { return ErrorWith({}, &layer); }
+
+ private:
+  Result<double> ErrorWith(Tensors changed, const RoundedLayer* layer) const {
     for (const NodeId id : graph_.nodes()) {
       OCTAVO_CHECK(stop_.Check());
-      OCTAVO_CHECK(Recompute(graph_.node(id), changed));
+      OCTAVO_CHECK(Recompute(id, layer != nullptr && layer->node == id ? layer : nullptr, changed));
     }
     double sum = 0;
     int64_t outputs = 0;
@@ -53,7 +60,6 @@ class Batch {
     return outputs == 0 ? 0 : sum / static_cast<double>(outputs);
   }
 
- private:
   Tensor Rounded(ValueId value, ir::Type type) const {
     const Tensor& floats = values_.at(value);
     type.shape = floats.shape();
@@ -70,12 +76,21 @@ class Batch {
     return &values_.at(id);
   }
 
-  Status Recompute(const Node& node, Tensors& changed) const {
-    const auto is_changed = [&](ValueId id) { return id && changed.contains(id); };
-    if (std::ranges::none_of(node.inputs, is_changed)) return {};
+  // `layer` is that of the node, or null.
+  Status Recompute(NodeId id, const RoundedLayer* layer, Tensors& changed) const {
+    const Node& node = graph_.node(id);
+    const auto is_changed = [&](ValueId value) { return value && changed.contains(value); };
+    if (layer == nullptr && std::ranges::none_of(node.inputs, is_changed)) return {};
     if (std::ranges::all_of(node.results, is_changed)) return {};  // of the group itself
     std::vector<const Tensor*> inputs;
     for (const ValueId input : node.inputs) inputs.push_back(Find(input, changed));
+    if (layer != nullptr) {
+      inputs[layer->weight_input] = &layer->weight;
+      if (layer->bias) {
+        inputs.resize(std::max(inputs.size(), layer->bias_input + 1));
+        inputs[layer->bias_input] = &*layer->bias;
+      }
+    }
     std::vector<ir::Type> types;
     for (const ValueId result : node.results) types.push_back(graph_.type(result));
     OCTAVO_TRY(std::vector<Tensor> results, float_exec::Evaluate(node, inputs, types, pool_));
@@ -107,22 +122,35 @@ class Batch {
 
 }  // namespace
 
-Result<std::vector<double>> GroupErrors(const Graph& float_graph,
-                                        std::span<const ScaleGroup> groups,
-                                        const ir::Batches& batches, const numerics::Mode& mode,
-                                        ThreadPool& pool, const StopToken& stop) {
-  std::vector<double> errors(groups.size(), 0);
+Result<OutputErrors> ErrorsOf(const Graph& float_graph, std::span<const ScaleGroup> groups,
+                              std::span<const RoundedLayer> layers, const ir::Batches& batches,
+                              const numerics::Mode& mode, ThreadPool& pool, const StopToken& stop) {
+  OutputErrors errors{.groups = std::vector<double>(groups.size(), 0),
+                      .layers = std::vector<double>(layers.size(), 0)};
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(float_graph));
   Batch batch(float_graph, mode, pool, stop);
+  const auto count = static_cast<double>(batches.size());
   for (int64_t b = 0; b < batches.size(); ++b) {
     OCTAVO_TRY(const ir::Batches::Batch inputs, batches.Read(b, stop));
     OCTAVO_CHECK(batch.Record(session, inputs));
     for (size_t i = 0; i < groups.size(); ++i) {
       OCTAVO_TRY(const double error, batch.ErrorOf(groups[i]));
-      errors[i] += error / static_cast<double>(batches.size());
+      errors.groups[i] += error / count;
+    }
+    for (size_t i = 0; i < layers.size(); ++i) {
+      OCTAVO_TRY(const double error, batch.ErrorOf(layers[i]));
+      errors.layers[i] += error / count;
     }
   }
   return errors;
+}
+
+Result<std::vector<double>> GroupErrors(const Graph& float_graph,
+                                        std::span<const ScaleGroup> groups,
+                                        const ir::Batches& batches, const numerics::Mode& mode,
+                                        ThreadPool& pool, const StopToken& stop) {
+  OCTAVO_TRY(OutputErrors errors, ErrorsOf(float_graph, groups, {}, batches, mode, pool, stop));
+  return std::move(errors.groups);
 }
 
 }  // namespace octavo::report

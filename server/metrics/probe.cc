@@ -33,8 +33,9 @@ const Buckets kMebibytes = {16 << 20,  32 << 20, 64 << 20,        128 << 20,    
                             512 << 20, 1 << 30,  2.0 * (1 << 30), 4.0 * (1 << 30), 8.0 * (1 << 30)};
 const Buckets kDecibels = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 80};
 
-constexpr std::string_view kStages[] = {"queue",  "import", "prepare", "search",      "profile",
-                                        "budget", "passes", "export",  "integer-run", "report"};
+constexpr std::string_view kStages[] = {"queue",       "import", "prepare", "search",
+                                        "profile",     "budget", "passes",  "export",
+                                        "integer-run", "advice", "report"};
 // Names as in the dashboards of the gRPC ecosystem.
 const char* CodeName(grpc::StatusCode code) {
   static constexpr const char* kNames[] = {

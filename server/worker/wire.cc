@@ -10,7 +10,7 @@ namespace {
 
 constexpr size_t kMaxText = 4096;
 constexpr std::string_view kStages[] = {"import", "prepare", "search",      "profile", "budget",
-                                        "passes", "export",  "integer-run", "report"};
+                                        "passes", "export",  "integer-run", "advice",  "report"};
 
 Failure Broken(std::string_view what) { return Fail(Code::kInvalidArgument, "{}", what); }
 

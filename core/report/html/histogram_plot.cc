@@ -40,7 +40,7 @@ std::string Outline(const std::vector<double>& counts, double greatest) {
   std::string path = fmt::format("M0 {:.0f}", kBase);
   const double width = kWidth / static_cast<double>(counts.size());
   for (size_t i = 0; i < counts.size(); ++i) {
-    path += fmt::format("V{:.1f}H{:.1f}", kBase - Height(counts[i], greatest),
+    path += fmt::format("V{:.0f}H{:.0f}", kBase - Height(counts[i], greatest),
                         width * static_cast<double>(i + 1));
   }
   return path + fmt::format("V{:.0f}", kBase);
@@ -103,8 +103,7 @@ std::string HistogramPlot(const v1::ValueNumerics& value, int index) {
            fmt::format("Counts of float and integer values from {:.4g} to {:.4g}, on a "
                        "logarithmic scale.",
                        low, high));
-  svg += fmt::format("<path class=\"float-area\" d=\"{}\"/>", Outline(floats, greatest));
-  svg += fmt::format("<path class=\"float-line\" d=\"{}\"/>", Outline(floats, greatest));
+  svg += fmt::format("<path class=\"float-shape\" d=\"{}\"/>", Outline(floats, greatest));
   svg += fmt::format("<path class=\"integer-line\" d=\"{}\"/>\n", Outline(integers, greatest));
   svg += TypeBounds(value, low, high);
   svg += Mark(0, low, high, "zero", "zero:");
@@ -126,21 +125,22 @@ std::string StepsPlot(const v1::ValueNumerics& value, int index) {
                                      Percent(steps[0] / sum), Percent(steps[1] / sum)));
   const double width = kStepsWidth / static_cast<double>(steps.size());
   const double greatest = Greatest(steps);
+  std::string bars, captions;
   for (size_t i = 0; i < steps.size(); ++i) {
     const double height = kHeight * steps[i] / greatest;
     const double x = width * static_cast<double>(i);
+    if (height >= 0.05) {
+      bars += fmt::format("M{:.0f} {:.0f}v-{:.1f}h{:.0f}v{:.1f}", x + 1, kBase, height, width - 2,
+                          height);
+    }
     const bool last = i + 1 == steps.size();
-    svg += fmt::format(
-        "<rect class=\"bar\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"><title>"
-        "{}{}: {}</title></rect>",
-        x + 1, kBase - height, width - 2, height, last ? "more than " : "", last ? i - 1 : i,
-        Percent(steps[i] / sum));
     if (i % 4 == 0) {
-      svg += fmt::format("<text x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"{}\">{}</text>",
-                         last ? kStepsWidth : x + width / 2, kBase + 17, last ? "end" : "middle",
-                         last ? "more" : std::to_string(i));
+      captions += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"{}\">{}</text>",
+                              last ? kStepsWidth : x + width / 2, kBase + 17,
+                              last ? "end" : "middle", last ? "more" : std::to_string(i));
     }
   }
+  svg += fmt::format("<path class=\"bar\" d=\"{}\"/>{}", bars, captions);
   return svg + fmt::format(
                    "<line class=\"axis\" x1=\"0\" x2=\"{:.0f}\" y1=\"{:.0f}\" y2=\"{:.0f}\"/>"
                    "</svg>\n",

@@ -7,6 +7,23 @@
 #include "fmt/format.h"
 
 namespace octavo::report::html {
+
+const v1::ValueNumerics* WorstOutput(const Values& outputs, FigureOf figure) {
+  const v1::ValueNumerics* worst = nullptr;
+  for (const v1::ValueNumerics& output : outputs) {
+    if (!figure(output)) continue;
+    if (worst == nullptr || *figure(output) < *figure(*worst)) worst = &output;
+  }
+  return worst;
+}
+
+std::string SamplesText(const v1::Numerics& numerics) {
+  const std::string& role = numerics.samples_role();
+  std::string kind = role.empty() ? std::string() : role + " ";
+  if (numerics.samples_source() == "random") kind += "random ";
+  return Plural(numerics.samples(), kind + "sample");
+}
+
 namespace {
 
 std::string Card(std::string_view title, std::string_view figure, std::string_view note,
@@ -49,24 +66,6 @@ std::string_view Verdict(double decibel) {
 
 std::optional<double> Top1(const v1::ValueNumerics& output) {
   return Optional(output.has_top1_agreement(), output.top1_agreement());
-}
-
-// The output with the lowest figure; null if every figure is undefined.
-const v1::ValueNumerics* WorstOutput(const Values& outputs, FigureOf figure) {
-  const v1::ValueNumerics* worst = nullptr;
-  for (const v1::ValueNumerics& output : outputs) {
-    if (!figure(output)) continue;
-    if (worst == nullptr || *figure(output) < *figure(*worst)) worst = &output;
-  }
-  return worst;
-}
-
-// "4 held-out samples".
-std::string SamplesText(const v1::Numerics& numerics) {
-  const std::string& role = numerics.samples_role();
-  std::string kind = role.empty() ? std::string() : role + " ";
-  if (numerics.samples_source() == "random") kind += "random ";
-  return Plural(numerics.samples(), kind + "sample");
 }
 
 std::string SqnrCard(const v1::Numerics& numerics) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the whole page: the header, then the sections of the table below.
+#include "core/report/html/script.h"
 #include "core/report/html/sections.h"
 #include "core/report/html/style.h"
 #include "core/report/render_html.h"
@@ -18,11 +19,13 @@ struct Section {
 };
 
 constexpr Section kSections[] = {
-    {"warnings", "Warnings", &html::Warnings, "notice"},
+    {"advice", "What to do", &html::Advice},
     {"sqnr", "Noise along the network", &html::SqnrAlongNetwork},
-    {"worst", "Worst layers", &html::WorstLayers},
+    {"summary", "Summary", &html::Cards, "cards"},
+    {"warnings", "Warnings", &html::Warnings, "notice"},
+    {"values", "Values", &html::AllValues},
+    {"weights", "Weights", &html::Weights},
     {"outputs", "Outputs", &html::Outputs},
-    {"values", "All values", &html::AllValues},
     {"rewrites", "Rewrites", &html::Ledger},
     {"rescales", "Rescales", &html::KeptRescales},
     {"float", "Float nodes", &html::FloatNodes},
@@ -33,22 +36,20 @@ constexpr Section kSections[] = {
     {"options", "Options", &html::Options},
 };
 
-std::string Samples(const v1::Numerics& numerics) {
-  if (numerics.samples() == 0) return "without samples";
-  const std::string count = html::Plural(numerics.samples(), "sample");
+// Says where figures are not of data.
+std::string NoData(const v1::Numerics& numerics) {
   const std::string& source = numerics.samples_source();
-  if (source != "random" && source != "synthetic") return "on " + count;
-  return fmt::format("on <strong class=\"bad\">{} data</strong>: {}", source, count);
+  if (source != "random" && source != "synthetic") return {};
+  return fmt::format(", on <strong class=\"bad\">{} data</strong>", source);
 }
 
 std::string Header(const v1::Report& report, std::string_view contents) {
   return fmt::format(
-      "<header>\n<h1>Octavo report</h1>\n<p class=\"lead\">Quantized for target "
-      "<strong>{}</strong> with "
-      "numerics mode <strong>{}</strong>; compared with the float model {}.</p>\n"
+      "<header>\n<p class=\"lead\">Octavo report: quantized for target <strong>{}</strong> with "
+      "numerics mode <strong>{}</strong>, compared with the float model{}</p>\n<h1>{}</h1>\n"
       "<nav aria-label=\"Contents\"><ul>{}</ul></nav>\n</header>\n",
-      Escape(report.target()), Escape(report.numerics_mode()), Samples(report.numerics()),
-      contents);
+      Escape(report.target()), Escape(report.numerics_mode()), NoData(report.numerics()),
+      html::Sentence(report), contents);
 }
 
 }  // namespace
@@ -71,13 +72,12 @@ std::string RenderHtml(const v1::Report& report) {
       "<a class=\"skip\" href=\"#main\">Skip to the figures</a>\n",
       html::kStyle);
   page += Header(report, contents);
-  page += "<main id=\"main\">\n<div class=\"cards\">\n" + html::Cards(report) + "</div>\n";
-  page += sections;
+  page += "<main id=\"main\">\n" + sections;
   page += fmt::format(
       "</main>\n<footer>Octavo {} · action digest <span "
-      "class=\"mono\">{}</span></footer>\n</body>\n"
+      "class=\"mono\">{}</span></footer>\n<script>{}</script>\n</body>\n"
       "</html>\n",
-      Escape(report.octavo_version()), Escape(report.action_digest()));
+      Escape(report.octavo_version()), Escape(report.action_digest()), html::kScript);
   return page;
 }
 

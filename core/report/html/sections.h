@@ -9,13 +9,16 @@
 
 namespace octavo::report::html {
 
+// verdict.cc
+std::string Sentence(const v1::Report& report);
+std::string Advice(const v1::Report& report);
+std::string Weights(const v1::Report& report);
 // overview.cc
 std::string Cards(const v1::Report& report);
 std::string Warnings(const v1::Report& report);
 std::string Outputs(const v1::Report& report);
 // layers.cc
 std::string SqnrAlongNetwork(const v1::Report& report);
-std::string WorstLayers(const v1::Report& report);
 std::string AllValues(const v1::Report& report);
 // rewrites.cc
 std::string Ledger(const v1::Report& report);
@@ -29,6 +32,11 @@ std::string Search(const v1::Report& report);
 std::string Options(const v1::Report& report);
 
 // Helpers of the sections.
+
+// The output with the lowest figure; null if every figure is undefined.
+const v1::ValueNumerics* WorstOutput(const Values& outputs, FigureOf figure);
+// "4 held-out samples".
+std::string SamplesText(const v1::Numerics& numerics);
 
 using Texts = google::protobuf::RepeatedPtrField<std::string>;
 // A list with a `<li><code>` for each text.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/report/html/groups.h"
 #include "fmt/format.h"
 
 namespace octavo::report::html {
@@ -14,7 +15,10 @@ constexpr double kWidth = 1070;
 constexpr double kLeft = 56;
 constexpr double kRight = 74;
 constexpr double kTop = 14;
-constexpr double kPlotHeight = 250;
+constexpr double kPlotHeight = 160;
+// The axis shows these at most: an exact input at 145 dB would flatten all else.
+constexpr double kLeastShown = -20;
+constexpr double kMostShown = 60;
 // Maximum numbers of values; with more, names or dots would overlap.
 constexpr int kMaxNames = 40;
 constexpr int kMaxDots = 400;
@@ -38,7 +42,9 @@ struct Scale {
     const double room = kWidth - kLeft - kRight;
     return kLeft + (count == 1 ? room / 2 : room * (0.5 + index) / count);
   }
-  double Y(double decibel) const { return kTop + kPlotHeight * (high - decibel) / (high - low); }
+  double Y(double decibel) const {
+    return kTop + kPlotHeight * (high - std::clamp(decibel, low, high)) / (high - low);
+  }
 };
 
 Scale FitScale(const Values& values) {
@@ -54,6 +60,8 @@ Scale FitScale(const Values& values) {
     }
   }
   if (least > most) return {};
+  least = std::clamp(least, kLeastShown + 1, kMostShown - 1);
+  most = std::clamp(most, least, kMostShown - 1);
   while ((most - least) / scale.step > 7) scale.step *= 2;
   scale.low = std::floor((least - 1) / scale.step) * scale.step;
   scale.high = std::ceil((most + 1) / scale.step) * scale.step;
@@ -128,26 +136,20 @@ std::string Dots(const Values& values, const Series& series, const Scale& scale)
   return svg;
 }
 
-// Draws a ring and the name at the layer with the lowest local SQNR.
+// Draws a ring and the name at the value that leads the list of values.
 std::string WorstMark(const Values& values, const Scale& scale) {
-  std::optional<int> worst;
-  double least = INFINITY;
-  for (int i = 0; i < values.size(); ++i) {
-    const std::optional<double> local = LocalSqnr(values[i]);
-    if (local && *local < least) {
-      least = *local;
-      worst = i;
-    }
-  }
-  if (!worst) return {};
-  const double x = scale.X(*worst);
-  const double y = scale.Y(least);
+  const int worst = GroupsOf(values).front().front();
+  const std::optional<double> figure =
+      LocalSqnr(values[worst]) ? LocalSqnr(values[worst]) : Sqnr(values[worst]);
+  if (!figure) return {};
+  const double x = scale.X(worst);
+  const double y = scale.Y(*figure);
   const bool on_the_left = x > kWidth * 0.6;
   return fmt::format(
       "<circle class=\"worst\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"8\"/>"
       "<text class=\"strong\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n",
       x, y, x + (on_the_left ? -13 : 13), std::min(y + 18, kTop + kPlotHeight - 4),
-      on_the_left ? "end" : "start", Escape(Shorten(values[*worst].name(), 40)));
+      on_the_left ? "end" : "start", Escape(Shorten(values[worst].name(), 40)));
 }
 
 std::string AxisNames(const Values& values, const Scale& scale) {
@@ -182,7 +184,8 @@ std::string SqnrPlot(const Values& values) {
       "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-labelledby=\"sqnr-title sqnr-desc\">\n"
       "<title id=\"sqnr-title\">Signal to quantization noise along the network</title>\n"
       "<desc id=\"sqnr-desc\">SQNR of {} values in the order of computation, from {:.0f} to "
-      "{:.0f} dB: accumulated, and of each layer alone. The table below lists the "
+      "{:.0f} dB; what is beyond is at the edge: accumulated, and of each layer alone. The table "
+      "below lists the "
       "figures.</desc>\n",
       kWidth, height, values.size(), scale.low, scale.high);
   svg += Grid(scale);

@@ -28,8 +28,10 @@ body {
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 12px; top: 12px; background: var(--sheet); padding: 8px 12px; }
 header, main, footer { max-width: 1120px; margin: 0 auto; padding: 0 24px; }
-header { padding-top: 36px; padding-bottom: 4px; }
-h1 { font-size: 27px; line-height: 1.2; margin: 0 0 6px; letter-spacing: -.01em; }
+header { padding-top: 18px; padding-bottom: 2px; }
+header .lead { margin: 0 0 4px; max-width: none; font-size: 13.5px; }
+h1 { font-size: 25px; line-height: 1.25; margin: 0 0 6px; letter-spacing: -.01em;
+  overflow-wrap: anywhere; }
 h2 { font-size: 18px; margin: 0 0 4px; letter-spacing: -.005em; }
 h3 { font-size: 14px; margin: 20px 0 6px; }
 p { margin: 0 0 12px; }
@@ -71,10 +73,12 @@ th.number:last-child, td.number:last-child { padding-right: 0; }
   border-radius: 9px; border: 1px solid currentcolor; white-space: nowrap; }
 details > summary { cursor: pointer; padding: 4px 0; border-radius: 6px; }
 details > summary:focus-visible { outline: 2px solid var(--float); }
-details.row { border-bottom: 1px solid var(--line); font-size: 14px; }
+details.row { border-bottom: 1px solid var(--line); font-size: 14px;
+  content-visibility: auto; contain-intrinsic-size: auto 56px; }
 details.row:last-of-type { border-bottom: 0; }
 details.row > summary { display: grid; align-items: baseline; gap: 4px 16px; padding: 7px 0;
-  grid-template-columns: 14px minmax(0, 1fr) 64px 104px 104px; list-style: none; }
+  grid-template-columns: 14px minmax(0, 1fr) 44px 156px 100px 84px; list-style: none; }
+details.row > summary > span { overflow-wrap: anywhere; }
 details.row > summary::-webkit-details-marker { display: none; }
 details.row > summary::before { content: "▸"; color: var(--quiet); font-size: 12px; }
 details.row[open] > summary::before { content: "▾"; }
@@ -82,7 +86,29 @@ details.row > .body { padding: 4px 0 18px 30px; }
 details.rule > summary { grid-template-columns: 14px minmax(0, 1fr) 150px 104px; }
 .headrow { display: grid; gap: 4px 16px; font-size: 12.5px; font-weight: 600;
   color: var(--quiet); border-bottom: 1px solid var(--line); padding-bottom: 6px;
-  grid-template-columns: 14px minmax(0, 1fr) 64px 104px 104px; }
+  grid-template-columns: 14px minmax(0, 1fr) 44px 156px 100px 84px; }
+.headrow button { font: inherit; color: inherit; background: none; border: 0; padding: 0;
+  text-align: inherit; border-radius: 4px; }
+.headrow button:enabled { cursor: pointer; text-decoration: underline dotted; }
+.headrow button[data-way=up]::after { content: " ▲"; }
+.headrow button[data-way=down]::after { content: " ▼"; }
+button:focus-visible, input:focus-visible, pre:focus-visible {
+  outline: 2px solid var(--float); outline-offset: 2px; }
+[hidden] { display: none !important; }
+.tools { font-size: 14px; color: var(--quiet); }
+.tools input { font: inherit; color: var(--ink); background: var(--soft);
+  border: 1px solid var(--line); border-radius: 6px; padding: 4px 8px; min-width: 22em;
+  max-width: 100%; margin: 0 8px; }
+.members { font-size: 13px; color: var(--quiet); margin: 12px 0 0; }
+.members span { margin-left: 10px; overflow-wrap: anywhere; }
+.advice { margin: 0; padding: 0; list-style: none; }
+.advice p { margin: 8px 0 3px; overflow-wrap: anywhere; }
+.command { display: flex; gap: 8px; align-items: start; }
+.command pre { flex: 1; min-width: 0; margin: 0; padding: 5px 10px; background: var(--soft);
+  border-radius: 6px; overflow-x: auto; font-size: 13px; white-space: pre-wrap;
+  overflow-wrap: anywhere; }
+.copy { font: inherit; font-size: 13px; color: var(--ink); background: var(--sheet);
+  border: 1px solid var(--line); border-radius: 6px; padding: 4px 12px; cursor: pointer; }
 .headrow.rule { grid-template-columns: 14px minmax(0, 1fr) 150px 104px; }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(300px, 1fr)); gap: 8px 36px; }
 .plots { display: grid; grid-template-columns: minmax(0, 5fr) minmax(0, 3fr); gap: 8px 28px; }
@@ -99,12 +125,12 @@ svg .strong { fill: var(--ink); font-weight: 600; }
 .axis { stroke: var(--quiet); stroke-width: 1; }
 .zero { stroke: var(--quiet); opacity: .45; }
 .limit { stroke: var(--quiet); stroke-dasharray: 3 3; }
-.float-line, .accumulated { fill: none; stroke: var(--float); stroke-width: 2; }
+.float-shape { fill: var(--float); fill-opacity: .2; stroke: var(--float); stroke-width: 2; }
+.accumulated { fill: none; stroke: var(--float); stroke-width: 2; }
 .integer-line, .local { fill: none; stroke: var(--integer); stroke-width: 2; }
 .accumulated, .local { stroke-linejoin: round; stroke-linecap: round; }
 .local { stroke-dasharray: 1 5; }
-.float-area, .accumulated-area { fill: var(--float); opacity: .2; stroke: none; }
-.accumulated-area { opacity: .08; }
+.accumulated-area { fill: var(--float); opacity: .08; stroke: none; }
 .integer-line { stroke-width: 1.5; }
 .dot-accumulated { fill: var(--float); } .dot-local { fill: var(--sheet);
   stroke: var(--integer); stroke-width: 2; }
@@ -126,6 +152,11 @@ svg .strong { fill: var(--ink); font-weight: 600; }
 footer { color: var(--quiet); font-size: 13px; padding-bottom: 40px; }
 @media (max-width: 700px) {
   .plots { grid-template-columns: 1fr; }
+  details.row:not(.rule) > summary, .headrow:not(.rule) {
+    grid-template-columns: 14px minmax(0, 1fr) 116px 72px; }
+  details.row:not(.rule) > summary > :is(:nth-child(2), :nth-child(5)),
+  .headrow:not(.rule) > :is(:nth-child(3), :nth-child(6)) { display: none; }
+  .meter { width: 44px; }
   .wide svg { min-width: 640px; }
   header, main, footer { padding-left: 14px; padding-right: 14px; }
 }

@@ -156,7 +156,8 @@ TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
       OptionsJson({}).dump(),
       R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"
       R"("granularity":"","calibration":"minmax","rounding":"","output_type":"",)"
-      R"("keep_float":[],"int16":[],"accuracy_budget":0.0,"search":false,"weights_only":[],)"
+      R"("keep_float":[],"int16":[],"accuracy_budget":0.0,"search":false,"advise":false,)"
+      R"("weights_only":[],)"
       R"("numerics":"","numerics_limit":"fewer-roundings","no_quantize":false,)"
       R"("stop_before":"","skip":[],"passes":[],"integer_io":false,"sink_quantize":false,)"
       R"("leave_integers":false,"own_parameters":false,"fold_budget":4194304,)"

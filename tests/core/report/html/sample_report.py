@@ -31,8 +31,25 @@ def _value(index, name, accumulated, local, dtype="u8"):
         "worst_channel": {"axis": 1, "index": 3 * index % 32, "sqnr_db": accumulated - 6.5},
         "top1_agreement": None, "dtype": dtype, "scale": scale * 0.92,
         "zero_point": 0 if rectified else 1,
+        "node": f"Conv_{index}" if index else "", "op": "Conv" if index else "",
+        "group": index + index % 2, "drift": {"share": 0.0, "excess": 0.0},
         "histogram": {"low": low, "high": high, "float": floats, "integer": integers},
     }
+
+
+def _share(values):
+    """Shares of 48 %, of which block4/depthwise has 15; of a group each value has the same."""
+    largest = next(v["group"] for v in values if v["name"] == "block4/depthwise")
+    groups = sorted({value["group"] for value in values} - {largest})
+    for value in values:
+        place = groups.index(value["group"]) if value["group"] != largest else -1
+        value["error_share"] = 0.15 if place < 0 else round(0.33 / len(groups) - 0.001 * place, 4)
+
+
+def _advice(action, names, gain, elements, flags):
+    return {"action": action, "names": names, "gain_db": gain, "cost_elements": elements,
+            "command": "octavo optimize mobile.onnx --data samples.npz -o mobile.int8.onnx " + flags,
+            "sqnr_db": 31.5 + gain}
 
 
 def sample_report():
@@ -50,6 +67,7 @@ def sample_report():
     values[0]["local_sqnr_db"] = None
     flat = values[len(values) - 3]  # a value that integers represent without an error
     flat.update(sqnr_db=None, local_sqnr_db=None, cosine=None, max_abs=0.0, mean_abs=0.0)
+    _share(values)
     output = dict(values[-1], top1_agreement=0.984)
     return {
         "octavo_version": "0.1.0", "action_digest": "sha256:" + "3f9a" * 16,
@@ -96,7 +114,19 @@ def sample_report():
                     "count": 2}],
         "float_nodes": [{"node": "softmax", "op": "Softmax",
                          "reason": "value 'scores' has no profile entry"}],
+        "weights": [{"node": f"Conv_{k}", "op": "Conv", "rounding": "descent", "reason": "",
+                     "elements": 9408, "changed": 1200 - 40 * k, "objective_before": 0.01,
+                     "objective_after": 0.004, "max_bias_change": 0.02, "columns": 2048,
+                     "skipped_columns": 0, "error_share": 0.52 / 22} for k in range(1, 23)],
+        "advice": [_advice("several", ["--calibration mse", "--int16 block4/depthwise"], 1.62,
+                           100_352, "--calibration mse --int16 block4/depthwise"),
+                   _advice("calibration", ["mse"], 1.3, 0, "--calibration mse"),
+                   _advice("int16", ["block4/depthwise"], 0.4, 100_352,
+                           "--int16 block4/depthwise"),
+                   _advice("rounding", ["bias"], 0.11, 0, "--rounding bias")],
         "numerics": {"reference": "float", "samples": 64, "samples_source": "data",
+                     "samples_role": "held-out",
+                     "error_shares": {"weights": 0.52, "activations": 0.46, "outputs": 0.02},
                      "outputs": [output], "values": values},
         "warnings": [{"code": "unmatched_entries", "node": "",
                       "message": "1 profile entry names a value that the model does not have"},
