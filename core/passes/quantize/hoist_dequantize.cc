@@ -2,7 +2,6 @@
 #include "core/passes/quantize/hoist_dequantize.h"
 
 #include <algorithm>
-#include <string>
 #include <vector>
 
 #include "core/passes/analysis/data_movement.h"

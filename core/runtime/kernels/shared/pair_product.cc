@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/runtime/kernels/shared/wide_product.h"
+#include "core/runtime/simd/kernels.h"
 
 namespace octavo::runtime {
 namespace {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/ir/type.h"
-#include "core/runtime/simd/kernels.h"
 
 namespace octavo::runtime {
 
