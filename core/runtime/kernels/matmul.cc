@@ -213,7 +213,7 @@ struct Definition {
   Sizes sizes = {};
   ir::Quant a = {}, b = {};
   int64_t reach = 0;  // of b
-  bool in_pairs = false;
+  std::optional<PairForm> pairs = {};
   WideFinish finish = {};
 
   // For several rows at once: kPairLanes columns of an item and at most kRowsOfBlock of its rows
@@ -230,7 +230,7 @@ struct Definition {
         const int64_t item = i / chunks, first = i % chunks * kRowsOfBlock;
         const int64_t count = std::min(kRowsOfBlock, sizes.m - first);
         const PairRows rows(left.subspan(sizes.a_offsets[item] + first * sizes.k, count * sizes.k),
-                            count, reach);
+                            count, *pairs);
         for (int64_t b = 0; b < blocks; ++b) {
           RunBlock(rows, count, right + sizes.b_offsets[item], offsets, bias, b * simd::kPairLanes,
                    (item * sizes.m + first) * sizes.n, y);
@@ -243,7 +243,7 @@ struct Definition {
   void RunBlock(const PairRows& rows, int64_t count, const int32_t* right,
                 std::span<const int64_t> offsets, std::span<const int64_t> bias, int64_t column,
                 int64_t at, std::byte* y) const {
-    const std::vector<uint32_t> block = rows.Pack(right + column, offsets);
+    const PairBlock block = rows.Pack(right + column, offsets);
     const auto columns = std::min<int64_t>(simd::kPairLanes, sizes.n - column);
     int64_t sums[simd::kPairRows * simd::kPairLanes];
     for (int64_t first = 0; first < count; first += simd::kPairRows) {
@@ -275,7 +275,7 @@ struct Definition {
     std::vector<int64_t> offsets(k);
     for (int64_t i = 0; i < k; ++i) offsets[i] = i * n;
     std::byte* y = context.out().mutable_raw();
-    if (in_pairs && n > 0) {
+    if (pairs && n > 0) {
       RunInPairs(left, right.data(), offsets, bias, y, *context.pool);
       return {};
     }
@@ -294,8 +294,9 @@ struct Definition {
 };
 
 // Fewer rows, or one tap, are not worth the packing.
-bool InPairs(const NodeView& view, const Sizes& sizes) {
-  return sizes.m >= simd::kPairRows && sizes.k > 1 && FitPairs(view.in(1), view.in(0));
+std::optional<PairForm> PairsOf(const NodeView& view, const Sizes& sizes) {
+  if (sizes.m < simd::kPairRows || sizes.k < 2) return std::nullopt;
+  return PairFormOf(view.in(1), view.in(0));
 }
 
 Prepared Define(const NodeView& view, const Sizes& sizes) {
@@ -304,7 +305,7 @@ Prepared Define(const NodeView& view, const Sizes& sizes) {
                                                     .a = *view.in(0).quant,
                                                     .b = *view.in(1).quant,
                                                     .reach = ReachOf(view.in(1)),
-                                                    .in_pairs = InPairs(view, sizes),
+                                                    .pairs = PairsOf(view, sizes),
                                                     .finish = WideFinish::Of(view, sizes.n)});
   return {.run = [definition](const StepContext& context) { return definition->Run(context); },
           .operations = sizes.operations()};

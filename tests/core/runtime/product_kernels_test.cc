@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every kernel for Conv, Gemm, MatMul and means against the integer definition, bit for bit, on
 // every instruction set and with 1, 2 and 3 threads.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "core/base/cpu.h"
@@ -12,6 +13,7 @@ namespace {
 
 using ir::DType;
 using ir::Shape;
+using ir::Tensor;
 
 constexpr ir::OpDef kConv{.name = "Conv", .since = ir::kNotInOnnx};
 constexpr ir::OpDef kGemm{.name = "Gemm", .since = ir::kNotInOnnx};
@@ -105,36 +107,74 @@ TEST(ProductKernels, SixteenBitOperandsSumIn64Bits) {
   EXPECT_EQ(results[0].IntAt(0), std::clamp(expected, -32768.0f, 32767.0f));
 }
 
-// Sums of several rows are added in 32 bits as long as they fit.
-TEST(ProductKernels, SixteenBitRowsSumBeyond32Bits) {
-  constexpr int64_t kTaps = 9001, kRows = 6, kColumns = 18;
-  const KernelCase test(kGemm,
-                        {{QuantType(DType::kI16, {kRows, kTaps}, 0.0001f, 0)},
-                         {QuantType(DType::kI8, {kTaps, kColumns}, 0.001f, 0), true}},
-                        {}, {QuantType(DType::kI16, {kRows, kColumns}, 0.02f, 0)});
-  const Kernel& kernel = *MatchingKernels(test.View()).front();
+// Whether element i of the test's result is the product of the sum.
+void ExpectProduct(const KernelCase& test, const Tensor& result, int64_t i, int64_t sum) {
   const NodeView view = test.View();
   const float multiplier =
       Multipliers(*view.in(0).quant, *view.in(1).quant, *view.out().quant, 1)[0];
-  int64_t wide = 0;
-  for (const Isa isa : MachineIsas()) {
-    const ScopedIsaLimit limit(isa);
-    ThreadPool pool(2);
-    const auto results = RunKernel(test, kernel, Layout::kPlain, pool);
-    for (int64_t r = 0; r < kRows; ++r) {
-      for (int64_t c = 0; c < kColumns; ++c) {
+  EXPECT_EQ(result.IntAt(i), RequantizedSum(view, sum, multiplier)) << "element " << i;
+}
+
+// The first kernel's result on an instruction set.
+Tensor RunOn(const KernelCase& test, Isa isa) {
+  const ScopedIsaLimit limit(isa);
+  ThreadPool pool(2);
+  return RunKernel(test, *MatchingKernels(test.View()).front(), Layout::kPlain, pool)[0];
+}
+
+// Sums of several rows are added in 32 bits as long as they fit, of values shifted into int16.
+TEST(ProductKernels, SixteenBitRowsSumBeyond32Bits) {
+  constexpr int64_t kTaps = 9001, kRows = 6, kColumns = 18;
+  const std::pair<DType, int32_t> operands[] = {
+      {DType::kI16, 0}, {DType::kI16, -32768}, {DType::kU16, 1234}};
+  for (const auto& [dtype, zero] : operands) {
+    const KernelCase test(kGemm,
+                          {{QuantType(dtype, {kRows, kTaps}, 0.0001f, zero)},
+                           {QuantType(DType::kI8, {kTaps, kColumns}, 0.001f, 0), true}},
+                          {}, {QuantType(dtype, {kRows, kColumns}, 0.02f, zero)});
+    for (const Isa isa : MachineIsas()) {
+      SCOPED_TRACE(fmt::format("{}, zero point {}", IsaName(isa), zero));
+      const Tensor result = RunOn(test, isa);
+      for (int64_t i = 0; i < kRows * kColumns; ++i) {
         int64_t sum = 0, size = 0;
         for (int64_t t = 0; t < kTaps; ++t) {
-          const int64_t weight = test.tensors[1].IntAt(t * kColumns + c);
-          sum += test.tensors[0].IntAt(r * kTaps + t) * weight;
-          size += std::abs(weight);
+          const int64_t product = CenteredAt(test, 0, i / kColumns * kTaps + t) *
+                                  test.tensors[1].IntAt(t * kColumns + i % kColumns);
+          sum += product;
+          size += std::abs(product);
         }
-        wide += size * 32768 >= int64_t{1} << 31;
-        EXPECT_EQ(results[0].IntAt(r * kColumns + c), RequantizedSum(view, sum, multiplier));
+        ASSERT_GT(size, int64_t{1} << 31);
+        ExpectProduct(test, result, i, sum);
       }
     }
   }
-  EXPECT_GT(wide, 0);
+}
+
+// The operand of a convolution is padded with its zero point, whatever it is shifted by.
+TEST(ProductKernels, SixteenBitConvolutionsPadWithTheZeroPoint) {
+  for (const int32_t zero : {0, -1019, 32767}) {
+    for (const int64_t channels : {2, 5}) {  // alone, and several at once
+      const KernelCase test(kConv,
+                            {{QuantType(DType::kI16, {1, 3, 5, 19}, 0.0001f, zero)},
+                             {QuantType(DType::kI8, {channels, 3, 3, 3}, 0.01f, 0), true}},
+                            {{"pads", Ints{1, 1, 1, 1}}},
+                            {QuantType(DType::kI16, {1, channels, 5, 19}, 0.001f, 0)});
+      for (const Isa isa : MachineIsas()) {
+        SCOPED_TRACE(fmt::format("{}, zero point {}", IsaName(isa), zero));
+        const Tensor result = RunOn(test, isa);
+        for (int64_t i = 0; i < result.size(); ++i) {
+          int64_t sum = 0;
+          for (int64_t t = 0; t < 27; ++t) {
+            const int64_t y = i / 19 % 5 + t / 3 % 3 - 1, x = i % 19 + t % 3 - 1;
+            if (y < 0 || y > 4 || x < 0 || x > 18) continue;
+            sum += CenteredAt(test, 0, (t / 9 * 5 + y) * 19 + x) *
+                   test.tensors[1].IntAt(i / 95 * 27 + t);
+          }
+          ExpectProduct(test, result, i, sum);
+        }
+      }
+    }
+  }
 }
 
 TEST(ProductKernels, GemmAgrees) {

@@ -4,19 +4,25 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/runtime/kernels/shared/wide_product.h"
 #include "core/runtime/simd/kernels.h"
 
 namespace octavo::runtime {
 namespace {
 
 constexpr int64_t kSumLimit = int64_t{1} << 31;
+constexpr int kLanes = simd::kPairLanes;
 
-bool FitsInt16(const ir::Type& type) {
+// Centered values of a type: what is added to fit them into int16, and a bound of the results.
+struct Shifted {
+  int64_t shift = 0, reach = 0;
+};
+std::optional<Shifted> ShiftedOf(const ir::Type& type) {
   const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
-  return std::ranges::all_of(type.quant->zero_points, [&](int64_t zero) {
-    return range.min - zero >= INT16_MIN && range.max - zero <= INT16_MAX;
-  });
+  const auto [least, most] = std::ranges::minmax(type.quant->zero_points);
+  const int64_t low = range.min - most, high = range.max - least;  // of q - z
+  if (low >= INT16_MIN && high <= INT16_MAX) return Shifted{0, std::max(-low, high)};
+  if (high - low > INT16_MAX - INT16_MIN) return std::nullopt;
+  return Shifted{INT16_MIN - low, -int64_t{INT16_MIN}};
 }
 
 uint32_t PairOf(int32_t low, int32_t high) {
@@ -25,60 +31,74 @@ uint32_t PairOf(int32_t low, int32_t high) {
 
 }  // namespace
 
-bool FitPairs(const ir::Type& x, const ir::Type& w) {
-  return FitsInt16(x) && FitsInt16(w) && 2 * ReachOf(x) * ReachOf(w) < kSumLimit;
+std::optional<PairForm> PairFormOf(const ir::Type& x, const ir::Type& w) {
+  const std::optional<Shifted> of_x = ShiftedOf(x), of_w = ShiftedOf(w);
+  if (!of_x || !of_w || 2 * of_x->reach * of_w->reach >= kSumLimit) return std::nullopt;
+  return PairForm{of_x->reach, static_cast<int32_t>(of_x->shift),
+                  static_cast<int32_t>(of_w->shift)};
 }
 
-PairRows::PairRows(std::span<const int32_t> weights, int64_t rows, int64_t reach) {
-  const int64_t taps = static_cast<int64_t>(weights.size()) / std::max<int64_t>(1, rows);
-  pairs_ = (taps + 1) / 2;
-  weights_.reserve(rows * pairs_);
-  for (int64_t r = 0; r < rows; ++r) {
-    const int32_t* row = weights.data() + r * taps;
-    for (int64_t t = 0; t < taps; t += 2) {
-      weights_.push_back(PairOf(row[t], t + 1 < taps ? row[t + 1] : 0));
-    }
-  }
-  std::vector<int64_t> totals(rows, 0);  // of |weight| since the last end
-  const auto size_at = [&](int64_t r, int64_t t) {
-    return t < taps ? std::abs(int64_t{weights[r * taps + t]}) : 0;
-  };
+PairRows::PairRows(std::span<const int32_t> weights, int64_t rows, const PairForm& form)
+    : form_(form), taps_(static_cast<int64_t>(weights.size()) / std::max<int64_t>(1, rows)) {
+  pairs_ = (taps_ + 1) / 2;
+  weights_.resize(rows * pairs_);
+  totals_.assign(rows, 0);
+  std::vector<int64_t> sizes(rows, 0);  // sums of |w'| since the last end
   for (int64_t p = 0; p < pairs_; ++p) {
+    const bool odd = 2 * p + 1 == taps_;
     bool fits = true;
-    for (int64_t r = 0; r < rows; ++r) {
-      totals[r] += size_at(r, 2 * p) + size_at(r, 2 * p + 1);
-      fits &= totals[r] * reach < kSumLimit;
-    }
+    const auto each = [&](auto&& take) {
+      for (int64_t r = 0; r < rows; ++r) {
+        const int32_t* pair = weights.data() + r * taps_ + 2 * p;
+        take(r, pair[0] + form_.w_shift, odd ? 0 : pair[1] + form_.w_shift);
+      }
+    };
+    each([&](int64_t r, int32_t low, int32_t high) {
+      weights_[r * pairs_ + p] = PairOf(low, high);
+      totals_[r] += int64_t{low} + high;
+      sizes[r] += std::abs(int64_t{low}) + std::abs(int64_t{high});
+      fits &= sizes[r] * form_.reach < kSumLimit;
+    });
     if (fits) continue;
     ends_.push_back(p);
-    for (int64_t r = 0; r < rows; ++r) totals[r] = size_at(r, 2 * p) + size_at(r, 2 * p + 1);
+    each([&](int64_t r, int32_t low, int32_t high) {
+      sizes[r] = std::abs(int64_t{low}) + std::abs(int64_t{high});
+    });
   }
   ends_.push_back(pairs_);
 }
 
-std::vector<uint32_t> PairRows::Pack(const int32_t* x, std::span<const int64_t> offsets) const {
-  constexpr int kLanes = simd::kPairLanes;
-  const auto taps = static_cast<int64_t>(offsets.size());
-  std::vector<uint32_t> block(pairs_ * kLanes);
-  for (int64_t t = 0; t < taps; t += 2) {
+PairBlock PairRows::Pack(const int32_t* x, std::span<const int64_t> offsets) const {
+  PairBlock block{.words = std::vector<uint32_t>(pairs_ * kLanes),
+                  .sums = std::vector<int64_t>(kLanes, 0)};
+  const int32_t shift = form_.x_shift;
+  for (int64_t t = 0; t < taps_; t += 2) {
     const int32_t* low = x + offsets[t];
-    uint32_t* to = block.data() + t / 2 * kLanes;
-    if (t + 1 == taps) {
-      for (int i = 0; i < kLanes; ++i) to[i] = PairOf(low[i], 0);
+    uint32_t* to = block.words.data() + t / 2 * kLanes;
+    if (t + 1 == taps_) {
+      for (int i = 0; i < kLanes; ++i) to[i] = PairOf(low[i] + shift, 0);
+      if (form_.w_shift == 0) continue;
+      for (int i = 0; i < kLanes; ++i) block.sums[i] += low[i] + shift;
       continue;
     }
     const int32_t* high = x + offsets[t + 1];
-    for (int i = 0; i < kLanes; ++i) to[i] = PairOf(low[i], high[i]);
+    for (int i = 0; i < kLanes; ++i) to[i] = PairOf(low[i] + shift, high[i] + shift);
+    if (form_.w_shift == 0) continue;
+    for (int i = 0; i < kLanes; ++i) block.sums[i] += int64_t{low[i]} + high[i] + 2 * shift;
   }
   return block;
 }
 
-void PairRows::Run(std::span<const uint32_t> block, int64_t first, int64_t count,
-                   int64_t* sums) const {
-  std::fill_n(sums, count * simd::kPairLanes, 0);
+void PairRows::Run(const PairBlock& block, int64_t first, int64_t count, int64_t* sums) const {
+  const int64_t a = form_.x_shift, b = form_.w_shift;
+  for (int64_t r = 0; r < count; ++r) {
+    for (int i = 0; i < kLanes; ++i) {
+      sums[r * kLanes + i] = taps_ * a * b - a * totals_[first + r] - b * block.sums[i];
+    }
+  }
   int64_t begin = 0;
   for (const int64_t end : ends_) {
-    simd::CurrentKernels().add_pairs({.x = block.data() + begin * simd::kPairLanes,
+    simd::CurrentKernels().add_pairs({.x = block.words.data() + begin * kLanes,
                                       .weights = weights_.data() + first * pairs_ + begin,
                                       .weight_step = pairs_,
                                       .pairs = end - begin,

@@ -87,7 +87,7 @@ struct Definition {
   bool transposed = false;
   ir::Quant x = {}, w = {};
   int64_t reach = 0;  // of x
-  bool in_pairs = false;
+  std::optional<PairForm> pairs = {};
   WideFinish finish = {};
 
   // Outputs along each axis that share taps.
@@ -189,7 +189,7 @@ struct Definition {
         const std::vector<int32_t> own = WeightsOf(taps, weights, c);
         rows.insert(rows.end(), own.begin(), own.end());
       }
-      groups.emplace_back(rows, outs(), reach);
+      groups.emplace_back(rows, outs(), *pairs);
     }
     const int64_t blocks = (part.width.count + simd::kPairLanes - 1) / simd::kPairLanes;
     const int64_t lines = part.depth.count * part.height.count;
@@ -210,7 +210,7 @@ struct Definition {
     const int32_t* from = fields + image_group * ins() * field.size() +
                           d * part.depth.stride * field.slice() +
                           r * part.height.stride * field.phases * field.width + column;
-    const std::vector<uint32_t> block = rows.Pack(from, taps.offsets);
+    const PairBlock block = rows.Pack(from, taps.offsets);
     const int64_t count = std::min<int64_t>(simd::kPairLanes, part.width.count - column);
     const int64_t depth = part.depth.first + d * part.depth.step;
     const int64_t row = part.height.first + r * part.height.step;
@@ -236,7 +236,7 @@ struct Definition {
     const auto bias = BiasOf(context.Has(2) ? &context.in(2) : nullptr, sizes.out_channels);
     const auto run = [&](const Part& part) {
       const Taps taps = TapsOf(part);
-      if (in_pairs && taps.offsets.size() > 1) {
+      if (pairs && taps.offsets.size() > 1) {
         return RunInPairs(part, taps, fields.data(), weights.data(), bias,
                           context.out().mutable_raw(), *context.pool);
       }
@@ -291,7 +291,9 @@ Prepared Define(const NodeView& view, Definition definition, double operations) 
   definition.w = *view.in(1).quant;
   definition.reach = ReachOf(view.in(0));
   // Fewer channels are not worth the packing.
-  definition.in_pairs = definition.outs() >= simd::kPairRows && FitPairs(view.in(0), view.in(1));
+  if (definition.outs() >= simd::kPairRows) {
+    definition.pairs = PairFormOf(view.in(0), view.in(1));
+  }
   definition.finish = WideFinish::Of(view, definition.sizes.out_channels);
   const auto shared = std::make_shared<const Definition>(std::move(definition));
   return {.run = [shared](const StepContext& context) { return shared->Run(context); },
