@@ -110,7 +110,7 @@ def main():
         page, picture = pathlib.Path(work, "report.html"), pathlib.Path(work, "report.png")
         subprocess.run([octavo, "optimize", DIGITS / "model.onnx", "--data",
                         DIGITS / "calibration.npz", "-o", pathlib.Path(work, "model.int8.onnx"),
-                        "--html", page, "--deterministic", "--quiet"], check=True)
+                        "--html", page, "--advise", "--deterministic", "--quiet"], check=True)
         subprocess.run([chromium, *FLAGS, f"--user-data-dir={work}/profile",
                         f"--window-size={WIDTH},{WINDOW_HEIGHT}", f"--screenshot={picture}",
                         page.as_uri()], check=True, capture_output=True)
