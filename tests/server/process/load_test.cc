@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The service with more clients than it can serve, and with clients while it restarts.
 #include <atomic>
+#include <filesystem>
 #include <random>
 
 #include "tests/server/process/process.h"
@@ -79,9 +80,12 @@ TEST_F(Load, ClientsSucceedWhileTheServiceRestarts) {
     std::this_thread::sleep_for(milliseconds(std::uniform_int_distribution<int>(100, 700)(random)));
     kill(pid_, SIGTERM);
     EXPECT_EQ(Wait(), 0);
-    Start(
-        {"--listen", address_, "--metrics", metrics_, "--shutdown-wait", "0.05", "--workers", "2"},
-        "OCTAVO_TEST_SLEEP=30");
+    const std::string port_file = (folder_ / "port").string();
+    std::filesystem::remove(port_file);
+    Start({"--listen", address_, "--metrics", metrics_, "--port-file", port_file, "--shutdown-wait",
+           "0.05", "--workers", "2"},
+          "OCTAVO_TEST_SLEEP=30");
+    AwaitPorts();  // a signal before it is ready kills it
   }
   std::this_thread::sleep_for(milliseconds(500));
   stop = true;

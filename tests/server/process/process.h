@@ -60,6 +60,11 @@ class Process : public testing::Test {
                                      "--port-file", port_file,     "--shutdown-wait", "0.05"};
     args.insert(args.end(), more.begin(), more.end());
     Start(args, variable);
+    AwaitPorts();
+  }
+  // Waits until the started server is ready and has written its port file, and reads that.
+  void AwaitPorts() {
+    const std::string port_file = (folder_ / "port").string();
     for (int tries = 0; tries < 2000 && !std::filesystem::exists(port_file); ++tries) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
