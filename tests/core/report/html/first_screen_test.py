@@ -17,7 +17,8 @@ import sample_report
 
 SKIPPED = 77
 WIDTH, HEIGHT = 1400, 900
-MOST_SECONDS = 2
+# Times that of a page with a few values: absolute times differ by machine.
+MOST_TIMES = 12
 MOST_BYTES = 3_000_000
 
 SEEN = """(() => {
@@ -153,9 +154,12 @@ def main():
         large = render(program, large_report(), folder / "large.html")
         check(large.stat().st_size < MOST_BYTES, f"{large.stat().st_size} bytes of 1,000 values")
         # The best of three: other programs may run.
-        seconds = min(page.open(large.as_uri()) for _ in range(3))
-        check(seconds < MOST_SECONDS, f"1,000 values open in {seconds:.1f} s")
-        print(f"1,000 values: {large.stat().st_size} bytes, {seconds:.2f} s")
+        small_seconds, seconds = (min(page.open(each.as_uri()) for _ in range(3))
+                                  for each in (path, large))
+        check(seconds < MOST_TIMES * small_seconds,
+              f"1,000 values open in {seconds:.1f} s, a few in {small_seconds:.2f} s")
+        print(f"1,000 values: {large.stat().st_size} bytes, {seconds:.2f} s; "
+              f"a few: {small_seconds:.2f} s")
 
 
 if __name__ == "__main__":
