@@ -76,9 +76,11 @@ std::string Item(const v1::Advice& advice) {
       advice.gain_db(), Action(advice), Decibel(advice.sqnr_db()), cost, Command(advice.command()));
 }
 
-// The command that gives advice; empty if the report is not that of a job with samples.
+// The command that gives advice; empty if the report is not that of a job with samples, or the
+// job chose by itself, which does not go with --advise.
 std::string HowToAdvise(const v1::Report& report) {
   const std::string& role = report.numerics().samples_role();
+  if (report.has_accuracy_budget() || !report.search().empty()) return {};
   if (report.command().empty() || role.empty() || role == "synthetic") return {};
   return "<h2>What to do</h2>\n<p>To see what causes the error, and what other options gain, run:"
          "</p>" +

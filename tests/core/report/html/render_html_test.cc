@@ -97,6 +97,12 @@ TEST(RenderHtml, SaysHowToGetAdvice) {
   report["numerics"]["error_shares"] = nullptr;
   EXPECT_THAT(Page(report), HasSubstr("<code>octavo optimize m.onnx -o &#39;a b.onnx&#39; --advise"
                                       "</code>"));
+  // A job that chooses by itself refuses --advise.
+  report["search"] = {{{"calibration", "mse"}, {"rounding", "descent"}, {"score_db", 30.0}}};
+  EXPECT_THAT(Page(report), Not(HasSubstr("--advise")));
+  report.erase("search");
+  report["accuracy_budget"] = {{"target_db", 30.0}};
+  EXPECT_THAT(Page(report), Not(HasSubstr("--advise")));
 }
 
 // The names of the rows, in the order of the page.
