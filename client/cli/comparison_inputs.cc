@@ -13,6 +13,7 @@
 
 #include "core/data/sample_name.h"
 #include "core/job/gates.h"
+#include "core/job/sample_sets.h"
 #include "core/options/option_table.h"
 
 namespace octavo::cli {
@@ -127,7 +128,8 @@ std::optional<bool> SameSamples(const v1::Report& before, const v1::Report& afte
     return OptionOf(before, std::string(name)) == OptionOf(after, std::string(name));
   };
   if (!std::ranges::all_of(kSampleOptions, same_option)) return false;
-  if (a.samples_role() == "held-out" && !same_option("holdout")) return false;
+  if (a.samples_role() == job::Name(job::SamplesRole::kHeldOut) && !same_option("holdout"))
+    return false;
   return FiguresFrom(before) == FiguresFrom(after);
 }
 

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <utility>
@@ -13,6 +12,7 @@
 
 #include "client/cli/table.h"
 #include "client/cli/terminal_text.h"
+#include "core/job/sample_sets.h"
 
 namespace octavo::cli {
 namespace {
@@ -47,10 +47,11 @@ std::string OptionText(const ordered_json& value) {
 
 // "16 held-out samples".  The report's words are shown if they are known ones only.
 std::string SamplesText(const ReportSide& side) {
-  constexpr std::array<std::string_view, 4> kRoles = {"evaluation", "held-out", "calibration",
-                                                      "synthetic"};
+  using enum job::SamplesRole;
   std::string kind;
-  if (std::ranges::find(kRoles, side.samples_role) != kRoles.end()) kind = side.samples_role + " ";
+  for (const job::SamplesRole role : {kEvaluation, kHeldOut, kCalibration, kSynthetic}) {
+    if (side.samples_role == job::Name(role)) kind = side.samples_role + " ";
+  }
   if (side.samples_source == "random") kind += "random ";
   return fmt::format("{} {}sample{}", side.samples, kind, side.samples == 1 ? "" : "s");
 }

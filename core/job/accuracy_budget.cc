@@ -74,13 +74,7 @@ class Chooser {
   // On the samples that evaluate.
   Result<double> Measure(const Quantized& quantized) {
     ++trials_;
-    const report::DiffOptions options{.numerics = job_.settings.target.numerics,
-                                      .scope = report::DiffOptions::Scope::kOutputs};
-    OCTAVO_TRY(const report::DiffResult figures,
-               report::Diff(quantized.float_graph, quantized.rewriting.graph,
-                            profiled_.prepared.samples.evaluation.batches, options,
-                            *job_.settings.pool, job_.settings.stop));
-    return WorstSqnr(figures.outputs);
+    return MeasureWorstSqnr(job_, quantized);
   }
 
   Result<double> Try(const Chosen& chosen) {

@@ -6,6 +6,7 @@
 
 #include "core/job/provenance.h"
 #include "core/job/settings.h"
+#include "core/job/trial.h"
 #include "core/job/worst_output.h"
 #include "core/options/option_table.h"
 
@@ -73,8 +74,8 @@ class Adviser {
   }
 
   void Collect() {
-    for (const char* method : {"minmax", "mse", "percentile:99.99"}) {
-      AddChoice("calibration", method);
+    for (const std::string_view method : kTriedCalibrations) {
+      AddChoice("calibration", std::string(method));
     }
     if (!job_.request.profile) {
       for (const char* rounding : {"descent", "bias"}) AddChoice("rounding", rounding);
@@ -154,13 +155,7 @@ class Adviser {
     OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kNothing));
     OCTAVO_TRY(const Quantized quantized, Quantize(job, std::move(profiled)));
     OCTAVO_CHECK(Export(job, quantized));
-    OCTAVO_TRY(
-        const report::DiffResult figures,
-        report::Diff(
-            quantized.float_graph, quantized.rewriting.graph, quantized.samples.evaluation.batches,
-            {.numerics = settings.target.numerics, .scope = report::DiffOptions::Scope::kOutputs},
-            *settings.pool, settings.stop));
-    return WorstSqnr(figures.outputs);
+    return MeasureWorstSqnr(job, quantized);
   }
 
   // The best of each option that helped; nullopt unless there are two.

@@ -16,7 +16,6 @@ using profile::Calibration;
 
 constexpr int64_t kLeastSamples = 4;  // two calibrate, two score
 constexpr double kLeastGainDb = 0.1;  // less is chance
-constexpr double kKept = 99.99;       // percent
 
 struct Candidate {
   Calibration calibration = {};
@@ -24,16 +23,15 @@ struct Candidate {
 };
 
 std::vector<Candidate> CandidatesOf(const Options& given) {
-  using enum Calibration::Method;
   if (GivesCalibration(given)) {
     return {{given.calibration, Rounding::kNearest}, {given.calibration, Rounding::kDescent}};
   }
   const Rounding rounding = given.rounding.value_or(Rounding::kDescent);
   std::vector<Candidate> candidates;
-  if (!given.rounding) candidates.push_back({{kMinMax}, Rounding::kNearest});
-  candidates.push_back({{kMinMax}, rounding});
-  candidates.push_back({{kMse}, rounding});
-  candidates.push_back({{kPercentile, kKept}, rounding});
+  if (!given.rounding) candidates.push_back({Calibration(), Rounding::kNearest});
+  for (const std::string_view method : kTriedCalibrations) {
+    candidates.push_back({*profile::ParseCalibration(method), rounding});
+  }
   return candidates;
 }
 

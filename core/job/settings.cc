@@ -65,8 +65,9 @@ Status CheckJobOptions(const Options& options) {
                        "left out with --accuracy-budget, which chooses by itself");
   }
   if (options.advise && options.search) {
-    return WrongOption(*FindOption("advise"), "true",
-                       "left out with --search, whose choice a second job may give");
+    return WrongOption(
+        *FindOption("advise"), "true",
+        "left out with --search: search first, then ask for advice on what it chose");
   }
   return passes::CheckRunOptions(RunOptionsOf(options));
 }

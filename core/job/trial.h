@@ -3,11 +3,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/job/stages.h"
 
 namespace octavo::job {
+
+// The calibration methods that jobs try by themselves.
+inline constexpr std::string_view kTriedCalibrations[] = {"minmax", "mse", "percentile:99.99"};
 
 // The context of a job without its traces: snapshots, progress and certificate are of the result
 // alone.  The job must outlive it.

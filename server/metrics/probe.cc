@@ -9,6 +9,7 @@
 
 #include <mutex>
 
+#include "core/job/stage_names.h"
 #include "server/log/log.h"
 #include "server/metrics/process_collector.h"
 
@@ -33,9 +34,7 @@ const Buckets kMebibytes = {16 << 20,  32 << 20, 64 << 20,        128 << 20,    
                             512 << 20, 1 << 30,  2.0 * (1 << 30), 4.0 * (1 << 30), 8.0 * (1 << 30)};
 const Buckets kDecibels = {0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 80};
 
-constexpr std::string_view kStages[] = {"queue",       "import", "prepare", "search",
-                                        "profile",     "budget", "passes",  "export",
-                                        "integer-run", "advice", "report"};
+constexpr std::string_view kQueueStage = "queue";
 // Names as in the dashboards of the gRPC ecosystem.
 const char* CodeName(grpc::StatusCode code) {
   static constexpr const char* kNames[] = {
@@ -214,7 +213,10 @@ Probe::Metrics::Metrics(const Catalog& catalog) {
   for (const auto answer : kCacheAnswers) {
     cache_requests.Add({{"result", std::string(NameOf(answer))}});
   }
-  for (const auto stage : kStages) stage_seconds.Add({{"stage", std::string(stage)}}, kLong);
+  stage_seconds.Add({{"stage", std::string(kQueueStage)}}, kLong);
+  for (const auto stage : job::kStageNames) {
+    stage_seconds.Add({{"stage", std::string(stage)}}, kLong);
+  }
   for (const auto& pass : catalog.passes) pass_seconds.Add({{"pass", pass}}, kShort);
   for (const auto& [rule, effect] : catalog.rewrites) rewrites.Add(RewriteLabels(rule, effect));
   for (const auto& [kernel, isa] : catalog.kernels) {

@@ -4,13 +4,12 @@
 #include <algorithm>
 
 #include "core/job/options_wire.h"
+#include "core/job/stage_names.h"
 
 namespace octavo::server::worker {
 namespace {
 
 constexpr size_t kMaxText = 4096;
-constexpr std::string_view kStages[] = {"import", "prepare", "search",      "profile", "budget",
-                                        "passes", "export",  "integer-run", "advice",  "report"};
 
 Failure Broken(std::string_view what) { return Fail(Code::kInvalidArgument, "{}", what); }
 
@@ -97,7 +96,7 @@ Result<Error> ErrorFromWire(const v1::Failed& failed) {
 }
 
 bool IsStage(std::string_view stage) {
-  return std::find(std::begin(kStages), std::end(kStages), stage) != std::end(kStages);
+  return std::ranges::find(job::kStageNames, stage) != std::end(job::kStageNames);
 }
 
 bool IsPass(std::string_view pass) {
