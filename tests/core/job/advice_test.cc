@@ -146,7 +146,9 @@ TEST(Advice, KeepsTheOptionsOfTheJob) {
 TEST(Advice, ATargetWithout16BitsGetsNoneOfThem) {
   Request request = JobOn(true);
   request.options.target = "tflite";
-  for (const json& each : RunJob(request).report["advice"]) {
+  const Done done = RunJob(request);
+  EXPECT_TRUE(done.report["numerics"].contains("error_shares"));
+  for (const json& each : done.report["advice"]) {
     EXPECT_NE(each["action"], "int16");
     EXPECT_NE(each["action"], "activations");
   }
