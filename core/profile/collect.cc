@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/float_exec/run.h"
+#include "core/profile/channel_ranges.h"
 
 namespace octavo::profile {
 namespace {
@@ -19,43 +20,81 @@ void AddUntilStopped(std::span<const float> values, ThreadPool& pool, const Stop
   }
 }
 
+// What a run has shown of each value.
+class Collector {
+ public:
+  Collector(const ir::Graph& graph, const CollectOptions& options, ThreadPool& pool,
+            const StopToken& stop)
+      : graph_(graph),
+        options_(options),
+        pool_(pool),
+        stop_(stop),
+        histograms_(graph.value_bound()),
+        channels_(graph.value_bound()) {}
+
+  void Watch(ir::ValueId id, const ir::Tensor& tensor) {
+    if (tensor.dtype() != ir::DType::kF32) return;
+    AddUntilStopped(tensor.values<float>(), pool_, stop_, histograms_[id.index]);
+    AddChannels(id, tensor);
+    if (options_.moments != nullptr) options_.moments->Watch(id, tensor, pool_);
+  }
+
+  Profile Finish() {
+    Profile profile{.model_digest = options_.model_digest, .samples = options_.samples};
+    for (size_t i = 0; i < histograms_.size(); ++i) {
+      Histogram& histogram = histograms_[i];
+      if (histogram.empty() && histogram.non_finite() == 0) continue;
+      const std::string& name = graph_.name(ir::ValueId{static_cast<int32_t>(i)});
+      Entry entry{.min = histogram.min(),
+                  .max = histogram.max(),
+                  .non_finite = histogram.non_finite(),
+                  .channels = std::move(channels_[i])};
+      if (!histogram.empty()) entry.histogram = std::move(histogram);
+      profile.values.emplace(name, std::move(entry));
+    }
+    return profile;
+  }
+
+ private:
+  void AddChannels(ir::ValueId id, const ir::Tensor& tensor) {
+    if (options_.channel_axes.empty() || options_.channel_axes[id.index] < 0) return;
+    const int axis = options_.channel_axes[id.index];
+    const int64_t count = tensor.shape()[static_cast<size_t>(axis)];
+    if (count > kMostChannels) return;
+    std::optional<ChannelRanges>& ranges = channels_[id.index];
+    if (!ranges) ranges = EmptyRanges(axis, count);
+    AddTo(*ranges, tensor, pool_);
+  }
+
+  const ir::Graph& graph_;
+  const CollectOptions& options_;
+  ThreadPool& pool_;
+  const StopToken& stop_;
+  std::vector<Histogram> histograms_;                   // by value
+  std::vector<std::optional<ChannelRanges>> channels_;  // by value
+};
+
 }  // namespace
 
 Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop) {
-  std::vector<Histogram> histograms(graph.value_bound());
+  Collector collector(graph, options, pool, stop);
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
-    if (tensor.dtype() != ir::DType::kF32) return;
-    AddUntilStopped(tensor.values<float>(), pool, stop, histograms[id.index]);
-    if (options.moments != nullptr) options.moments->Watch(id, tensor, pool);
-  };
-  const auto watch_and_keep = [&](ir::ValueId id, const ir::Tensor& tensor) {
-    watch(id, tensor);
+    collector.Watch(id, tensor);
     if (options.kept != nullptr) options.kept->Keep(id, tensor);
   };
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   for (int64_t done = 0; done < batches.size(); ++done) {
     OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(done, stop));
     for (size_t i = 0; i < batch.size() && i < graph.inputs().size(); ++i) {
-      watch(graph.inputs()[i], batch[i]);
+      collector.Watch(graph.inputs()[i], batch[i]);
     }
     if (options.kept != nullptr) options.kept->AddSample();
-    OCTAVO_CHECK(session.Run(batch, pool, stop, watch_and_keep));
+    OCTAVO_CHECK(session.Run(batch, pool, stop, watch));
     OCTAVO_CHECK(stop.Check());  // which the last value's histogram may have heard
     if (options.progress) options.progress(done + 1, batches.size());
   }
-
-  Profile profile{.model_digest = options.model_digest, .samples = options.samples};
-  for (size_t i = 0; i < histograms.size(); ++i) {
-    Histogram& histogram = histograms[i];
-    if (histogram.empty() && histogram.non_finite() == 0) continue;
-    const std::string& name = graph.name(ir::ValueId{static_cast<int32_t>(i)});
-    Entry entry{
-        .min = histogram.min(), .max = histogram.max(), .non_finite = histogram.non_finite()};
-    if (!histogram.empty()) entry.histogram = std::move(histogram);
-    profile.values.emplace(name, std::move(entry));
-  }
-  return profile;
+  return collector.Finish();
 }
 
 Result<MomentSource::Map> CollectMoments(const ir::Graph& graph, const ir::Batches& batches,

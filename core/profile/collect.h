@@ -3,6 +3,10 @@
 // under its original name.
 #pragma once
 
+#include <functional>
+#include <span>
+#include <string>
+
 #include "core/base/parallel.h"
 #include "core/base/stop_token.h"
 #include "core/float_exec/kept_values.h"
@@ -22,6 +26,8 @@ struct CollectOptions {
   float_exec::KeptValues* kept = nullptr;
   // Sees every value, too; may be null.
   MomentCollector* moments = nullptr;
+  // By value, the axis whose channels get ranges of their own; -1: none.  Empty: none at all.
+  std::span<const int> channel_axes = {};
 };
 
 // `graph` is a prepared float graph; each batch has one tensor per graph input.  kInvalidArgument

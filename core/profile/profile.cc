@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/profile/channel_ranges.h"
 #include "core/profile/formats/formats.h"
 
 namespace octavo::profile {
@@ -47,6 +48,39 @@ Result<Histogram> ReadHistogram(const json& object, const Entry& entry) {
                                entry.max, entry.non_finite);
 }
 
+// The numbers of one list of `channels`.
+std::optional<std::vector<float>> FloatsOf(const json& object, const char* key) {
+  const auto at = object.find(key);
+  if (at == object.end() || !at->is_array() || at->size() > kMostChannels) return std::nullopt;
+  std::vector<float> numbers;
+  for (const json& each : *at) {
+    if (!each.is_number()) return std::nullopt;
+    numbers.push_back(static_cast<float>(each.get<double>()));
+    if (!std::isfinite(numbers.back())) return std::nullopt;
+  }
+  return numbers;
+}
+
+Result<ChannelRanges> ReadChannels(const json& object) {
+  if (!object.is_object()) return Wrong("'channels' must be an object");
+  const auto axis = object.find("axis");
+  auto min = FloatsOf(object, "min"), max = FloatsOf(object, "max");
+  if (!min || !max || min->empty() || min->size() != max->size()) {
+    return Wrong("'channels' must have lists min and max of the same 1 to {} finite numbers",
+                 kMostChannels);
+  }
+  constexpr int64_t kMostAxes = 64;
+  if (axis == object.end() || !axis->is_number_integer() || axis->get<int64_t>() < 0 ||
+      axis->get<int64_t>() >= kMostAxes) {
+    return Wrong("'channels' must have an axis from 0 to {}", kMostAxes - 1);
+  }
+  for (size_t c = 0; c < min->size(); ++c) {
+    const bool none = (*min)[c] == kNoRangeMin && (*max)[c] == kNoRangeMax;
+    if ((*min)[c] > (*max)[c] && !none) return Wrong("'channels': min exceeds max at {}", c);
+  }
+  return ChannelRanges{.axis = axis->get<int>(), .min = *std::move(min), .max = *std::move(max)};
+}
+
 Status ReadValue(const json& object, Profile& profile) {
   if (!object.is_object() || !object.contains("name") || !object["name"].is_string()) {
     return Wrong("every entry of 'values' must be an object with a name");
@@ -65,6 +99,11 @@ Status ReadValue(const json& object, Profile& profile) {
     auto histogram = ReadHistogram(object["histogram"], entry);
     if (!histogram) return Wrong("'{}': {}", name, histogram.error().message).Field(name);
     entry.histogram = std::move(*histogram);
+  }
+  if (object.contains("channels")) {
+    auto channels = ReadChannels(object["channels"]);
+    if (!channels) return Wrong("'{}': {}", name, channels.error().message).Field(name);
+    entry.channels = *std::move(channels);
   }
   if (!profile.values.emplace(name, std::move(entry)).second) {
     return Wrong("'{}' is listed twice", name).Field(name);
@@ -90,8 +129,9 @@ Result<Profile> Parse(std::string_view text) {
 namespace {
 
 Result<Profile> ParseOwn(const json& object) {
-  if (!object.contains("octavo_profile") || object["octavo_profile"] != 1) {
-    return Wrong("'octavo_profile' must be 1").Field("octavo_profile");
+  if (!object.contains("octavo_profile") ||
+      (object["octavo_profile"] != 1 && object["octavo_profile"] != kVersion)) {
+    return Wrong("'octavo_profile' must be 1 or {}", kVersion).Field("octavo_profile");
   }
   Profile profile;
   const auto digest = object.find("model_digest");
@@ -132,7 +172,7 @@ Result<Profile> ParseOwn(const json& object) {
 }  // namespace
 
 std::string ToJson(const Profile& profile) {
-  ordered_json object = {{"octavo_profile", 1}};
+  ordered_json object = {{"octavo_profile", kVersion}};
   if (!profile.model_digest.empty()) object["model_digest"] = profile.model_digest;
   object["preparation"] = profile.preparation;
   object["samples"] = profile.samples;
@@ -146,6 +186,11 @@ std::string ToJson(const Profile& profile) {
                             {"counts", entry.histogram->counts()}};
     }
     value["non_finite"] = entry.non_finite;
+    if (entry.channels) {
+      value["channels"] = {{"axis", entry.channels->axis},
+                           {"min", entry.channels->min},
+                           {"max", entry.channels->max}};
+    }
     values.push_back(std::move(value));
   }
   return object.dump() + "\n";
@@ -174,6 +219,9 @@ Result<Profile> Merge(const std::vector<Profile>& profiles) {
         into.histogram->Merge(*entry.histogram);
       } else {
         into.histogram.reset();
+      }
+      if (into.channels && !(entry.channels && Merge(*entry.channels, *into.channels))) {
+        into.channels.reset();
       }
     }
     first = false;

@@ -4,6 +4,7 @@
 // shards equals one profile of all data, bit for bit.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -18,6 +19,7 @@ namespace octavo::profile {
 
 inline constexpr int kMaxBins = 2048;
 inline constexpr int kPreparation = 1;  // version of the preparation before profiling
+inline constexpr int kVersion = 2;      // of the JSON form; 1 had no channels
 
 // Counts of finite values; bin k covers [(first + k) * 2^exponent, (first + k + 1) * 2^exponent).
 class Histogram {
@@ -52,11 +54,25 @@ class Histogram {
   void Cover(float min, float max);
 };
 
+// The ranges of a value's channels, one for each index of the axis, of their finite elements.  A
+// channel without any has the range [kNoRangeMin, kNoRangeMax], which leaves every other as it is
+// when they merge.
+struct ChannelRanges {
+  int axis = 0;
+  std::vector<float> min = {}, max = {};
+
+  bool operator==(const ChannelRanges&) const = default;
+};
+inline constexpr float kNoRangeMin = std::numeric_limits<float>::max();
+inline constexpr float kNoRangeMax = std::numeric_limits<float>::lowest();
+inline constexpr int64_t kMostChannels = 1 << 16;  // of a value: more have no ranges
+
 struct Entry {
   float min = 0;
   float max = 0;
   std::optional<Histogram> histogram = {};
   int64_t non_finite = 0;
+  std::optional<ChannelRanges> channels = {};
 
   bool operator==(const Entry&) const = default;
 };
