@@ -20,6 +20,7 @@ const OPTIONS = {
   'bias': ['--rounding', 'bias'],
   'default': [],
   'mse': ['--calibration', 'mse'],
+  'equalize': ['--equalize', 'on'],
   'search': ['--search'],
   'i16': ['--activations', 'i16'],
   'integer-outputs': ['--no-float-outputs'],
