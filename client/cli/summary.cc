@@ -120,8 +120,9 @@ std::string AccuracyText(const v1::Accuracy& accuracy) {
 
 // "search: mse with descent, 41.2 dB on held-back calibration samples".
 std::string SearchText(const v1::SearchCandidate& chosen) {
-  return fmt::format("search: {} with {}, {:.1f} dB on held-back calibration samples",
-                     chosen.calibration(), chosen.rounding(), chosen.score_db());
+  return fmt::format("search: {} with {}{}, {:.1f} dB on held-back calibration samples",
+                     chosen.calibration(), chosen.rounding(),
+                     chosen.equalize() ? ", equalized" : "", chosen.score_db());
 }
 
 std::string FilesText(const v1::Summary& summary) {

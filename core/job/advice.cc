@@ -13,7 +13,7 @@
 namespace octavo::job {
 namespace {
 
-constexpr size_t kMostTrials = 12;
+constexpr size_t kMostTrials = 13;
 constexpr size_t kMostAdvice = 8;
 constexpr double kLeastGain = 0.1;
 constexpr std::string_view kSeveral = "several";
@@ -80,6 +80,7 @@ class Adviser {
     if (!job_.request.profile) {
       for (const char* rounding : {"descent", "bias"}) AddChoice("rounding", rounding);
     }
+    AddChoice("equalize", "on");
     if (shares_.totals.outputs() > 0 && !job_.options().integer_io) {
       AddChoice("output_type", "float-outputs");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stage "calibrate": gets the ranges of the float values from the profile or from the samples.
 #include "core/base/nearest_name.h"
+#include "core/job/calibration_run.h"
 #include "core/job/memory_estimate.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
@@ -80,61 +81,6 @@ std::vector<ir::ValueId> ValuesToKeep(const Prepared& prepared) {
                                   float_exec::ConstantBytes(graph) * 2 / 5);
 }
 
-// Collects the moments of as many layers as fit into memory together; those of the others come from
-// further runs, of a copy of the graph, when they are needed.
-class MomentsOfJob {
- public:
-  MomentsOfJob(const JobContext& job, const Prepared& prepared)
-      : job_(job),
-        prepared_(prepared),
-        layers_(CollectsMoments(job.request, job.options())
-                    ? profile::LayersOf(prepared.rewriting.graph)
-                    : std::vector<profile::Layer>()),
-        end_(profile::EndOfPart(layers_, 0)),
-        collector_(prepared.rewriting.graph, std::span(layers_).first(end_),
-                   prepared.samples.calibration.batches.size()) {}
-
-  profile::MomentCollector* collector() { return &collector_; }
-  std::shared_ptr<profile::MomentSource> Finish() {
-    if (layers_.empty()) return nullptr;
-    const ir::Graph& graph = prepared_.rewriting.graph;
-    profile::MomentSource::Rerun rerun;
-    if (end_ < layers_.size()) {
-      rerun = [copy = std::make_shared<const ir::Graph>(graph),
-               batches = prepared_.samples.calibration.batches, pool = job_.settings.pool,
-               stop = job_.settings.stop](std::span<const profile::Layer> layers) {
-        return profile::CollectMoments(*copy, batches, layers, *pool, stop);
-      };
-    }
-    profile::MomentSource::Map first = collector_.Finish(*job_.settings.pool);
-    return std::make_shared<profile::MomentSource>(graph, std::move(layers_), std::move(first),
-                                                   end_, std::move(rerun));
-  }
-
- private:
-  const JobContext& job_;
-  const Prepared& prepared_;
-  std::vector<profile::Layer> layers_;
-  size_t end_ = 0;
-  profile::MomentCollector collector_;
-};
-
-Result<profile::Profile> CollectProfile(const JobContext& job, const Prepared& prepared,
-                                        float_exec::KeptValues* kept,
-                                        profile::MomentCollector* moments) {
-  OCTAVO_TRY(
-      profile::Profile profile,
-      profile::Collect(
-          prepared.rewriting.graph, prepared.samples.calibration.batches,
-          {.samples = prepared.samples.calibration.count,
-           .progress = [&](int64_t done, int64_t total) { job.Report("profile", done, total); },
-           .kept = kept,
-           .moments = moments},
-          *job.settings.pool, job.settings.stop));
-  profile.model_digest = "sha256:" + prepared.digest.get();
-  return profile;
-}
-
 // Of samples of other sizes: the model is imported and prepared at each.
 Result<profile::Profile> CollectAtSize(const JobContext& job, const Prepared& prepared,
                                        const data::SampleSource& samples) {
@@ -196,10 +142,13 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
     const bool keeps =
         reuse == Reuse::kFloatValues && prepared.samples.role == SamplesRole::kCalibration;
     if (keeps) profiled.kept.values = ValuesToKeep(prepared);
-    MomentsOfJob moments(job, prepared);
-    OCTAVO_TRY(profiled.profile, CollectProfile(job, prepared, keeps ? &profiled.kept : nullptr,
-                                                moments.collector()));
-    profiled.moments = moments.Finish();
+    OCTAVO_TRY(
+        CalibrationRun run,
+        RunCalibration(job, graph, prepared.samples.calibration, keeps ? &profiled.kept : nullptr,
+                       [&](int64_t done, int64_t total) { job.Report("profile", done, total); }));
+    run.profile.model_digest = "sha256:" + prepared.digest.get();
+    profiled.profile = std::move(run.profile);
+    profiled.moments = std::move(run.moments);
     OCTAVO_CHECK(AddOtherSizes(job, profiled));
   } else {
     return profiled;

@@ -239,6 +239,7 @@ MemoryEstimate EstimateMemory(const Graph& graph, const MemoryFactors& factors) 
                           estimate.samples,
                           estimate.records,
                           estimate.moments,
+                          factors.equalizes ? estimate.constants : 0,
                           Product(estimate.outputs, factors.outputs_held)};
   for (const int64_t bytes : twice) estimate.total = Sum(estimate.total, Product(2, bytes));
   for (const int64_t bytes : once) estimate.total = Sum(estimate.total, bytes);

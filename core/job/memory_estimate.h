@@ -19,6 +19,7 @@ struct MemoryFactors {
   int64_t fold_budget = 0;    // bytes of constants that passes may compute
   bool moments = false;       // collects the moments of layers
   bool wide = false;          // some activations have 16 bits
+  bool equalizes = false;     // constants are scaled, and those of the model kept
   bool holds_floats = false;  // all values of a float run are in memory together
   int64_t outputs_held = 0;   // batches whose float outputs are in memory at the same time
   const target::Target& target;

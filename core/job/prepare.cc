@@ -58,6 +58,7 @@ Status EndImport(const JobContext& job, const Imported& imported) {
                          CollectsMoments(request, job.options()),
               .wide = !job.options().int16.empty() || job.options().accuracy_budget > 0 ||
                       job.options().advise,
+              .equalizes = CollectsChannels(job.options()),
               .holds_floats = job.options().accuracy_budget > 0 || job.options().advise,
               .outputs_held = job.options().search ? kMostScored : 0,
               .target = job.settings.target});

@@ -5,6 +5,7 @@
 #include "core/job/opaque.h"
 #include "core/job/prepare.h"
 #include "core/job/settings.h"
+#include "core/passes/equalize/channel_classes.h"
 #include "core/profile/collect.h"
 
 namespace octavo::job {
@@ -40,6 +41,7 @@ Result<profile::Profile> ProfileOf(Loaded& loaded, passes::Effect effect, Thread
   OCTAVO_CHECK(PrepareFloat(graph, effect, pool, stop));
   const int64_t batches = loaded.samples.batches.size();
   const auto collect = [&](const ir::Graph& prepared, int64_t before) {
+    const std::vector<int> axes = passes::ChannelAxesOf(prepared);
     return profile::Collect(prepared, loaded.samples.batches,
                             {.model_digest = "sha256:" + loaded.digest.get(),
                              .samples = loaded.samples.count,
@@ -49,7 +51,8 @@ Result<profile::Profile> ProfileOf(Loaded& loaded, passes::Effect effect, Thread
                                    observer({.stage = "profile",
                                              .done = before + done,
                                              .total = other ? 2 * batches : batches});
-                                 }},
+                                 },
+                             .channel_axes = axes},
                             pool, stop);
   };
   OCTAVO_TRY(profile::Profile profile, collect(graph, 0));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/job/accuracy_budget.h"
+#include "core/job/calibration_run.h"
 #include "core/job/job_warnings.h"
 #include "core/job/settle.h"
 #include "core/job/stages.h"
@@ -43,6 +44,21 @@ void WarnOfBudget(const v1::AccuracyBudget& budget, Warnings& warnings) {
                   budget.target_db(), has, 100 * budget.element_share()));
 }
 
+// The passes of the float graph that the target and the ranges decide.  A graph that they change
+// computes other values, so the kept ones no longer apply.
+Status FinishFloats(const JobContext& job, std::shared_ptr<profile::MomentSource>& moments,
+                    Quantized& result) {
+  Rewriting& rewriting = result.rewriting;
+  const size_t prepare_passes = rewriting.records.size();
+  OCTAVO_CHECK(RunPhases(job, "passes", {passes::Phase::kLower}, rewriting));
+  OCTAVO_CHECK(
+      EqualizeChannels(job, result.samples.calibration, rewriting, result.profile, moments));
+  const auto records = std::span(rewriting.records).subspan(prepare_passes);
+  if (std::ranges::any_of(records, &passes::PassRecord::changed)) result.kept = {};
+  result.float_graph = rewriting.graph;
+  return {};
+}
+
 }  // namespace
 
 Result<Quantized> QuantizeOnce(const JobContext& given, Profiled profiled,
@@ -68,12 +84,8 @@ Result<Quantized> QuantizeOnce(const JobContext& given, Profiled profiled,
   settings.options.int16.insert(settings.options.int16.end(), wide.begin(), wide.end());
   const JobContext job{given.request, settings, given.observer, given.certificate};
 
-  const size_t prepare_passes = rewriting.records.size();
-  OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));
-  const auto lowering = std::span(rewriting.records).subspan(prepare_passes);
-  // A lowered graph computes its values in another way, so the kept values no longer apply.
-  if (std::ranges::any_of(lowering, &passes::PassRecord::changed)) result.kept = {};
-  result.float_graph = rewriting.graph;
+  OCTAVO_CHECK(FinishFloats(job, profiled.moments, result));
+  settings.moments = profiled.moments.get();
 
   const size_t float_passes = rewriting.records.size();
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kQuantize}, rewriting));

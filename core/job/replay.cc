@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 
+#include "core/job/calibration_run.h"
 #include "core/job/settings.h"
 #include "core/job/settle.h"
 #include "core/job/stages.h"
@@ -155,6 +156,9 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
   const Graph& graph = rewriting.graph;
   const passes::Findings& findings = rewriting.findings;
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kLower}, rewriting));
+  OCTAVO_CHECK(EqualizeChannels(job, profiled.prepared.samples.calibration, rewriting,
+                                profiled.profile, profiled.moments));
+  settings.moments = profiled.moments.get();
   replayed.float_graph = graph;
   OCTAVO_CHECK(RunPhases(job, "passes", {Phase::kQuantize}, rewriting));
 

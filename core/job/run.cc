@@ -61,6 +61,7 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
     OCTAVO_TRY(Found found, Search(job, prepared));
     settings.options.calibration = found.calibration;
     settings.options.rounding = found.rounding;
+    settings.options.equalize = found.equalize;
     candidates = std::move(found.candidates);
   }
   OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kFloatValues));

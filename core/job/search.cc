@@ -20,17 +20,35 @@ constexpr double kLeastGainDb = 0.1;  // less is chance
 struct Candidate {
   Calibration calibration = {};
   Rounding rounding = Rounding::kNearest;
+  Equalize equalize = Equalize::kOff;
 };
 
-std::vector<Candidate> CandidatesOf(const Options& given) {
+// Those of one way to treat channels.
+std::vector<Candidate> CandidatesOf(const Options& given, Equalize equalize, bool with_nearest) {
+  std::vector<Calibration> methods;
   if (GivesCalibration(given)) {
-    return {{given.calibration, Rounding::kNearest}, {given.calibration, Rounding::kDescent}};
+    methods = {given.calibration};
+  } else {
+    for (const std::string_view method : kTriedCalibrations) {
+      methods.push_back(*profile::ParseCalibration(method));
+    }
+  }
+  std::vector<Candidate> candidates;
+  if (!given.rounding && with_nearest) {
+    candidates.push_back({methods.front(), Rounding::kNearest, equalize});
   }
   const Rounding rounding = given.rounding.value_or(Rounding::kDescent);
-  std::vector<Candidate> candidates;
-  if (!given.rounding) candidates.push_back({Calibration(), Rounding::kNearest});
-  for (const std::string_view method : kTriedCalibrations) {
-    candidates.push_back({*profile::ParseCalibration(method), rounding});
+  for (const Calibration& method : methods) candidates.push_back({method, rounding, equalize});
+  return candidates;
+}
+
+std::vector<Candidate> CandidatesOf(const Options& given) {
+  const bool open = given.equalize == Equalize::kAuto;
+  std::vector<Candidate> candidates =
+      CandidatesOf(given, open ? Equalize::kOff : given.equalize, /*with_nearest=*/true);
+  if (open) {
+    const std::vector<Candidate> more = CandidatesOf(given, Equalize::kOn, /*with_nearest=*/false);
+    candidates.insert(candidates.end(), more.begin(), more.end());
   }
   return candidates;
 }
@@ -79,11 +97,13 @@ class Searcher {
       v1::SearchCandidate& figures = found.candidates.emplace_back();
       figures.set_calibration(profile::Name(candidates_[i].calibration));
       figures.set_rounding(std::string(WordOf(candidates_[i].rounding)));
+      figures.set_equalize(candidates_[i].equalize == Equalize::kOn);
       figures.set_score_db(*score);
     }
     found.candidates[chosen].set_chosen(true);
     found.calibration = candidates_[chosen].calibration;
     found.rounding = candidates_[chosen].rounding;
+    found.equalize = candidates_[chosen].equalize;
     return std::optional<Found>(std::move(found));
   }
 
@@ -92,11 +112,12 @@ class Searcher {
     passes::Settings& settings = trial_.settings;
     settings.options.calibration = candidate.calibration;
     settings.options.rounding = candidate.rounding;
+    settings.options.equalize = candidate.equalize;
     OCTAVO_TRY(const Quantized quantized, trial_.Quantize(profiled));
     if (WithoutMeaning(quantized.float_graph) != nullptr) return std::optional<double>();
     ThreadPool& pool = *settings.pool;
     if (!scores_) {
-      // Neither the method nor the rounding changes the float graph.
+      // No candidate changes the results of the float graph: factors are powers of two.
       OCTAVO_TRY(scores_, report::OutputScores::Create(quantized.float_graph,
                                                        quantized.samples.evaluation.batches, pool,
                                                        settings.stop));
@@ -122,7 +143,9 @@ class Searcher {
 
 Result<Found> Search(const JobContext& job, Prepared& prepared) {
   const Options& options = job.options();
-  Found own{.calibration = options.calibration, .rounding = *options.rounding};
+  Found own{.calibration = options.calibration,
+            .rounding = *options.rounding,
+            .equalize = options.equalize == Equalize::kAuto ? Equalize::kOff : options.equalize};
   Warnings& warnings = prepared.rewriting.findings.warnings;
   const bool quantizes =
       !options.no_quantize && !prepared.quantized_model && HasFloatValues(prepared.rewriting.graph);

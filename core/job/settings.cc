@@ -47,6 +47,7 @@ Options Resolved(const Request& request, const target::Target& target) {
   options.numerics = target.numerics;
   options.integer_io |= target.integer_io;
   options.rounding = RoundingOf(request);
+  if (options.equalize == Equalize::kAuto && !options.search) options.equalize = Equalize::kOff;
   return options;
 }
 
@@ -55,9 +56,10 @@ Options Resolved(const Request& request, const target::Target& target) {
 Status CheckJobOptions(const Options& options) {
   OCTAVO_CHECK(CheckOptions(options));
   if (!options.image.empty()) OCTAVO_CHECK(data::ParseImageSpec(options.image));
-  if (options.search && options.rounding && GivesCalibration(options)) {
+  if (options.search && options.rounding && GivesCalibration(options) &&
+      options.equalize != Equalize::kAuto) {
     return Fail(Code::kUsage,
-                "--search has nothing to try: --calibration and --rounding are both given")
+                "--search has nothing to try: --calibration, --rounding and --equalize are given")
         .Field("search");
   }
   if (options.advise && options.accuracy_budget > 0) {
@@ -145,6 +147,11 @@ Rounding RoundingOf(const Request& request) {
 
 bool CollectsMoments(const Request& request, const Options& options) {
   return !request.profile && *options.rounding != Rounding::kNearest;
+}
+
+bool CollectsChannels(const Options& options) {
+  return options.equalize == Equalize::kOn ||
+         (options.equalize == Equalize::kAuto && options.search);
 }
 
 bool GivesCalibration(const Options& given) { return given.calibration != profile::Calibration(); }

@@ -22,6 +22,9 @@ Rounding RoundingOf(const Request& request);
 // Whether a job with these options, as they take effect, needs the moments of layers, which only
 // samples that calibrate give.
 bool CollectsMoments(const Request& request, const Options& options);
+// Whether a job with these options, as they take effect, may scale channels, for which it needs
+// their ranges.
+bool CollectsChannels(const Options& options);
 // Whether the options name a calibration method: minmax, the default, counts as not given.
 bool GivesCalibration(const Options& given);
 passes::RunOptions RunOptionsOf(const Options& options);

@@ -26,6 +26,13 @@ std::vector<OptionWord<Rounding>> WordsOf() {
 }
 
 template <>
+std::vector<OptionWord<Equalize>> WordsOf() {
+  return {{Equalize::kAuto, {"auto", "off, unless --search finds on to be better"}},
+          {Equalize::kOff, {"off", "leave channels as they are"}},
+          {Equalize::kOn, {"on", "scale them where samples or the profile give their ranges"}}};
+}
+
+template <>
 std::vector<OptionWord<OutputType>> WordsOf() {
   return {{OutputType::kFloat,
            {"float-outputs", "graph outputs of integer operators are not rounded to integers"}},

@@ -26,6 +26,8 @@ std::vector<OptionWord<WeightScales>> WordsOf();
 template <>
 std::vector<OptionWord<Rounding>> WordsOf();
 template <>
+std::vector<OptionWord<Equalize>> WordsOf();
+template <>
 std::vector<OptionWord<OutputType>> WordsOf();
 template <>
 std::vector<OptionWord<NumericsLimit>> WordsOf();

@@ -23,6 +23,8 @@ enum class EmitForm { kQdq, kQlinear, kNative, kText };
 enum class WeightScales { kPerChannel, kPerTensor };
 // How weights are rounded (docs/accuracy.md).
 enum class Rounding { kNearest, kBias, kDescent };
+// Whether channels are scaled to use their value's range alike; kAuto leaves it to --search.
+enum class Equalize { kOff, kOn, kAuto };
 // Whether an integer operator's result that is a graph output is rounded to integers first.
 enum class OutputType { kFloat, kInteger };
 // The strongest numeric effect (passes::Effect) that rewrites may have.

@@ -116,6 +116,7 @@ enum class Phase {
   kImport,    // part of reading a model: always runs, cannot be skipped
   kPrepare,   // float graph, independent of the target; `octavo profile` runs these too
   kLower,     // float graph: the target's choice of ops
+  kEqualize,  // float graph: other ranges, for which samples calibrate again
   kQuantize,  // values get integer types
   kOptimize,  // rewrites of the integer graph
   kRound,     // weights, at their final scales

@@ -12,6 +12,7 @@ extern const Pass kCanonicalizePass;
 extern const Pass kFoldBatchnormPass;
 extern const Pass kRecognizePass;
 extern const Pass kLowerPass;
+extern const Pass kEqualizePass;
 extern const Pass kQuantizePass;
 extern const Pass kMoveQuantizePass;
 extern const Pass kAbsorbRescalesPass;

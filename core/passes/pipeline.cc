@@ -24,6 +24,8 @@ constexpr std::array kPipeline = {
     // Applies the target's choice of ops: after recognition, and before quantization assigns types
     // to operands.
     &kLowerPass,
+    // Changes the ranges from which quantization chooses scales; the graph has its final float ops.
+    &kEqualizePass,
     // From here on, values have integer types.
     &kQuantizePass,
     // Moves Quantize and Dequantize past data movement, so that Rescales become adjacent.

@@ -68,12 +68,19 @@ TEST_F(Tell, TheSummaryAndEveryWarningAreOnStderr) {
 
 TEST_F(Tell, WhatASearchChoseIsSaid) {
   json report = Report();
-  report["search"] = {
-      {{"calibration", "minmax"}, {"rounding", "nearest"}, {"score_db", 39.5}, {"chosen", false}},
-      {{"calibration", "mse"}, {"rounding", "descent"}, {"score_db", 41.23}, {"chosen", true}}};
+  report["search"] = {{{"calibration", "minmax"},
+                       {"rounding", "nearest"},
+                       {"score_db", 39.5},
+                       {"chosen", false},
+                       {"equalize", false}},
+                      {{"calibration", "mse"},
+                       {"rounding", "descent"},
+                       {"score_db", 41.23},
+                       {"chosen", true},
+                       {"equalize", true}}};
   EXPECT_EQ(Run(report), 0);
-  EXPECT_THAT(err_.str(), HasSubstr("octavo: search: mse with descent, 41.2 dB on held-back "
-                                    "calibration samples\n"));
+  EXPECT_THAT(err_.str(), HasSubstr("octavo: search: mse with descent, equalized, 41.2 dB on "
+                                    "held-back calibration samples\n"));
   invocation_.json = true;
   EXPECT_EQ(Run(report), 0);
   EXPECT_EQ(json::parse(out_.str())["search"], report["search"][1]);

@@ -14,6 +14,17 @@ import models
 from programs import DIGITS, Case, Server, octavo
 
 
+# The first channel of %r uses the whole range, the others a sixteenth of it.
+UNEQUAL_CHANNELS = """graph(%x: tensor<1x2xf32>) -> (%y) {
+  const %u = [16, 1, 0.5, -16, 1, 1] : tensor<2x3xf32>
+  const %w = [0.01, 0.02, 1, 2, 1, -1] : tensor<3x2xf32>
+  %a = MatMul(%x, %u) : tensor<1x3xf32>
+  %r = Relu(%a) : tensor<1x3xf32>
+  %y = MatMul(%r, %w) : tensor<1x2xf32>
+}
+"""
+
+
 class SameBytes(Case):
     @classmethod
     def setUpClass(cls):
@@ -65,9 +76,11 @@ class SameBytes(Case):
                                      "--search")
         report = json.loads(first["report.json"])
         [chosen] = [row for row in report["search"] if row["chosen"]]
-        self.assertEqual(len(report["search"]), 4)
+        self.assertEqual(len(report["search"]), 7)
         for key in ("calibration", "rounding"):
             self.assertEqual(report["options"][key], chosen[key])
+        equalize = "on" if chosen["equalize"] else "off"
+        self.assertEqual(report["options"]["equalize"], equalize)
         self.assertIn(b"<h2>Search</h2>", first["report.html"])
         # The report runs the same job again, and its winner by name gives the same network.
         again = self.files_of("again", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
@@ -75,11 +88,18 @@ class SameBytes(Case):
         self.assertEqual(again, first)
         named = self.files_of("named", DIGITS / "model.onnx", "--data", DIGITS / "calibration.npz",
                               "--calibration", chosen["calibration"], "--rounding",
-                              chosen["rounding"])
+                              chosen["rounding"], "--equalize", equalize)
         self.assertEqual(models.without_stamp(named["out.onnx"]),
                          models.without_stamp(first["out.onnx"]))
         result = octavo("reproduce", self.folder / "one" / "report.json", "--from", DIGITS)
         self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_of_equalized_channels(self):
+        model = self.folder / "net.graph"
+        model.write_text(UNEQUAL_CHANNELS)
+        first = self.assert_all_same(model, "--data", "random:1:32", "--equalize", "on")
+        report = json.loads(first["report.json"])
+        self.assertIn("equalize/channels", {entry["rule"] for entry in report["ledger"]})
 
     def test_of_a_profile_alone(self):
         profile = self.folder / "p.json"

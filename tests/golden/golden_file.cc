@@ -119,6 +119,27 @@ Status SetSamples(std::string_view value, GoldenSettings& result) {
   return {};
 }
 
+// Adds a profile entry for a value with these channels.
+Status SetChannels(std::string_view value, GoldenSettings& result) {
+  const size_t name = value.find(':'), axis = value.find(':', name + 1);
+  if (name == std::string_view::npos || axis == std::string_view::npos) {
+    return Fail(Code::kUsage, "channels '{}' is not NAME:AXIS:MIN,MAX,MIN,MAX,..", value);
+  }
+  const std::vector<float> bounds = NumbersOf(value.substr(axis + 1));
+  profile::ChannelRanges channels{.axis = value[name + 1] - '0'};
+  profile::Entry entry;
+  for (size_t i = 0; i + 1 < bounds.size(); i += 2) {
+    channels.min.push_back(bounds[i]);
+    channels.max.push_back(bounds[i + 1]);
+    entry.min = std::min(entry.min, bounds[i]);
+    entry.max = std::max(entry.max, bounds[i + 1]);
+  }
+  entry.channels = std::move(channels);
+  result.profile.values.insert_or_assign(std::string(value.substr(0, name)), entry);
+  result.settings.profile = &result.profile;
+  return {};
+}
+
 struct Option {
   std::string_view key;
   Setter set;
@@ -130,6 +151,7 @@ const std::array kOptions = {
     Option{"target", &SetTarget},
     Option{"profile", &SetProfile},
     Option{"samples", &SetSamples},
+    Option{"channels", &SetChannels},
     Option{"column",
            [](std::string_view v, GoldenSettings& r) -> Status {
              r.columns.push_back(NumbersOf(v));

@@ -48,7 +48,8 @@ struct GoldenSettings {
   test::Columns columns = {};
 };
 // Keys: the options of a job as in `octavo optimize`, and limit (any effect), target, lower, keep,
-// fully-quantized, steps, profile=NAME:MIN:MAX, samples=NAME:VALUE,.., column=VALUE,..
+// fully-quantized, steps, profile=NAME:MIN:MAX, samples=NAME:VALUE,.., column=VALUE,..,
+// channels=NAME:AXIS:MIN,MAX,..
 Status ReadOptions(std::string_view line, GoldenSettings& result);
 
 }  // namespace octavo::golden

@@ -77,13 +77,16 @@ std::string Search(const v1::Report& report) {
       "<h2>Search</h2>\n<p class=\"lead\">Half of the calibration samples calibrated each "
       "candidate, and others gave its score: the mean SQNR of the outputs.</p>\n"
       "<table><thead><tr><th scope=\"col\">Calibration</th><th scope=\"col\">Rounding</th>"
-      "<th scope=\"col\" class=\"number\">Score</th><th scope=\"col\">Chosen</th></tr></thead>"
+      "<th scope=\"col\">Equalized</th><th scope=\"col\" class=\"number\">Score</th><th "
+      "scope=\"col\">Chosen</th></tr></thead>"
       "<tbody>\n";
   for (const v1::SearchCandidate& candidate : report.search()) {
     html += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td class=\"number\">{}</td><td>{}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td class=\"number\">{}</td>"
+        "<td>{}</td></tr>\n",
         Escape(candidate.calibration()), Escape(candidate.rounding()),
-        Decibel(candidate.score_db()), candidate.chosen() ? "yes" : "");
+        candidate.equalize() ? "yes" : "", Decibel(candidate.score_db()),
+        candidate.chosen() ? "yes" : "");
   }
   return html + "</tbody></table>";
 }

@@ -55,6 +55,7 @@ std::string Action(const v1::Advice& advice) {
   if (action == "activations") return "Activations of type " + names;
   if (action == "calibration") return "Calibration " + names;
   if (action == "rounding") return "Rounding of weights " + names;
+  if (action == "equalize") return "Channels scaled alike: equalize " + names;
   if (action == "output_type") return "Outputs: " + names;
   return Escape(action) + " " + names;
 }

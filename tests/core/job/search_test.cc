@@ -81,8 +81,9 @@ struct Done {
   std::string tried() const {
     std::string all;
     for (const json& each : search()) {
-      all += fmt::format("{}{} {}", all.empty() ? "" : ", ", each["calibration"].get<std::string>(),
-                         each["rounding"].get<std::string>());
+      all += fmt::format(
+          "{}{} {}{}", all.empty() ? "" : ", ", each["calibration"].get<std::string>(),
+          each["rounding"].get<std::string>(), each["equalize"].get<bool>() ? " equalized" : "");
     }
     return all;
   }
@@ -130,6 +131,7 @@ void Give(const json& candidate, Options& options) {
   options.rounding = rounding == "nearest" ? Rounding::kNearest
                      : rounding == "bias"  ? Rounding::kBias
                                            : Rounding::kDescent;
+  options.equalize = candidate["equalize"].get<bool>() ? Equalize::kOn : Equalize::kOff;
 }
 
 TEST(Search, TheChoiceFollowsTheScores) {
@@ -137,14 +139,17 @@ TEST(Search, TheChoiceFollowsTheScores) {
   for (const float outlier : {1.0F, 3.0F, 40.0F}) {
     Request request = JobOn(Rows(48, outlier));
     const Done done = RunJob(request);
-    ASSERT_EQ(done.tried(),
-              "minmax nearest, minmax descent, mse descent, percentile:99.99 descent");
+    ASSERT_EQ(
+        done.tried(),
+        "minmax nearest, minmax descent, mse descent, percentile:99.99 descent, "
+        "minmax descent equalized, mse descent equalized, percentile:99.99 descent equalized");
     const int64_t chosen = done.chosen();
     EXPECT_EQ(chosen, BestOf(done)) << done.search().dump();
     choices.insert(chosen);
     const json& winner = done.search()[static_cast<size_t>(chosen)];
     EXPECT_EQ(done.report["options"]["calibration"], winner["calibration"]);
     EXPECT_EQ(done.report["options"]["rounding"], winner["rounding"]);
+    EXPECT_EQ(done.report["options"]["equalize"], winner["equalize"].get<bool>() ? "on" : "off");
     // The winner is calibrated on all samples.
     Give(winner, request.options);
     EXPECT_EQ(RunJob(request).model, done.model);
@@ -155,8 +160,8 @@ TEST(Search, TheChoiceFollowsTheScores) {
 TEST(Search, AScoreIsTheMeanSqnrOfTheOddSamplesAfterTheEvenOnesHaveCalibrated) {
   const ir::Tensor rows = Rows(5, 2);
   const Done done = RunJob(JobOn(rows));
-  ASSERT_EQ(done.search().size(), 4U);
-  for (size_t i = 0; i < 4; ++i) {
+  ASSERT_EQ(done.search().size(), 7U);
+  for (size_t i = 0; i < 7; ++i) {
     double sum = 0;
     for (const int64_t odd : {1, 3}) {
       Request request =
@@ -203,7 +208,7 @@ TEST(Search, FewSamplesAreAWarningAndNoTrial) {
             "--search tried nothing: it needs 4 samples that calibrate, and there are 3");
   request.options.search = false;
   EXPECT_EQ(RunJob(request).model, done.model);
-  EXPECT_EQ(RunJob(JobOn(Rows(4))).search().size(), 4U);
+  EXPECT_EQ(RunJob(JobOn(Rows(4))).search().size(), 7U);
 }
 
 TEST(Search, ThreadsDoNotChangeABit) {
@@ -238,12 +243,17 @@ TEST(Search, SamplesThatEvaluateDecideNothing) {
 TEST(Search, AGivenOptionRestrictsTheCandidates) {
   Request request = JobOn(Rows(8));
   request.options.calibration = {.method = profile::Calibration::Method::kMse};
-  EXPECT_EQ(RunJob(request).tried(), "mse nearest, mse descent");
+  EXPECT_EQ(RunJob(request).tried(), "mse nearest, mse descent, mse descent equalized");
   request.options.rounding = Rounding::kBias;
+  EXPECT_EQ(RunJob(request).tried(), "mse bias, mse bias equalized");
+  request.options.equalize = Equalize::kOff;
   EXPECT_EQ(ErrorOf(request).code, Code::kUsage);
   EXPECT_EQ(ErrorOf(request).field, "search");
   request.options.calibration = {};
   EXPECT_EQ(RunJob(request).tried(), "minmax bias, mse bias, percentile:99.99 bias");
+  request.options.equalize = Equalize::kOn;
+  EXPECT_EQ(RunJob(request).tried(),
+            "minmax bias equalized, mse bias equalized, percentile:99.99 bias equalized");
 }
 
 TEST(Search, NeedsSamplesThatCalibrate) {
@@ -285,8 +295,8 @@ TEST(Search, AStopIsHeardInEveryTrial) {
     EXPECT_EQ(progress.done, steps++);
     total = progress.total;
   }));
-  // 3 samples calibrate, 3 score each of 4 candidates.
-  EXPECT_EQ(total, 15);
+  // 3 samples calibrate, 3 score each of 7 candidates.
+  EXPECT_EQ(total, 24);
   EXPECT_EQ(steps, total + 1);
   for (int64_t at = 0; at < total; ++at) {
     const StopToken stop;

@@ -155,7 +155,7 @@ TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
   EXPECT_EQ(
       OptionsJson({}).dump(),
       R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"
-      R"("granularity":"","calibration":"minmax","rounding":"","output_type":"",)"
+      R"("granularity":"","calibration":"minmax","rounding":"","equalize":"auto","output_type":"",)"
       R"("keep_float":[],"int16":[],"accuracy_budget":0.0,"search":false,"advise":false,)"
       R"("weights_only":[],)"
       R"("numerics":"","numerics_limit":"fewer-roundings","no_quantize":false,)"

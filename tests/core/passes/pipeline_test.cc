@@ -69,9 +69,9 @@ TEST(Pipeline, HasThePassesInTheOrderThatInterfacesName) {
   for (const Pass* pass : AllPasses()) names.push_back(pass->name);
   EXPECT_THAT(names,
               ElementsAre("fold-qdq", "fold-constants", "canonicalize", "fold-batchnorm",
-                          "recognize", "lower", "quantize", "move-quantize", "absorb-rescales",
-                          "place-rescales", "fuse-activations", "remove-noops", "round-weights",
-                          "specialize-bias", "merge-constants"));
+                          "recognize", "lower", "equalize", "quantize", "move-quantize",
+                          "absorb-rescales", "place-rescales", "fuse-activations", "remove-noops",
+                          "round-weights", "specialize-bias", "merge-constants"));
   EXPECT_EQ(FindPass("lower"), AllPasses()[5]);
   // Each phase is a contiguous part of the pipeline.
   EXPECT_TRUE(std::ranges::is_sorted(AllPasses(), {}, &Pass::phase));

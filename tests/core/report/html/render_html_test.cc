@@ -32,16 +32,24 @@ TEST(RenderHtml, ShowsFiguresOfBothKindsOfSamples) {
 TEST(RenderHtml, ShowsWhatASearchTried) {
   EXPECT_THAT(Page(Report()), Not(HasSubstr("<h2>Search</h2>")));
   Json report = Report();
-  report["search"] = {
-      {{"calibration", "minmax"}, {"rounding", "nearest"}, {"score_db", 39.5}, {"chosen", false}},
-      {{"calibration", "mse"}, {"rounding", "descent"}, {"score_db", 41.25}, {"chosen", true}}};
+  report["search"] = {{{"calibration", "minmax"},
+                       {"rounding", "nearest"},
+                       {"score_db", 39.5},
+                       {"chosen", false},
+                       {"equalize", false}},
+                      {{"calibration", "mse"},
+                       {"rounding", "descent"},
+                       {"score_db", 41.25},
+                       {"chosen", true},
+                       {"equalize", true}}};
   const std::string page = Page(report);
-  for (const std::string_view text :
-       {"<h2>Search</h2>",
-        "<tr><th scope=\"row\">minmax</th><td>nearest</td><td class=\"number\">39.5 dB</td>"
-        "<td></td></tr>",
-        "<tr><th scope=\"row\">mse</th><td>descent</td><td class=\"number\">41.2 dB</td>"
-        "<td>yes</td></tr>"}) {
+  for (
+      const std::string_view text :
+      {"<h2>Search</h2>",
+       "<tr><th scope=\"row\">minmax</th><td>nearest</td><td></td><td class=\"number\">39.5 dB</td>"
+       "<td></td></tr>",
+       "<tr><th scope=\"row\">mse</th><td>descent</td><td>yes</td><td class=\"number\">41.2 dB</td>"
+       "<td>yes</td></tr>"}) {
     EXPECT_THAT(page, HasSubstr(text));
   }
 }

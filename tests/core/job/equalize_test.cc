@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// --equalize: channels of unequal ranges share a value's range.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/data/npy.h"
+#include "core/job/execute.h"
+#include "tests/core/job/graph_jobs.h"
+
+namespace octavo::job {
+namespace {
+
+using testing::HasSubstr;
+
+// The channels of %a differ by factors up to 16.
+constexpr std::string_view kModel = R"(graph(%x: tensor<1x4xf32>) -> (%y) {
+  const %u = [4, 0.25, 0.5, 0.3, -4, 0.2, 0.25, 0.25, 3, -0.25, 0.5, 0.25, 2, 0.25, -0.5, 0.2] : tensor<4x4xf32>
+  const %w = [0.01, 0.02, 1, 2, 1, -1, -1, 0.5] : tensor<4x2xf32>
+  %a = MatMul(%x, %u) : tensor<1x4xf32>
+  %r = Relu(%a) : tensor<1x4xf32>
+  %y = MatMul(%r, %w) : tensor<1x2xf32>
+}
+)";
+
+ir::Tensor Rows(int64_t count) {
+  ir::Tensor rows(ir::DType::kF32, {count, 4});
+  for (int64_t i = 0; i < rows.size(); ++i) {
+    rows.mutable_values<float>()[i] = static_cast<float>(i * i * 7 % 83) / 41 - 1;
+  }
+  return rows;
+}
+
+NamedBlob File(const std::string& name, const ir::Tensor& rows) {
+  return {name, Blob(data::WriteNpy(rows))};
+}
+
+Request JobWith(Equalize equalize, std::vector<NamedBlob> samples) {
+  Request request{.model = {"net.graph", Blob(std::string(kModel))}, .samples = std::move(samples)};
+  request.options.emit = EmitForm::kText;
+  request.options.threads = 1;
+  request.options.deterministic = true;
+  request.options.rounding = Rounding::kNearest;
+  request.options.equalize = equalize;
+  return request;
+}
+
+Request JobWith(Equalize equalize) { return JobWith(equalize, {File("x.npy", Rows(64))}); }
+
+double SqnrOf(const GraphDone& done) { return done.report["numerics"]["outputs"][0]["sqnr_db"]; }
+
+bool Applied(const GraphDone& done) {
+  return std::ranges::any_of(done.report["ledger"], [](const json& entry) {
+    return entry["rule"] == "equalize/channels";
+  });
+}
+
+std::string WarningOf(const GraphDone& done) {
+  for (const json& warning : done.report["warnings"]) {
+    if (warning["code"] == "not_equalized") return warning["message"];
+  }
+  return {};
+}
+
+TEST(Equalize, UnequalChannelsGainAccuracy) {
+  const GraphDone off = RunGraphJob(JobWith(Equalize::kOff));
+  const GraphDone on = RunGraphJob(JobWith(Equalize::kOn));
+  EXPECT_TRUE(Applied(on)) << on.report["ledger"].dump();
+  EXPECT_FALSE(Applied(off));
+  EXPECT_GT(SqnrOf(on), SqnrOf(off) + 3);
+  EXPECT_EQ(WarningOf(on), "");
+  EXPECT_EQ(on.report["options"]["equalize"], "on");
+}
+
+TEST(Equalize, AutoIsOffWithoutASearch) {
+  const GraphDone off = RunGraphJob(JobWith(Equalize::kOff));
+  const GraphDone automatic = RunGraphJob(JobWith(Equalize::kAuto));
+  EXPECT_EQ(automatic.text, off.text);
+  EXPECT_EQ(automatic.report["options"]["equalize"], "off");
+}
+
+TEST(Equalize, SearchFindsIt) {
+  Request request = JobWith(Equalize::kAuto);
+  request.options.search = true;
+  const GraphDone done = RunGraphJob(request);
+  EXPECT_EQ(done.report["options"]["equalize"], "on") << done.report["search"].dump();
+}
+
+TEST(Equalize, ThreadsDoNotChangeABit) {
+  Request request = JobWith(Equalize::kOn);
+  request.options.rounding = Rounding::kDescent;
+  const GraphDone one = RunGraphJob(request);
+  EXPECT_TRUE(Applied(one));
+  for (const int threads : {2, 5}) {
+    request.options.threads = threads;
+    const GraphDone more = RunGraphJob(request);
+    EXPECT_EQ(more.text, one.text);
+    EXPECT_EQ(more.report, one.report);
+  }
+}
+
+NamedBlob ProfileOfRows(const ir::Tensor& rows) {
+  ModelInput input{.model = {"net.graph", Blob(std::string(kModel))},
+                   .samples = {File("x.npy", rows)}};
+  auto profile = MakeProfile(input, NumericsLimit::kFewerRoundings, {}, {});
+  EXPECT_TRUE(profile.has_value());
+  return {"p.json", Blob(profile.value_or(""))};
+}
+
+TEST(Equalize, AProfileGivesTheSameModelAsItsSamples) {
+  Request request = JobWith(Equalize::kOn);
+  request.options.holdout = {.kind = profile::Holdout::Kind::kNone};
+  const GraphDone samples = RunGraphJob(request);
+  request.profile = ProfileOfRows(Rows(64));
+  request.options.holdout = {};
+  const GraphDone profile = RunGraphJob(request);
+  EXPECT_TRUE(Applied(profile));
+  EXPECT_EQ(profile.text, samples.text);
+}
+
+TEST(Equalize, ShardsOfAProfileGiveTheSameModel) {
+  Request request = JobWith(Equalize::kOn);
+  request.profile = ProfileOfRows(Rows(64));
+  const GraphDone whole = RunGraphJob(request);
+  const ir::Tensor rows = Rows(64);
+  std::vector<NamedBlob> shards;
+  for (const int64_t half : {0, 1}) {
+    ir::Tensor part(ir::DType::kF32, {32, 4});
+    std::ranges::copy(rows.values<float>().subspan(half * 128, 128),
+                      part.mutable_values<float>().begin());
+    shards.push_back(ProfileOfRows(part));
+  }
+  const auto merged = MergeProfiles(shards);
+  ASSERT_TRUE(merged.has_value());
+  EXPECT_EQ(*merged, request.profile->bytes.text());
+  request.profile = NamedBlob{"p.json", Blob(*merged)};
+  EXPECT_EQ(RunGraphJob(request).text, whole.text);
+}
+
+TEST(Equalize, AProfileWithoutChannelsIsAWarning) {
+  Request request = JobWith(Equalize::kOn);
+  request.profile = ProfileOf("x:-1:1 a:-20:20 r:0:20 y:-30:30");
+  const GraphDone done = RunGraphJob(request);
+  EXPECT_FALSE(Applied(done));
+  EXPECT_THAT(WarningOf(done), HasSubstr("no ranges of channels"));
+}
+
+TEST(Equalize, ASkippedPassDoesNothing) {
+  Request request = JobWith(Equalize::kOn);
+  request.options.skip = {"equalize"};
+  EXPECT_FALSE(Applied(RunGraphJob(request)));
+}
+
+// Names of the model still select what they name.
+TEST(Equalize, NamesOfTheModelSelectEqualizedValues) {
+  Request request = JobWith(Equalize::kOn);
+  request.options.int16 = {"r"};
+  const GraphDone done = RunGraphJob(request);
+  EXPECT_TRUE(Applied(done));
+  EXPECT_THAT(done.text, HasSubstr("xi16"));
+  for (const json& warning : done.report["warnings"]) {
+    EXPECT_NE(warning["code"], "no_effect") << warning.dump();
+    EXPECT_NE(warning["code"], "unknown_name") << warning.dump();
+  }
+}
+
+}  // namespace
+}  // namespace octavo::job
