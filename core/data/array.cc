@@ -60,6 +60,8 @@ Status Convert(const Array& array, int64_t first, const ir::Tensor& from, ir::Te
     case DType::kF16:
     case DType::kBF16:
     case DType::kBool:
+    case DType::kI4:
+    case DType::kU4:
       break;
   }
   return Fail(Code::kInternal, "no conversion into {}", ir::Name(to.dtype()));

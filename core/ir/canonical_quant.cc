@@ -3,13 +3,12 @@
 
 namespace octavo::ir {
 
-bool IsCanonical(const Quant& quant) { return quant.per_tensor() || quant.scales.size() != 1; }
+bool IsCanonical(const Quant& quant) {
+  return quant.per_tensor() || quant.blocked() || quant.scales.size() != 1;
+}
 
 Quant Canonical(Quant quant) {
-  if (!IsCanonical(quant)) {
-    quant.axis.reset();
-    quant.block = 0;
-  }
+  if (!IsCanonical(quant)) quant.axis.reset();
   return quant;
 }
 

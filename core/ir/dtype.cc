@@ -21,7 +21,7 @@ constexpr IntegerRange Limits() {
 }
 
 // One row per enumerator, in their order.
-constexpr std::array<Row, 13> kRows = {{
+constexpr std::array<Row, 15> kRows = {{
     {DType::kF32, "f32", "float32", 4, true, false, true, {}},
     {DType::kF64, "f64", "float64", 8, true, false, true, {}},
     {DType::kF16, "f16", "float16", 2, true, false, true, {}},
@@ -35,6 +35,8 @@ constexpr std::array<Row, 13> kRows = {{
     {DType::kI64, "i64", "int64", 8, false, true, true, Limits<int64_t>()},
     {DType::kU64, "u64", "uint64", 8, false, true, false, {0, INT64_MAX}},
     {DType::kBool, "bool", "bool", 1, false, false, false, {0, 1}},
+    {DType::kI4, "i4", "int4", 1, false, true, true, {-8, 7}},
+    {DType::kU4, "u4", "uint4", 1, false, true, false, {0, 15}},
 }};
 
 const Row& RowOf(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
@@ -54,6 +56,7 @@ std::string_view NumpyName(DType dtype) { return RowOf(dtype).numpy; }
 int SizeOf(DType dtype) { return RowOf(dtype).size; }
 bool IsFloat(DType dtype) { return RowOf(dtype).is_float; }
 bool IsInteger(DType dtype) { return RowOf(dtype).is_integer; }
+bool IsFourBit(DType dtype) { return dtype == DType::kI4 || dtype == DType::kU4; }
 bool IsSigned(DType dtype) { return RowOf(dtype).is_signed; }
 IntegerRange IntegerRangeOf(DType dtype) { return RowOf(dtype).integers; }
 

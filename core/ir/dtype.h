@@ -22,6 +22,11 @@ enum class DType : uint8_t {
   kI64,
   kU64,
   kBool,
+  // 4 bits, of quantized constants only (G11).  In memory an element has a byte of its own, so that
+  // elements are read and copied like those of all other types; files have two in a byte
+  // (four_bits.h).
+  kI4,
+  kU4,
 };
 
 // "f32", "i8", "bool": the names in text graphs, options and target files.
@@ -30,11 +35,12 @@ std::optional<DType> ParseDType(std::string_view name);
 // "float32", "int8", "bool": numpy's names.
 std::string_view NumpyName(DType dtype);
 
-// Bytes of one element.
+// Bytes of one element in memory.
 int SizeOf(DType dtype);
 bool IsFloat(DType dtype);
 // Signed or unsigned integers; bool is not one of them.
 bool IsInteger(DType dtype);
+bool IsFourBit(DType dtype);
 bool IsSigned(DType dtype);
 
 // The integers that an integer type can store: [-128, 127] for i8.  For u64, max is INT64_MAX.

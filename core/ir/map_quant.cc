@@ -8,7 +8,7 @@ namespace octavo::ir {
 std::optional<Quant> MapQuant(const Graph& graph, const Node& node, int input, size_t result,
                               const Quant& from) {
   if (from.per_tensor()) return from;
-  if (node.op->map_quant == nullptr) return std::nullopt;
+  if (node.op->map_quant == nullptr || from.blocked()) return std::nullopt;
   std::optional<Quant> mapped = node.op->map_quant(graph, node, input, from);
   if (!mapped || !mapped->axis) return mapped;
   if (node.results.size() == 1) return Canonical(*std::move(mapped));

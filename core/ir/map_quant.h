@@ -10,8 +10,8 @@
 namespace octavo::ir {
 
 // The quantization of result `result` if data input `input` has `from`; nullopt if no type can
-// express it; the form is canonical.  The op's rule may describe all results together, concatenated
-// along the axis (Split); each result then gets the part for its own channels.
+// express it, as for blocks; the form is canonical.  The rule may describe all results at once,
+// concatenated along the axis (Split); each result then gets the part for its own channels.
 std::optional<Quant> MapQuant(const Graph& graph, const Node& node, int input, size_t result,
                               const Quant& from);
 

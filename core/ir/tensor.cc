@@ -89,8 +89,10 @@ Tensor::Tensor(DType dtype, Shape shape, std::shared_ptr<void> owner, std::byte*
 int64_t Tensor::IntAt(int64_t i) const {
   switch (dtype_) {
     case DType::kI8:
+    case DType::kI4:
       return values<int8_t>()[i];
     case DType::kU8:
+    case DType::kU4:
     case DType::kBool:
       return values<uint8_t>()[i];
     case DType::kI16:
@@ -134,6 +136,8 @@ double Tensor::FloatAt(int64_t i) const {
     case DType::kI64:
     case DType::kU64:
     case DType::kBool:
+    case DType::kI4:
+    case DType::kU4:
       break;
   }
   return static_cast<double>(IntAt(i));

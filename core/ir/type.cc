@@ -51,6 +51,7 @@ std::string ToString(const Type& type) {
   if (!type.quant) return text;
   const Quant& quant = *type.quant;
   if (quant.axis) {
+    if (quant.blocked()) text += fmt::format(", block={}", quant.block);
     return fmt::format("{}, axis={}, {} scales", text, *quant.axis, quant.scales.size());
   }
   return fmt::format("{}, scale={}, zp={}", text, quant.scales[0], quant.zero_points[0]);

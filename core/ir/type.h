@@ -24,7 +24,8 @@ std::string ToString(const Shape& shape);
 Shape StridesOf(const Shape& shape);
 
 // real value = (stored integer - zero_point) * scale.  With an axis, channel c along it uses
-// scales[c] and zero_points[c]; without one, both vectors have one element.
+// scales[c] and zero_points[c]; without one, both vectors have one element.  With blocks, each run
+// of `block` elements along the axis has its own scale and zero point, in the order of blocks.h.
 struct Quant {
   std::vector<float> scales = {1.0f};
   std::vector<int32_t> zero_points = {0};  // as many as scales
@@ -38,7 +39,8 @@ struct Quant {
     return {std::move(scales), std::move(zero_points), axis, 0};
   }
   bool per_tensor() const { return !axis.has_value(); }
-  // Scale and zero point of channel c; a per-tensor Quant has one pair for all.
+  bool blocked() const { return block != 0; }
+  // Scale and zero point of channel c; a per-tensor Quant has one pair for all.  Not of blocks.
   float scale(int64_t c = 0) const { return scales[per_tensor() ? 0 : c]; }
   int32_t zero_point(int64_t c = 0) const { return zero_points[per_tensor() ? 0 : c]; }
   // Whether all channels have equal parameters, so that a per-tensor Quant is equivalent.
@@ -62,6 +64,7 @@ struct Type {
   bool operator==(const Type&) const = default;
 
   bool quantized() const { return quant.has_value(); }
+  bool blocked() const { return quant.has_value() && quant->blocked(); }
   // Whether stored elements of both types represent the same real values, so that moving elements
   // between the types needs no conversion.  Shape and proven range may differ.
   bool SameQuantization(const Type& other) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/ir/blocks.h"
 #include "core/ir/canonical_quant.h"
 #include "core/ir/infer.h"
 #include "core/ir/map_quant.h"
@@ -214,6 +215,30 @@ Status CheckBias(const Graph& graph, const Node& node) {
   return {};
 }
 
+// (G11)
+Status CheckBlocks(const Graph& graph, ValueId id) {
+  const Value& value = graph.value(id);
+  const auto broken = [&](std::string_view must) {
+    return Fail(Code::kInternal, "(G11) '{}' is {}, so {}", value.name, ToString(value.type), must);
+  };
+  if (!value.type.blocked()) {
+    if (!IsFourBit(value.type.dtype)) return {};
+    return broken("it must be quantized in blocks");
+  }
+  const Node* producer = graph.Producer(id);
+  const bool pending = producer != nullptr && producer->op->domain == "octavo" &&
+                       producer->op->name == "Quantize" && graph.IsConstant(producer->input(0));
+  if (!value.constant && !pending) return broken("it must be a constant, or a Quantize of one");
+  if (graph.IsOutput(id)) return broken("it must not be an output");
+  for (const Use& use : value.uses) {
+    const Node& consumer = graph.node(use.node);
+    if (consumer.op->domain == "octavo" && consumer.op->name == "Dequantize") continue;
+    return broken(fmt::format("{} '{}' must not read it, only a Dequantize may", consumer.op->name,
+                              consumer.name));
+  }
+  return {};
+}
+
 // Looking up each name must find the value or node that has it.
 Status CheckNames(const Graph& graph) {
   for (size_t i = 0; i < graph.value_bound(); ++i) {
@@ -245,6 +270,7 @@ Status CheckValues(const Graph& graph) {
       return Fail(Code::kInternal, "(G5) '{}' has one scale, so it must not have an axis",
                   value.name);
     }
+    OCTAVO_CHECK(CheckBlocks(graph, ValueId{static_cast<int32_t>(i)}));
     if (!value.constant) continue;
     const Tensor& tensor = value.constant->tensor;
     if (tensor.dtype() != value.type.dtype || tensor.shape() != value.type.shape) {
@@ -253,6 +279,27 @@ Status CheckValues(const Graph& graph) {
     }
   }
   return {};
+}
+
+// What is wrong with the axis, the block or the number of scales; empty if nothing is.
+std::string AxisProblem(const Quant& quant, const Shape& shape) {
+  const size_t scales = quant.scales.size();
+  if (quant.block < 0) return fmt::format("block {} must be at least 1", quant.block);
+  if (!quant.axis) {
+    if (quant.blocked()) return fmt::format("block {} without an axis", quant.block);
+    return scales == 1 ? "" : fmt::format("{} scales without an axis", scales);
+  }
+  const int axis = *quant.axis;
+  if (axis < 0 || axis >= static_cast<int>(shape.size())) {
+    return fmt::format("axis {} is outside of shape {}", axis, ToString(shape));
+  }
+  const int64_t expected = quant.blocked() ? Blocks::Of(quant, shape).scales() : shape[axis];
+  if (static_cast<int64_t>(scales) == expected) return "";
+  if (!quant.blocked()) {
+    return fmt::format("{} scales, but axis {} has {} channels", scales, axis, expected);
+  }
+  return fmt::format("{} scales, but shape {} has {} blocks of {} along axis {}", scales,
+                     ToString(shape), expected, quant.block, axis);
 }
 
 }  // namespace
@@ -272,22 +319,14 @@ Status CheckQuant(std::string_view value_name, const Type& type) {
     return wrong(
         fmt::format("{} scales but {} zero points", quant.scales.size(), quant.zero_points.size()));
   }
-  if (quant.axis) {
-    const int axis = *quant.axis;
-    if (axis < 0 || axis >= static_cast<int>(type.shape.size())) {
-      return wrong(fmt::format("axis {} is outside of shape {}", axis, ToString(type.shape)));
-    }
-    if (static_cast<int64_t>(quant.scales.size()) != type.shape[axis]) {
-      return wrong(fmt::format("{} scales, but axis {} has {} channels", quant.scales.size(), axis,
-                               type.shape[axis]));
-    }
-  } else if (quant.scales.size() != 1) {
-    return wrong(fmt::format("{} scales without an axis", quant.scales.size()));
+  if (std::string problem = AxisProblem(quant, type.shape); !problem.empty()) {
+    return wrong(std::move(problem));
   }
   const IntegerRange integers = IntegerRangeOf(type.dtype);
   for (size_t c = 0; c < quant.scales.size(); ++c) {
-    if (!std::isfinite(quant.scales[c]) || quant.scales[c] <= 0) {
-      return wrong(fmt::format("scale {} must be positive and finite", quant.scales[c]));
+    if (!std::isfinite(quant.scales[c]) || (quant.scales[c] <= 0 && !quant.blocked())) {
+      return wrong(fmt::format("scale {} must be {}finite", quant.scales[c],
+                               quant.blocked() ? "" : "positive and "));
     }
     if (quant.zero_points[c] < integers.min || quant.zero_points[c] > integers.max) {
       return wrong(

@@ -18,6 +18,7 @@ ordered_json TypeJson(const std::string& name, const ir::Type& type) {
   ordered_json value = {{"name", name}, {"dtype", ir::Name(type.dtype)}, {"shape", type.shape}};
   if (!type.quant) return value;
   value["axis"] = type.quant->axis ? ordered_json(*type.quant->axis) : ordered_json(nullptr);
+  if (type.blocked()) value["block"] = type.quant->block;
   value["scale"] = type.quant->scales;
   value["zero_point"] = type.quant->zero_points;
   return value;

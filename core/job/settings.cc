@@ -42,7 +42,8 @@ Options Resolved(const Request& request, const target::Target& target) {
   options.target = target.name;
   options.schema = target.scheme;
   options.activations = target.activations.front();
-  options.weights = target.weights.dtype;
+  // Weights of 4 bits are an exception to the target's.
+  if (!FourBitWeights(options)) options.weights = target.weights.dtype;
   options.granularity = target.weights.per_channel ? kPerChannel : kPerTensor;
   options.numerics = target.numerics;
   options.integer_io |= target.integer_io;
@@ -70,6 +71,15 @@ Status CheckJobOptions(const Options& options) {
     return WrongOption(
         *FindOption("advise"), "true",
         "left out with --search: search first, then ask for advice on what it chose");
+  }
+  const bool four_bits = FourBitWeights(options);
+  if (four_bits && options.weights_only.empty()) {
+    return WrongOption(*FindOption("weights"), ir::Name(*options.weights),
+                       "given with --weights-only: no operator computes with 4-bit integers");
+  }
+  if (!four_bits && options.block != Options().block) {
+    return WrongOption(*FindOption("block"), fmt::format("{}", options.block),
+                       "left out, except with --weights i4");
   }
   return passes::CheckRunOptions(RunOptionsOf(options));
 }
@@ -105,7 +115,13 @@ Status ApplyToTarget(const Options& options, target::Target& target) {
                           target);
     }
   }
-  if (options.weights) target.weights.dtype = *options.weights;
+  if (FourBitWeights(options)) {
+    if (target.fully_quantized || target.pow2_scales) {
+      return NotForTarget("weights", ir::Name(*options.weights), "i8 or i16", target);
+    }
+  } else if (options.weights) {
+    target.weights.dtype = *options.weights;
+  }
   if (options.granularity) {
     target.weights.per_channel = *options.granularity == WeightScales::kPerChannel;
   }

@@ -163,7 +163,7 @@ std::optional<Obstacle> Retype(Graph& graph, const InputShapes& shapes) {
     for (size_t i = 0; i < node.results.size(); ++i) {
       ir::Type type = graph.type(node.results[i]);
       type.shape = (*types)[i].shape;
-      const bool per_axis = type.quant && type.quant->axis;
+      const bool per_axis = type.quant && type.quant->axis && !type.blocked();
       if (per_axis &&
           type.shape[static_cast<size_t>(*type.quant->axis)] != std::ssize(type.quant->scales)) {
         return Obstacle{node.name, fmt::format("{} has scales of its extent", Describe(node)),

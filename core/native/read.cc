@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <limits>
 #include <unordered_map>
 
 #include "core/ir/canonical_quant.h"
+#include "core/ir/four_bits.h"
 #include "core/ir/infer.h"
 #include "core/ir/verify.h"
 #include "core/native/dtype_words.h"
@@ -92,7 +94,11 @@ class Reader {
     own.zero_points.assign(quant.zero_points().begin(), quant.zero_points().end());
     if (own.zero_points.empty()) own.zero_points.assign(own.scales.size(), 0);
     if (quant.has_axis()) own.axis = quant.axis();
-    if (quant.block() != 0) return Wrong(field, "is quantized in blocks, which is not supported");
+    const int64_t block = quant.block();
+    if (block < 0 || block > std::numeric_limits<int>::max()) {
+      return Wrong(field, "has block {}, but must have one from 0 to 2^31 - 1", block);
+    }
+    own.block = static_cast<int>(block);
     return type;
   }
 
@@ -102,12 +108,11 @@ class Reader {
       return Wrong(field, "names constant data {} of {}", wire.payload_index(), payloads_.size());
     }
     const Blob& bytes = payloads_[wire.payload_index()];
-    const int64_t count = ir::NumElements(type.shape);
-    const auto size = static_cast<uint64_t>(ir::SizeOf(type.dtype));
-    if (bytes.size() / size != static_cast<uint64_t>(count) || bytes.size() % size != 0) {
+    const int64_t size = ir::StoredBytes(type.dtype, ir::NumElements(type.shape));
+    if (bytes.size() != static_cast<uint64_t>(size)) {
       return Wrong(field, "is {}, but its data have {} bytes", ToString(type), bytes.size());
     }
-    return ir::MakePayload(ir::Tensor(type.dtype, type.shape, bytes));
+    return ir::MakePayload(ir::FromStored(type.dtype, type.shape, bytes));
   }
 
   Result<ir::ValueId> Known(const std::string& name, std::string_view field) const {

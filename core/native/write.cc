@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/base/sha256.h"
+#include "core/ir/four_bits.h"
 #include "core/native/dtype_words.h"
 #include "core/native/native.h"
 #include "core/native/payload_scan.h"
@@ -80,9 +81,10 @@ class Writer {
   }
 
   uint32_t IndexOf(const ir::Tensor& tensor) {
+    const Blob bytes = ir::ToStored(tensor);
     const auto [at, fresh] =
-        numbers_.emplace(Sha256Of(tensor.raw_bytes()), static_cast<uint32_t>(payloads_.size()));
-    if (fresh) payloads_.push_back(tensor);
+        numbers_.emplace(Sha256Of(bytes.bytes()), static_cast<uint32_t>(payloads_.size()));
+    if (fresh) payloads_.push_back(bytes);
     return at->second;
   }
 
@@ -150,14 +152,14 @@ class Writer {
       out.SetSerializationDeterministic(true);  // maps in the order of their keys
       wire_.SerializeToCodedStream(&out);
     }
-    for (const ir::Tensor& payload : payloads_) AppendPayload(bytes, payload.raw_bytes());
+    for (const Blob& payload : payloads_) AppendPayload(bytes, payload.bytes());
     return bytes;
   }
 
   const ir::Graph& graph_;
   v1::Graph wire_;
   std::map<std::string, uint32_t> numbers_;  // by digest
-  std::vector<ir::Tensor> payloads_;
+  std::vector<Blob> payloads_;
 };
 
 }  // namespace

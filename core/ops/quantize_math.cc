@@ -6,6 +6,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/ir/blocks.h"
 #include "core/ops/shared/data_op.h"
 
 namespace octavo::ops {
@@ -65,6 +66,63 @@ void DequantizeRun(const T* from, int64_t count, float scale, int32_t zero, floa
   }
 }
 
+// Calls body(first, step, begin, end) for runs of elements, of which element begin + i has the
+// scale first + i * step: those of one block if the axis is the last one, else those of one row.
+template <class Body>
+void ForEachBlockRun(const ir::Blocks& blocks, int64_t size, ThreadPool* pool, Body&& body) {
+  const bool last = blocks.inner == 1;
+  const auto part = [&](int64_t begin, int64_t end) {
+    for (int64_t at = begin; at < end;) {
+      const int64_t rest = last ? std::min(blocks.size - at % blocks.extent % blocks.size,
+                                           blocks.extent - at % blocks.extent)
+                                : blocks.inner - at % blocks.inner;
+      const int64_t next = std::min(end, at + rest);
+      body(blocks.ScaleOf(at), last ? 0 : 1, at, next);
+      at = next;
+    }
+  };
+  if (size == 0) return;
+  if (pool == nullptr) return part(0, size);
+  pool->For(size, kGrain, part);
+}
+
+// Every numerics mode rounds the weights of blocks alike, since none computes with their integers.
+void QuantizeBlocks(const ir::Tensor& real, const ir::Type& type, ir::Tensor& result,
+                    ThreadPool* pool) {
+  const ir::Quant& quant = *type.quant;
+  const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
+  const float* from = real.values<float>().data();
+  VisitDType(type.dtype, [&]<class T>(T) {
+    T* to = result.mutable_values<T>().data();
+    ForEachBlockRun(ir::Blocks::Of(quant, real.shape()), real.size(), pool,
+                    [&](int64_t first, int64_t step, int64_t begin, int64_t end) {
+                      for (int64_t i = begin; i < end; ++i) {
+                        const auto at = static_cast<size_t>(first + (i - begin) * step);
+                        to[i] = static_cast<T>(
+                            QuantizeOne(from[i], quant.scales[at], quant.zero_points[at], range));
+                      }
+                    });
+  });
+}
+
+void DequantizeBlocks(const ir::Tensor& quantized, const ir::Quant& quant, ir::Tensor& result,
+                      ThreadPool* pool) {
+  float* to = result.mutable_values<float>().data();
+  VisitDType(quantized.dtype(), [&]<class T>(T) {
+    using Wide = std::conditional_t<sizeof(T) <= 2, int32_t, int64_t>;
+    const T* from = quantized.values<T>().data();
+    ForEachBlockRun(ir::Blocks::Of(quant, quantized.shape()), quantized.size(), pool,
+                    [&](int64_t first, int64_t step, int64_t begin, int64_t end) {
+                      const float* scale = quant.scales.data() + first;
+                      const int32_t* zero = quant.zero_points.data() + first;
+                      for (int64_t i = 0; i < end - begin; ++i) {
+                        const Wide value = static_cast<Wide>(from[begin + i]) - zero[i * step];
+                        to[begin + i] = static_cast<float>(value) * scale[i * step];
+                      }
+                    });
+  });
+}
+
 }  // namespace
 
 int32_t QuantizeOne(float x, float scale, int32_t zero_point, ir::IntegerRange range) {
@@ -73,6 +131,7 @@ int32_t QuantizeOne(float x, float scale, int32_t zero_point, ir::IntegerRange r
 
 void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& result,
                   ThreadPool* pool) {
+  if (type.blocked()) return QuantizeBlocks(real, type, result, pool);
   const float* from = real.values<float>().data();
   VisitDType(type.dtype, [&]<class T>(T) {
     T* to = result.mutable_values<T>().data();
@@ -86,6 +145,7 @@ void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& resu
 
 void DequantizeInto(const ir::Tensor& quantized, const ir::Quant& quant, ir::Tensor& result,
                     ThreadPool* pool) {
+  if (quant.blocked()) return DequantizeBlocks(quantized, quant, result, pool);
   float* to = result.mutable_values<float>().data();
   VisitDType(quantized.dtype(), [&]<class T>(T) {
     const T* from = quantized.values<T>().data();
@@ -99,7 +159,9 @@ void DequantizeInto(const ir::Tensor& quantized, const ir::Quant& quant, ir::Ten
 
 void QuantizeInto(numerics::QuantizeFunction quantize, const ir::Tensor& real, const ir::Type& type,
                   ir::Tensor& result, ThreadPool* pool) {
-  if (quantize == numerics::kOnnx.quantize) return QuantizeInto(real, type, result, pool);
+  if (quantize == numerics::kOnnx.quantize || type.blocked()) {
+    return QuantizeInto(real, type, result, pool);
+  }
   const ir::IntegerRange range = ir::IntegerRangeOf(type.dtype);
   const float* from = real.values<float>().data();
   VisitDType(type.dtype, [&]<class T>(T) {

@@ -16,7 +16,8 @@ inline float DequantizeOne(int32_t value, float scale, int32_t zero_point) {
   return static_cast<float>(static_cast<int64_t>(value) - zero_point) * scale;
 }
 
-// Whole tensors; `type` specifies dtype and quantization (per-tensor, per-axis); shapes must agree.
+// Whole tensors; `type` specifies dtype and quantization: per-tensor, per-axis or in blocks.
+// Shapes must agree.
 // Without a pool, only the calling thread works.
 ir::Tensor QuantizeTensor(const ir::Tensor& real, const ir::Type& type, ThreadPool* pool = nullptr);
 ir::Tensor DequantizeTensor(const ir::Tensor& quantized, const ir::Quant& quant,
@@ -27,8 +28,8 @@ void QuantizeInto(const ir::Tensor& real, const ir::Type& type, ir::Tensor& resu
 void DequantizeInto(const ir::Tensor& quantized, const ir::Quant& quant, ir::Tensor& result,
                     ThreadPool* pool = nullptr);
 
-// The same in another numerics mode, by its Quantize function.  Dequantization is the same in all
-// modes.
+// The same in another numerics mode, by its Quantize function, except of blocks, which every mode
+// rounds as `onnx` does.  Dequantization is the same in all modes.
 ir::Tensor QuantizeTensor(numerics::QuantizeFunction quantize, const ir::Tensor& real,
                           const ir::Type& type, ThreadPool* pool = nullptr);
 void QuantizeInto(numerics::QuantizeFunction quantize, const ir::Tensor& real, const ir::Type& type,

@@ -19,7 +19,9 @@ std::vector<OptionChoice> ActivationTypes() {
   return {{"u8", "unsigned 8 bits"}, {"i8", "signed 8 bits"}, {"i16", "signed 16 bits"}};
 }
 std::vector<OptionChoice> WeightTypes() {
-  return {{"i8", "signed 8 bits"}, {"i16", "signed 16 bits"}};
+  return {{"i8", "signed 8 bits"},
+          {"i16", "signed 16 bits"},
+          {"i4", "signed 4 bits in blocks, of the matrices that --weights-only names"}};
 }
 
 std::string_view CheckFileName(const std::string& text) {
@@ -37,6 +39,8 @@ std::string MustBeWithin(const OptionRow& row) {
 }
 
 bool Within(const OptionBounds& bounds, double value) {
+  int exponent = 0;
+  if (bounds.power_of_two && std::frexp(value, &exponent) != 0.5) return false;
   return (bounds.open ? value > bounds.least : value >= bounds.least) && value <= bounds.most;
 }
 
@@ -296,7 +300,10 @@ const OptionRow* FindOption(std::string_view name) {
 
 std::string BoundsText(const OptionRow& row) {
   const OptionBounds& bounds = row.bounds;
-  if (std::isfinite(bounds.most)) return fmt::format("from {} to {}", bounds.least, bounds.most);
+  if (std::isfinite(bounds.most)) {
+    return fmt::format("{}from {} to {}", bounds.power_of_two ? "a power of two " : "",
+                       bounds.least, bounds.most);
+  }
   if (!std::isfinite(bounds.least)) return "";
   return fmt::format("{} {}", bounds.open ? "above" : "at least", bounds.least);
 }

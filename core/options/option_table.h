@@ -38,6 +38,7 @@ struct OptionBounds {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
   bool open = false;
+  bool power_of_two = false;
 };
 
 // The value of an option of any type.  A choice is its name; "" means that the target decides.
@@ -83,7 +84,7 @@ Status CheckOptions(const Options& options);
 // Whether the option has a value that SetOption would accept, rather than "" or 0 for "unset".
 bool IsSet(const OptionRow& row, const Options& options);
 std::string DefaultText(const OptionRow& row);
-// "from 0 to 1", "above 0", "at least 1"; empty without bounds.
+// "from 0 to 1", "above 0", "at least 1", "a power of two from 16 to 256"; empty without bounds.
 std::string BoundsText(const OptionRow& row);
 
 // "--NAME 'VALUE' must be MUST": kUsage with the option as the error's field.

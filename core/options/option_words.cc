@@ -73,7 +73,7 @@ std::vector<OptionWord<const numerics::Mode*>> WordsOf() {
 template <>
 std::vector<OptionWord<ir::DType>> WordsOf() {
   std::vector<OptionWord<ir::DType>> words;
-  for (const ir::DType dtype : {ir::DType::kU8, ir::DType::kI8, ir::DType::kI16}) {
+  for (const ir::DType dtype : {ir::DType::kU8, ir::DType::kI8, ir::DType::kI16, ir::DType::kI4}) {
     words.push_back({dtype, {ir::Name(dtype), ""}});
   }
   return words;

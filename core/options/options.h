@@ -41,4 +41,7 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
+// Whether weights of the layers that --weights-only names have 4 bits.
+inline bool FourBitWeights(const Options& options) { return options.weights == ir::DType::kI4; }
+
 }  // namespace octavo

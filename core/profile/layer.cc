@@ -162,11 +162,15 @@ const Form* FormOf(const Node& node) {
   return form == std::end(kForms) ? nullptr : form;
 }
 
+bool IsOwn(const Node* node, std::string_view op) {
+  return node != nullptr && node->op->domain == "octavo" && node->op->name == op;
+}
+
 bool IsConstantWeight(const Graph& graph, ir::ValueId id) {
   if (graph.IsConstant(id)) return true;
   const Node* producer = graph.Producer(id);
-  return producer != nullptr && producer->op->domain == "octavo" &&
-         producer->op->name == "Quantize" && graph.IsConstant(producer->inputs[0]);
+  if (IsOwn(producer, "Dequantize")) producer = graph.Producer(producer->inputs[0]);
+  return IsOwn(producer, "Quantize") && graph.IsConstant(producer->inputs[0]);
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ struct Layer {
 };
 
 // nullopt for other nodes, and for layers without this form: weights that are not constant, not the
-// right operand or of more than two axes (MatMul).  The weight is a constant, or a Quantize of one.
+// right operand or of more than two axes (MatMul).  The weight is a constant, a Quantize of one, or
+// a Dequantize of that.
 // The factors of a Gemm do not matter to its columns.
 std::optional<Layer> LayerOf(const ir::Graph& graph, ir::NodeId id);
 

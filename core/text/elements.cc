@@ -115,6 +115,14 @@ bool ParseElement(std::string_view number, ir::Tensor& tensor, int64_t i) {
       return ReadInto<int64_t>(number, tensor, i);
     case DType::kU64:
       return ReadInto<uint64_t>(number, tensor, i);
+    case DType::kI4:
+    case DType::kU4: {
+      int64_t value = 0;
+      const ir::IntegerRange range = ir::IntegerRangeOf(tensor.dtype());
+      if (!ReadNumber(number, value) || value < range.min || value > range.max) return false;
+      tensor.mutable_values<int8_t>()[i] = static_cast<int8_t>(value);
+      return true;
+    }
     case DType::kBool: {
       if (number != "0" && number != "1") return false;
       tensor.mutable_values<uint8_t>()[i] = number == "1";
@@ -122,6 +130,15 @@ bool ParseElement(std::string_view number, ir::Tensor& tensor, int64_t i) {
     }
   }
   return false;
+}
+
+bool HoldsElements(const ir::Tensor& tensor) {
+  if (!ir::IsFourBit(tensor.dtype())) return true;
+  const ir::IntegerRange range = ir::IntegerRangeOf(tensor.dtype());
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    if (tensor.IntAt(i) < range.min || tensor.IntAt(i) > range.max) return false;
+  }
+  return true;
 }
 
 ir::Tensor RandomTensor(DType dtype, const ir::Shape& shape, uint64_t seed) {
@@ -147,6 +164,16 @@ ir::Tensor RandomTensor(DType dtype, const ir::Shape& shape, uint64_t seed) {
             dtype == DType::kF16 ? HalfOf(value) : BrainOf(value);
       }
       break;
+    case DType::kI4:
+    case DType::kU4: {
+      // Adding the minimum 0 or -8 to 4 bits gives each value of the type.
+      const int64_t least = ir::IntegerRangeOf(dtype).min;
+      for (uint64_t i = 0; i < count; ++i) {
+        const auto bits = static_cast<int64_t>(SplitMix(seed, i) >> 60);
+        tensor.mutable_values<int8_t>()[i] = static_cast<int8_t>(bits + least);
+      }
+      break;
+    }
     case DType::kI8:
     case DType::kU8:
       FillIntegers<uint8_t>(tensor, seed);

@@ -20,6 +20,9 @@ std::string PrintElement(const ir::Tensor& tensor, int64_t i);
 // it.
 bool ParseElement(std::string_view number, ir::Tensor& tensor, int64_t i);
 
+// Whether every element is one of the type's: in memory, those of 4 bits have a byte.
+bool HoldsElements(const ir::Tensor& tensor);
+
 // Parses the whole text as a number; false if it is not a number or is out of range.
 bool ParseInt(std::string_view text, int64_t& value);
 bool ParseFloat(std::string_view text, float& value);

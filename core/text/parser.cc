@@ -3,8 +3,10 @@
 #include "core/text/parser.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/sha256.h"
+#include "core/ir/blocks.h"
 #include "core/ir/canonical_quant.h"
 #include "core/ir/verify.h"
 #include "core/text/elements.h"
@@ -140,9 +142,15 @@ Status Parser::ParseQuant(TypeText& result) {
     quant.axis = static_cast<int>(axis);
     OCTAVO_CHECK(ExpectSign(","));
   }
-  if (AtWord("block")) {
-    return Fail(Code::kUnimplemented, "line {}: blocked quantization is not supported",
-                token_.line);
+  if (AcceptWord("block")) {
+    OCTAVO_CHECK(ExpectSign("="));
+    OCTAVO_TRY(const int64_t block, TakeInt("a number of elements"));
+    if (!quant.axis) return Wrong(result.line, "block {} without an axis", block);
+    if (block < 1 || block > std::numeric_limits<int>::max()) {
+      return Wrong(result.line, "block {} must be at least 1 and less than 2^31", block);
+    }
+    quant.block = static_cast<int>(block);
+    OCTAVO_CHECK(ExpectSign(","));
   }
   if (!AcceptWord("scale")) return Unexpected("scale=");
   OCTAVO_CHECK(ExpectSign("="));
@@ -194,7 +202,9 @@ Status Parser::Settle(ir::Type& type, int line) {
   ir::Quant& quant = *type.quant;
   const size_t scales = quant.scales.size(), zero_points = quant.zero_points.size();
   if (scales == 0 || zero_points == 0) return {};  // a later statement supplies the list
-  const int64_t channels = quant.axis ? type.shape[*quant.axis] : 1;
+  const int64_t channels = quant.blocked() ? ir::Blocks::Of(quant, type.shape).scales()
+                           : quant.axis    ? type.shape[*quant.axis]
+                                           : 1;
   const auto repeat = [&](auto& list) -> Status {
     if (list.size() != 1 || channels == 1) return {};
     OCTAVO_CHECK(Spend(channels, 4, line));
@@ -283,7 +293,11 @@ Result<ir::PayloadPtr> Parser::MakePayload(const PayloadText& text, const ir::Ty
       return Wrong(text.line, "the constant data given for {} do not match their digest",
                    text.digest);
     }
-    return ir::MakePayload(ir::Tensor(type.dtype, type.shape, *blob));
+    ir::Tensor tensor(type.dtype, type.shape, *blob);
+    if (!HoldsElements(tensor)) {
+      return Wrong(text.line, "the constant data have a byte that is no {}", Name(type.dtype));
+    }
+    return ir::MakePayload(std::move(tensor));
   }
   const int64_t count = static_cast<int64_t>(text.numbers.size());
   if (text.kind == Kind::kLiteral && count != type.elements()) {

@@ -44,6 +44,7 @@ std::string TypeWith(const ir::Type& type, bool late) {
   if (type.quant) {
     const ir::Quant& quant = *type.quant;
     if (quant.axis) text += fmt::format(", axis={}", *quant.axis);
+    if (quant.blocked()) text += fmt::format(", block={}", quant.block);
     text += ", scale=" + PrintList(quant.scales, quant.axis.has_value(), late);
     text += ", zp=" + PrintList(quant.zero_points, ZeroPointsDiffer(quant), late);
   }

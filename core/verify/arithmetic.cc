@@ -151,20 +151,13 @@ std::optional<int64_t> RescaleStored(Mode mode, int64_t stored, const Grid& from
   return std::clamp(*steps + to.zero_point, to.least, to.most);
 }
 
-int64_t ChannelOf(const ir::Type& type, int64_t i) {
-  if (!type.quant || type.quant->per_tensor()) return 0;
-  int64_t inner = 1;
-  for (size_t k = *type.quant->axis + 1; k < type.shape.size(); ++k) inner *= type.shape[k];
-  return i / inner % type.shape[*type.quant->axis];
-}
-
 std::optional<ir::Tensor> QuantizeConstant(Mode mode, const ir::Tensor& values,
                                            const ir::Type& to) {
   if (values.dtype() != ir::DType::kF32 || !to.quant || ir::SizeOf(to.dtype) > 4) return {};
   ir::Tensor result(to.dtype, values.shape());
   const std::span<const float> from = values.values<float>();
   for (int64_t i = 0; i < values.size(); ++i) {
-    const int64_t stored = QuantizeReal(mode, from[i], Grid::Of(to, ChannelOf(to, i)));
+    const int64_t stored = QuantizeReal(mode, from[i], Grid::Of(to, ir::ScaleOf(to, i)));
     // Little endian: the low bytes are the narrower integer.
     std::copy_n(reinterpret_cast<const std::byte*>(&stored), ir::SizeOf(to.dtype),
                 result.mutable_raw() + i * ir::SizeOf(to.dtype));
@@ -180,7 +173,7 @@ std::optional<std::vector<double>> RealValuesOf(const ir::Tensor& tensor, const 
     return values;
   }
   for (int64_t i = 0; i < tensor.size(); ++i) {
-    const Grid step = Grid::Of(type, ChannelOf(type, i));
+    const Grid step = Grid::Of(type, ir::ScaleOf(type, i));
     values[i] = static_cast<double>(tensor.IntAt(i) - step.zero_point) * double{step.scale};
   }
   return values;

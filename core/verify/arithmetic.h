@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ir/blocks.h"
 #include "core/ir/tensor.h"
 
 namespace octavo::verify {
@@ -30,9 +31,6 @@ inline float RealOf(int64_t stored, const Grid& from) {
 }
 // Rescale of a stored value; nullopt where the mode does not define it.
 std::optional<int64_t> RescaleStored(Mode mode, int64_t stored, const Grid& from, const Grid& to);
-
-// The channel of element i of a value of this type; 0 for a per-tensor type.
-int64_t ChannelOf(const ir::Type& type, int64_t i);
 
 // The rounded constant, and the real values of one.  nullopt for a type that is neither
 // f32 nor quantized to at most 32 bits.

@@ -21,19 +21,21 @@ void Store(Tensor& tensor, int64_t i, int64_t element) {
 Tensor Dequantized(const Tensor& x, const ir::Type& type) {
   Tensor result(ir::DType::kF32, x.shape());
   for (int64_t i = 0; i < x.size(); ++i) {
-    result.mutable_values<float>()[i] = RealOf(x.IntAt(i), Grid::Of(type, ChannelOf(type, i)));
+    result.mutable_values<float>()[i] = RealOf(x.IntAt(i), Grid::Of(type, ir::ScaleOf(type, i)));
   }
   return result;
 }
 
 std::optional<Tensor> Rounded(Mode mode, const Term& term, const Tensor& x, const ir::Type& from) {
-  if (IsOwn(term, "Quantize")) return QuantizeConstant(mode, x, term.type);
+  // All modes round blocks alike.
+  const Mode rounding = term.type.blocked() ? Mode::kOnnx : mode;
+  if (IsOwn(term, "Quantize")) return QuantizeConstant(rounding, x, term.type);
   if (!from.quant || !IsConversion(term)) return std::nullopt;
   if (IsOwn(term, "Dequantize")) return Dequantized(x, from);
   Tensor result(term.type.dtype, x.shape());
   for (int64_t i = 0; i < x.size(); ++i) {
-    const auto stored = RescaleStored(mode, x.IntAt(i), Grid::Of(from, ChannelOf(from, i)),
-                                      Grid::Of(term.type, ChannelOf(term.type, i)));
+    const auto stored = RescaleStored(mode, x.IntAt(i), Grid::Of(from, ir::ScaleOf(from, i)),
+                                      Grid::Of(term.type, ir::ScaleOf(term.type, i)));
     if (!stored) return std::nullopt;
     Store(result, i, *stored);
   }

@@ -136,7 +136,7 @@ TermId Terms::ClampedPerChannel(TermId operand, const ir::Type& type) {
   if (const auto values = ValuesOf(operand)) {
     bool inside = true;
     for (size_t i = 0; inside && i < values->size(); ++i) {
-      const Grid grid = Grid::Of(type, ChannelOf(type, static_cast<int64_t>(i)));
+      const Grid grid = Grid::Of(type, ir::ScaleOf(type, static_cast<int64_t>(i)));
       const double steps = (*values)[i] / grid.scale + grid.zero_point;
       inside = steps > static_cast<double>(grid.least) - 0.5 &&
                steps < static_cast<double>(grid.most) + 0.5;

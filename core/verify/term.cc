@@ -36,7 +36,7 @@ std::string AttributeKey(const ir::Attribute& attribute) {
 std::string TypeKey(const ir::Type& type) {
   std::string key = fmt::format("{}x{}", fmt::join(type.shape, "x"), Name(type.dtype));
   if (!type.quant) return key;
-  key += fmt::format("@{}", type.quant->axis.value_or(-1));
+  key += fmt::format("@{}/{}", type.quant->axis.value_or(-1), type.quant->block);
   for (const float scale : type.quant->scales) key += fmt::format(" {:a}", scale);
   return key + fmt::format(" z{}", fmt::join(type.quant->zero_points, ","));
 }
@@ -225,7 +225,7 @@ bool Terms::SameConstants(TermId a, TermId b) {
     double bound = 1e-6 * largest;
     for (const ir::Type* type : {&left.type, &right.type}) {
       if (!type->quant || one_type) continue;
-      bound += 0.501 * type->quant->scale(ChannelOf(*type, static_cast<int64_t>(i)));
+      bound += 0.501 * type->quant->scale(ir::ScaleOf(*type, static_cast<int64_t>(i)));
     }
     if (!(std::fabs((*x)[i] - (*y)[i]) <= bound)) return false;
   }

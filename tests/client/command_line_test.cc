@@ -84,11 +84,10 @@ TEST_F(CommandLine, AFlagTakesOneValueAndLeavesTheModel) {
 
 TEST_F(CommandLine, EveryFlagOfAJobTakesOneValueAndLeavesTheModel) {
   const std::map<std::string_view, std::string> values = {
-      {"target", "cpu-int8"},   {"calibration", "mse"},
-      {"keep_float", "a,b"},    {"weights_only", "a"},
-      {"stop_before", "lower"}, {"skip", "lower"},
-      {"passes", "lower"},      {"holdout", "3"},
-      {"shape", "x=1,3,8,8"},   {"image", "crop=center,mean=0.5,std=0.5"}};
+      {"target", "cpu-int8"}, {"calibration", "mse"},   {"keep_float", "a,b"},
+      {"weights_only", "a"},  {"stop_before", "lower"}, {"skip", "lower"},
+      {"passes", "lower"},    {"holdout", "3"},         {"block", "32"},
+      {"int16", "a"},         {"shape", "x=1,3,8,8"},   {"image", "crop=center,mean=0.5,std=0.5"}};
   for (const OptionRow& row : OptionTable()) {
     const bool takes_value = row.flag == OptionFlag::kByName && row.type != OptionType::kFlag;
     if (!takes_value) continue;

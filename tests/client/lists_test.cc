@@ -61,7 +61,7 @@ TEST(Lists, OptionsSaysAllOfEachWithoutAWideTable) {
     }
   }
   EXPECT_NE(text.find("\nweights  --weights\n    integer type of weights\n"
-                      "    choice of i8,i16; default the target's\n"),
+                      "    choice of i8,i16,i4; default the target's\n"),
             std::string::npos)
       << text;
   for (std::string line; std::getline(lines, line);) EXPECT_LT(line.size(), 200u) << line;

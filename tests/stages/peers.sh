@@ -16,6 +16,7 @@ node foreign.mjs
 node external_data.mjs "$OCTAVO_RESULTS/external"
 node quirks.mjs
 node requantized.mjs
+node four_bits.mjs
 node int16.mjs
 node tables.mjs
 # ctest runs the same without ONNX Runtime.

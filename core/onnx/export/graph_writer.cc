@@ -5,6 +5,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "core/ir/blocks.h"
 #include "core/ir/output_channels.h"
 #include "core/ir/qdq_notes.h"
 #include "core/onnx/export/local_types.h"
@@ -63,9 +64,10 @@ void GraphWriter::Need(int64_t opset, NodeId id) {
 
 void GraphWriter::NeedForQuant(const ir::Type& type, std::string_view name) {
   const bool wide = ir::SizeOf(type.dtype) == 2;
-  const int64_t opset = wide || type.quant->block ? 21 : type.quant->axis ? 13 : 10;
+  const int64_t opset = wide || type.blocked() ? 21 : type.quant->axis ? 13 : 10;
   if (opset <= opset_ || (needs_ && needs_->opset >= opset)) return;
-  needs_ = NeedsOpset{opset, std::string(name), "QuantizeLinear"};
+  needs_ =
+      NeedsOpset{opset, std::string(name), type.blocked() ? "DequantizeLinear" : "QuantizeLinear"};
 }
 
 // ---------------------------------------------------------------- values
@@ -115,11 +117,13 @@ std::vector<std::string> GraphWriter::Parameters(ValueId value) {
   const QuantizedNames& names = names_.Of(value);
   NeedForQuant(type, graph_.name(value));
   const ir::Quant& quant = *type.quant;
-  const ir::Shape shape =
-      quant.axis ? ir::Shape{static_cast<int64_t>(quant.scales.size())} : ir::Shape{};
+  const ir::Shape shape = ir::ScaleShape(quant, type.shape);
   writer_.Initializer(names.scale, ir::Tensor::Of<float>(shape, quant.scales), Named::kInternal);
   // The zero point of an int32 is always 0, and ONNX does not store it.
   if (type.dtype == ir::DType::kI32) return {names.scale};
+  // Absent zero points are 0, which saves half a byte per block.  QuantizeLinear needs their type.
+  const bool zero = std::ranges::all_of(quant.zero_points, [](int32_t z) { return z == 0; });
+  if (quant.blocked() && zero && graph_.IsConstant(value)) return {names.scale};
   ir::Tensor zeros(type.dtype, shape);
   const auto width = static_cast<size_t>(ir::SizeOf(type.dtype));
   for (size_t c = 0; c < quant.zero_points.size(); ++c) {
@@ -133,6 +137,7 @@ std::vector<std::string> GraphWriter::Parameters(ValueId value) {
 ir::AttrMap GraphWriter::AxisOf(const ir::Type& type) const {
   ir::AttrMap attributes;
   if (type.quant->axis) attributes.Set("axis", static_cast<int64_t>(*type.quant->axis));
+  if (type.blocked()) attributes.Set("block_size", static_cast<int64_t>(type.quant->block));
   return attributes;
 }
 
@@ -285,6 +290,7 @@ Status GraphWriter::WriteOperator(NodeId id) {
     locals.emplace(name, name);
   };
   if (const std::string bias = BiasForRuntime(id); !bias.empty()) replace(2, bias);
+  if (const std::string w = WeightForRuntime(node, draft.attributes); !w.empty()) replace(1, w);
   const std::string result = draft.outputs.front();
   const bool in_double = SumsInDouble(id);
   if (in_double) {

@@ -33,6 +33,12 @@ class GraphWriter {
   void TypeReal(ir::ValueId value, const std::string& name);
   // Writes the bias of the node as the quirks of the runtime need it; empty: as it is.
   std::string BiasForRuntime(ir::NodeId id);
+  // Writes the weights in blocks of a Gemm without transB, as the runtime fuses them, and erases
+  // the attribute; empty: as they are.
+  std::string WeightForRuntime(const ir::Node& node, ir::AttrMap& attributes);
+  ir::ValueId BlocksOf(const ir::Node& node) const;
+  // Writes the transposed integers and parameters; returns their names.
+  std::vector<std::string> TransposedBlocks(ir::ValueId blocked, const std::string& stem);
   // The attributes of the node as the quirks of the runtime need them.
   ir::AttrMap AttributesForRuntime(ir::NodeId id) const;
   // Whether the runtime has to compute the sum in double.
@@ -74,6 +80,8 @@ class GraphWriter {
   const ir::OpDef *quantize_, *dequantize_, *rescale_, *reinterpret_;
   // Quantized values whose DequantizeLinear is written, and graph outputs that have their own.
   std::unordered_set<ir::ValueId> has_dequantized_;
+  // Of blocked constants: the output of the DequantizeLinear of their transposed form.
+  std::unordered_map<ir::ValueId, std::string> transposed_;
   std::vector<std::string> pending_, float_biases_, float_results_, written_out_;
   std::optional<NeedsOpset> needs_;
   QuirkFinder quirks_;

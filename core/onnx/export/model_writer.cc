@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/ir/four_bits.h"
 #include "core/onnx/export/put_back.h"
 #include "core/onnx/wire/tensor_proto.h"
 
@@ -63,8 +64,9 @@ void WriteOutside(const std::string& name, const ir::Tensor& tensor, const std::
   proto.set_data_location(onnx_wire::Tensor::EXTERNAL);
   AddEntry(proto, "location", location);
   AddEntry(proto, "offset", fmt::format("{}", file.size()));
-  AddEntry(proto, "length", fmt::format("{}", tensor.bytes()));
-  file.append(reinterpret_cast<const char*>(tensor.raw()), static_cast<size_t>(tensor.bytes()));
+  const Blob stored = ir::ToStored(tensor);
+  AddEntry(proto, "length", fmt::format("{}", stored.size()));
+  file.append(stored.text());
 }
 
 // Equal tensors of at least this size are stored once.
@@ -226,14 +228,14 @@ Result<Exported> ModelWriter::Finish(const ExportOptions& options) {
   }
   if (opaque != nullptr) OCTAVO_CHECK(PutBackNodes(*opaque, model_));
   int64_t bytes = 0;
-  for (const Stored& stored : initializers_) bytes += stored.tensor.bytes();
+  for (const Stored& stored : initializers_) bytes += ir::StoredBytes(stored.tensor);
   const bool outside = bytes > options.external_limit;
   if (outside) OCTAVO_CHECK(CheckLocation(options.external_name));
   Exported exported;
   exported.nodes = graph().node_size();
   for (const auto& [name, tensor, named] : initializers_) {
     onnx_wire::Tensor& proto = *graph().add_initializer();
-    if (outside && tensor.bytes() >= kSmallTensor) {
+    if (outside && ir::StoredBytes(tensor) >= kSmallTensor) {
       WriteOutside(name, tensor, options.external_name, exported.external, proto);
     } else {
       WriteTensor(name, tensor, proto);

@@ -157,8 +157,7 @@ bool IsPlainProduct(const Graph& graph, const Node& node) {
   if (bias && (graph.type(bias).shape.size() != 1 || node.attributes.Float("beta", 1) != 1)) {
     return false;
   }
-  return node.attributes.Float("alpha", 1) == 1 && node.attributes.Int("transA", 0) == 0 &&
-         node.attributes.Int("transB", 0) == 0;
+  return node.attributes.Float("alpha", 1) == 1 && node.attributes.Int("transA", 0) == 0;
 }
 
 bool HasDequantizedWeights(const Graph& graph, const Node& node) {
@@ -171,7 +170,9 @@ bool HasDequantizedWeights(const Graph& graph, const Node& node) {
       graph.CountUses(real) != 1) {
     return false;
   }
-  if (type.quant->axis && *type.quant->axis != 1) return false;
+  const int outputs = node.attributes.Int("transB", 0) != 0 ? 0 : 1;
+  if (type.blocked() ? *type.quant->axis == outputs : outputs == 0) return false;
+  if (!type.blocked() && type.quant->axis && *type.quant->axis != 1) return false;
   // The runtime takes a clamp for a part of the operator, and finds no QuantizeLinear after it.
   const auto consumers = graph.Consumers(node.results[0]);
   if (consumers.size() == 1 && graph.node(consumers.front()).op->clamps) return false;

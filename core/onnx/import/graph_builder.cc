@@ -5,6 +5,7 @@
 
 #include "core/ir/map_quant.h"
 #include "core/ir/verify.h"
+#include "core/onnx/wire/tensor_proto.h"
 #include "core/ops/op_table.h"
 
 namespace octavo::onnx {
@@ -203,6 +204,27 @@ Result<ValueId> GraphBuilder::Reinterpreted(ValueId value, const ir::Quant& quan
              AddOwn("Reinterpret", FreshNode(name), name, value, std::move(type)));
   reinterprets_[value].push_back(typed);
   return typed;
+}
+
+Result<ValueId> GraphBuilder::AsBlocked(ValueId value, const ir::Quant& quant) {
+  const std::string name = graph_.name(value);
+  ir::Tensor tensor = graph_.value(value).constant->tensor;
+  if (IsFourBit(value)) tensor = WithDType(tensor, FourBitsOf(tensor.dtype()));
+  if (graph_.type(value).quant == quant) return value;
+  ir::Type type{tensor.dtype(), tensor.shape(), quant, {}};
+  OCTAVO_CHECK(ir::CheckQuant(name, type));
+  const bool free = !graph_.type(value).quantized() && !read_.contains(name);
+  if (free && !outputs_.contains(name)) {
+    graph_.SetPayload(value, ir::MakePayload(std::move(tensor)), std::move(type));
+    return value;
+  }
+  for (const ValueId known : reinterprets_[value]) {
+    if (graph_.type(known) == type) return known;
+  }
+  const ValueId copy =
+      graph_.AddConstant(Fresh(name + ".codes"), ir::MakePayload(std::move(tensor)), type);
+  reinterprets_[value].push_back(copy);
+  return copy;
 }
 
 Result<ValueId> GraphBuilder::AddQuantized(std::string_view op_name, const Draft& draft,

@@ -43,6 +43,9 @@ class GraphBuilder {
   // stored once.
   Result<ir::ValueId> AsDequantized(ir::ValueId value, const ir::Quant& quant,
                                     const Draft& dequantize);
+  // The constant `value` quantized in blocks, with integers of 4 bits if it had them in the model:
+  // the value itself if nothing reads the plain integers, else a copy for each type.
+  Result<ir::ValueId> AsBlocked(ir::ValueId value, const ir::Quant& quant);
   // Adds a node with quantized operands and a result of the given type.
   Result<ir::ValueId> AddQuantized(std::string_view op, const Draft& draft,
                                    std::vector<ir::ValueId> inputs, ir::AttrMap attributes,
@@ -52,6 +55,8 @@ class GraphBuilder {
   // until the next node is added.
   const ir::Tensor* Elements(const Draft& draft, size_t input) const;
 
+  // Of plain integers: by anything other than a DequantizeLinear with blocks.
+  void NoteRead(const std::string& name) { read_.insert(name); }
   void NoteOutput(const std::string& name) { outputs_.insert(name); }
   // Records constants of 4-bit integers; they are stored widened to 8 bits.
   void NoteFourBit(const std::string& name) { four_bit_.insert(name); }
@@ -74,10 +79,11 @@ class GraphBuilder {
   ir::Inference inference_;
   OpFinder find_op_;
   bool own_ = false;
+  std::unordered_set<std::string> read_;
   std::unordered_set<std::string> reserved_, reserved_nodes_, four_bit_, outputs_;
   std::vector<ir::Warning> warnings_;
   std::unordered_map<std::string, ir::ValueId> locals_;
-  // The Reinterpret results for each unquantized integer value.
+  // The Reinterpret results and blocked copies for each unquantized integer value.
   std::unordered_map<ir::ValueId, std::vector<ir::ValueId>> reinterprets_;
   // Those that a DequantizeLinear reads: whether its result is a graph output.
   std::unordered_map<ir::ValueId, bool> dequantized_;

@@ -172,8 +172,18 @@ class Importer {
       ++result_.ops[node.op_type()];
       for (const std::string& output : node.output()) builder_.Reserve(output);
       read_.insert(node.input().begin(), node.input().end());
+      for (int i = DequantizesBlocks(node) ? 1 : 0; i < node.input_size(); ++i) {
+        builder_.NoteRead(node.input(i));
+      }
     }
     result_.nodes = model_.graph().node_size();
+  }
+
+  static bool DequantizesBlocks(const onnx_wire::Node& node) {
+    return node.op_type() == "DequantizeLinear" &&
+           std::ranges::any_of(node.attribute(), [](const onnx_wire::Attribute& attribute) {
+             return attribute.name() == "block_size" && attribute.i() != 0;
+           });
   }
 
   // Drops trailing optional results without consumers, except those of a Split: their number

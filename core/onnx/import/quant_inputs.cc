@@ -38,12 +38,15 @@ Result<const ir::Tensor*> Parameter(const GraphBuilder& builder, const Draft& dr
 
 }  // namespace
 
+Result<std::span<const float>> FloatScales(const Draft& draft, const ir::Tensor& scale) {
+  if (scale.dtype() == ir::DType::kF32) return scale.values<float>();
+  return Unsupported(draft, "a scale of type {} is not supported", ir::Name(scale.dtype()));
+}
+
 Result<std::span<const float>> ScalesOf(const GraphBuilder& builder, const Draft& draft,
                                         size_t input, const ir::Tensor& scale) {
-  if (scale.dtype() != ir::DType::kF32) {
-    return Unsupported(draft, "a scale of type {} is not supported", ir::Name(scale.dtype()));
-  }
-  for (const float value : scale.values<float>()) {
+  OCTAVO_TRY(const std::span<const float> scales, FloatScales(draft, scale));
+  for (const float value : scales) {
     if (std::isfinite(value) && value > 0) continue;
     return Failure(Error{.code = Code::kInvalidArgument,
                          .message = fmt::format("{} '{}': scale {} must be positive and finite",
@@ -52,7 +55,7 @@ Result<std::span<const float>> ScalesOf(const GraphBuilder& builder, const Draft
                          .node = draft.name,
                          .field = builder.graph().name(draft.inputs[input].value)});
   }
-  return scale.values<float>();
+  return scales;
 }
 
 Result<ir::Quant> ReadQuant(const GraphBuilder& builder, const Draft& draft, size_t at,

@@ -13,8 +13,9 @@ inline constexpr std::string_view kDynamicQuantization = "DYNAMIC_QUANTIZATION";
 // kInvalidArgument unless inputs [0, count) are present and there is exactly one output.
 Status NeedInputs(const Draft& draft, size_t count);
 
-// The scales in the constant at `input`: kUnimplemented unless they are float32, kInvalidArgument
-// unless all are positive and finite.
+// The scales in the constant: kUnimplemented unless they are float32.
+Result<std::span<const float>> FloatScales(const Draft& draft, const ir::Tensor& scale);
+// Those of the constant at `input`, kInvalidArgument unless all are positive and finite.
 Result<std::span<const float>> ScalesOf(const GraphBuilder& builder, const Draft& draft,
                                         size_t input, const ir::Tensor& scale);
 

@@ -18,15 +18,30 @@ Status ComputesInF32(const Draft& draft, std::string_view attribute) {
   return Unsupported(draft, "{} {} is not supported", attribute, WireName(type));
 }
 
+// The type of the result of QuantizeLinear: that of the zero point, else as output_dtype says.
+Result<ir::DType> StorageOfResult(const GraphBuilder& builder, const Draft& draft) {
+  ir::DType storage = ir::DType::kU8;
+  const auto asked = static_cast<int>(draft.attributes.Int("output_dtype", 0));
+  if (IsFourBit(asked)) {
+    storage = FourBitsOfWire(asked);
+  } else if (asked != 0) {
+    const auto dtype = DTypeOfWire(asked);
+    if (!dtype) return Unsupported(draft, "output type {} is not supported", WireName(asked));
+    storage = *dtype;
+  }
+  if (!draft.Has(2)) return storage;
+  storage = StorageOf(builder, draft, 2, storage);
+  return builder.IsFourBit(draft.inputs[2].value) ? FourBitsOf(storage) : storage;
+}
+
 Status QuantizeLinear(GraphBuilder& builder, const Draft& draft) {
   OCTAVO_CHECK(NeedInputs(draft, 2));
-  if (draft.attributes.Int("block_size", 0) != 0) {
-    return Unsupported(draft, "blocked quantization is supported for constants only");
-  }
-  if (draft.Has(2) && builder.IsFourBit(draft.inputs[2].value)) {
+  OCTAVO_CHECK(ComputesInF32(draft, "precision"));
+  OCTAVO_TRY(const ir::DType storage, StorageOfResult(builder, draft));
+  if (draft.attributes.Int("block_size", 0) != 0) return QuantizeBlocks(builder, draft, storage);
+  if (ir::IsFourBit(storage)) {
     return Unsupported(draft, "4-bit integers are supported in constants only");
   }
-  OCTAVO_CHECK(ComputesInF32(draft, "precision"));
   const ValueId x = draft.inputs[0].value;
   ir::Type type = builder.graph().type(x);
   if (type.dtype != ir::DType::kF32 || type.quantized()) {
@@ -35,15 +50,7 @@ Status QuantizeLinear(GraphBuilder& builder, const Draft& draft) {
   }
   OCTAVO_TRY(type.quant, ReadQuant(builder, draft, 1, draft.attributes.Int("axis", 1),
                                    static_cast<int64_t>(type.shape.size())));
-  ir::DType storage = ir::DType::kU8;
-  if (const auto asked = draft.attributes.Int("output_dtype", 0); asked != 0) {
-    const auto dtype = DTypeOfWire(static_cast<int>(asked));
-    if (!dtype)
-      return Unsupported(draft, "output type {} is not supported",
-                         WireName(static_cast<int>(asked)));
-    storage = *dtype;
-  }
-  type.dtype = StorageOf(builder, draft, 2, storage);
+  type.dtype = storage;
   OCTAVO_CHECK(builder.AddOwn("Quantize", draft.name, draft.outputs[0], x, std::move(type)));
   return {};
 }

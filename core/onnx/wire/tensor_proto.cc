@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "core/ir/four_bits.h"
+
 namespace octavo::onnx {
 namespace {
 
@@ -29,6 +31,8 @@ constexpr TypeRow kTypes[] = {
     {Wire::INT64, ir::DType::kI64, Wire::kInt64DataFieldNumber},
     {Wire::UINT64, ir::DType::kU64, Wire::kUint64DataFieldNumber},
     {Wire::BOOL, ir::DType::kBool, Wire::kInt32DataFieldNumber},
+    {Wire::INT4, ir::DType::kI4, Wire::kInt32DataFieldNumber},
+    {Wire::UINT4, ir::DType::kU4, Wire::kInt32DataFieldNumber},
 };
 
 const TypeRow* FindType(int wire) {
@@ -190,19 +194,6 @@ Status CheckBools(const Wire& proto, const ir::Tensor& tensor) {
   return {};
 }
 
-// Unpacks the 4-bit elements of `packed` to one byte each.
-ir::Tensor Widened(const ir::Tensor& packed, const ir::Shape& shape, bool with_sign) {
-  ir::Tensor tensor(with_sign ? ir::DType::kI8 : ir::DType::kU8, shape);
-  const auto from = packed.values<uint8_t>();
-  for (int64_t i = 0; i < tensor.size(); ++i) {
-    const int byte = from[static_cast<size_t>(i / 2)];
-    int code = i % 2 == 0 ? byte & 15 : byte >> 4;
-    if (with_sign && code > 7) code -= 16;
-    tensor.mutable_raw()[i] = static_cast<std::byte>(code);
-  }
-  return tensor;
-}
-
 // Reads the elements of `shape` as `type` from raw or external data, else from a typed field.
 Result<ir::Tensor> ReadElements(const Wire& proto, const TypeRow& type, const ir::Shape& shape,
                                 const TensorSource& source) {
@@ -231,9 +222,11 @@ Result<ir::Tensor> ReadElements(const Wire& proto, const TypeRow& type, const ir
 
 bool IsFourBit(int data_type) { return data_type == Wire::INT4 || data_type == Wire::UINT4; }
 
+ir::DType FourBitsOfWire(int data_type) { return FindType(data_type)->dtype; }
+
 std::optional<ir::DType> DTypeOfWire(int data_type) {
   const TypeRow* row = FindType(data_type);
-  return row ? std::optional(row->dtype) : std::nullopt;
+  return row && !ir::IsFourBit(row->dtype) ? std::optional(row->dtype) : std::nullopt;
 }
 
 int WireOf(ir::DType dtype) {
@@ -255,13 +248,18 @@ std::string WireName(int data_type) {
   return std::string(kNames[data_type]);
 }
 
+ir::Tensor WithDType(const ir::Tensor& tensor, ir::DType dtype) {
+  return ir::Tensor(dtype, tensor.shape(), tensor.ToBlob());
+}
+
 Result<ir::Tensor> ReadTensor(const Wire& proto, const TensorSource& source) {
   if (IsFourBit(proto.data_type())) {
     OCTAVO_TRY(const ir::Shape shape, ShapeOf(proto, 1));
-    const int64_t elements = ir::NumElements(shape);
-    const ir::Shape packed = {elements / 2 + elements % 2};
+    const ir::DType dtype = FourBitsOfWire(proto.data_type());
+    const ir::Shape packed = {ir::StoredBytes(dtype, ir::NumElements(shape))};
     OCTAVO_TRY(const ir::Tensor bytes, ReadElements(proto, *FindType(Wire::UINT8), packed, source));
-    return Widened(bytes, shape, proto.data_type() == Wire::INT4);
+    return WithDType(ir::FromStored(dtype, shape, bytes.ToBlob()),
+                     ir::IsSigned(dtype) ? ir::DType::kI8 : ir::DType::kU8);
   }
   const TypeRow* type = FindType(proto.data_type());
   if (type == nullptr) {
@@ -289,8 +287,8 @@ void WriteTensor(std::string_view name, const ir::Tensor& tensor, Wire& proto) {
   for (const int64_t extent : tensor.shape()) proto.add_dims(extent);
   proto.set_data_type(WireOf(tensor.dtype()));
   proto.set_name(std::string(name));
-  const auto bytes = tensor.raw_bytes();
-  proto.set_raw_data(bytes.data(), bytes.size());
+  const Blob stored = ir::ToStored(tensor);
+  proto.set_raw_data(stored.bytes().data(), stored.size());
 }
 
 }  // namespace octavo::onnx

@@ -12,15 +12,23 @@
 
 namespace octavo::onnx {
 
-// nullopt for types that a graph cannot hold (strings, complex numbers, 4 and 8 bit floats).
+// nullopt for types that a value of any kind cannot have (strings, complex numbers, 4-bit integers,
+// 4 and 8 bit floats).
 std::optional<ir::DType> DTypeOfWire(int data_type);
 int WireOf(ir::DType dtype);
 // "FLOAT16", for messages; the number itself if ONNX defines no such type.
 std::string WireName(int data_type);
 
-// INT4 and UINT4: two elements per byte, the first in the lower half.  A graph has no such types;
-// reading a constant widens it to i8 or u8.
+// INT4 and UINT4: two elements per byte, the first in the lower half.  Reading a constant widens it
+// to i8 or u8: only what is quantized in blocks keeps 4 bits (blocks.h).
 bool IsFourBit(int data_type);
+ir::DType FourBitsOfWire(int data_type);
+// The 4-bit type that was widened to i8 or u8.
+inline ir::DType FourBitsOf(ir::DType widened) {
+  return ir::IsSigned(widened) ? ir::DType::kI4 : ir::DType::kU4;
+}
+// The same elements under another type of the same width.
+ir::Tensor WithDType(const ir::Tensor& tensor, ir::DType dtype);
 
 // Where a tensor's data may be stored.
 struct TensorSource {

@@ -60,7 +60,6 @@ Quant Pick(const Quant& quant, const std::vector<int64_t>& channels, int axis) {
 
 std::optional<Quant> ReshapeQuant(const Quant& quant, const Shape& from, const Shape& to) {
   if (quant.per_tensor()) return quant;
-  if (quant.block != 0) return from == to ? std::optional(quant) : std::nullopt;
   if (quant.scales.empty()) return Quant{};  // no channels, hence no elements
   if (quant.Uniform()) return Quant::PerTensor(quant.scales[0], quant.zero_points[0]);
   const int64_t elements = ir::NumElements(from);

@@ -56,8 +56,10 @@ bool VisitDType(ir::DType dtype, F&& f) {
     case ir::DType::kF64:
       return f(double{}), true;
     case ir::DType::kI8:
+    case ir::DType::kI4:
       return f(int8_t{}), true;
     case ir::DType::kU8:
+    case ir::DType::kU4:
       return f(uint8_t{}), true;
     case ir::DType::kI16:
       return f(int16_t{}), true;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "core/options/option_words.h"
+#include "core/passes/finish/block_rounder.h"
 #include "core/passes/finish/layer_bias.h"
 #include "core/passes/finish/weight_rounder.h"
 #include "core/passes/passes.h"
@@ -22,18 +23,22 @@ using ir::NodeId;
 using profile::Layer;
 using profile::LayerMoments;
 
-constexpr Rule kRules[] = {kDescent, kBias};
+constexpr Rule kRules[] = {kDescent, kBias, kErrorFeedback};
 
 std::vector<SharedWeight> WeightsOf(const Graph& graph) {
   std::vector<SharedWeight> weights;
   std::map<int32_t, size_t> places;
   for (const NodeId id : graph.nodes()) {
     const std::optional<Layer> layer = profile::LayerOf(graph, id);
-    if (!layer || !graph.type(layer->data).quantized()) continue;
-    const Node* quantize = graph.Producer(layer->weight);
-    if (!IsOwn(quantize, "Quantize")) continue;  // already rounded
-    const auto [at, added] = places.emplace(layer->weight.index, weights.size());
-    if (added) weights.push_back({.value = layer->weight});
+    if (!layer) continue;
+    ir::ValueId pending = PendingBlocks(graph, layer->weight);
+    if (!pending && graph.type(layer->data).quantized() &&
+        IsOwn(graph.Producer(layer->weight), "Quantize")) {
+      pending = layer->weight;
+    }
+    if (!pending) continue;  // already rounded, or float
+    const auto [at, added] = places.emplace(pending.index, weights.size());
+    if (added) weights.push_back({.value = pending});
     weights[at->second].layers.push_back(*layer);
   }
   return weights;
@@ -82,22 +87,40 @@ void RecordNearest(const Graph& graph, const SharedWeight& weight, std::string_v
   }
 }
 
-// Returns why the weight keeps its nearest integers; empty if it was rounded.
-Result<std::string> Round(Graph& graph, const SharedWeight& weight, Rounding rounding,
-                          Context& context, LayerMoments& sum, const LayerMoments*& moments) {
+// Whether the layers are all that reads the weight, or what it is dequantized to.
+bool OnlyLayersRead(const Graph& graph, const SharedWeight& weight) {
+  const auto layers = static_cast<int>(weight.layers.size());
+  if (!graph.type(weight.value).blocked()) return graph.CountUses(weight.value) == layers;
+  return graph.CountUses(weight.value) == 1 &&
+         graph.CountUses(weight.layers.front().weight) == layers;
+}
+
+// Why a weight keeps its nearest integers; empty if it was rounded.
+struct Kept {
+  std::string reason = {};
+  std::string_view warning = {};  // the reason for several layers, where the user should know
+};
+
+constexpr std::string_view kNotFinite = "no column of their operands is finite";
+constexpr std::string_view kNotDefinite = "the moments of their operands are not positive definite";
+
+Result<Kept> Round(Graph& graph, const SharedWeight& weight, Rounding rounding, Context& context,
+                   LayerMoments& sum, const LayerMoments*& moments) {
   profile::MomentSource& source = *context.settings().moments;
-  if (graph.CountUses(weight.value) != static_cast<int>(weight.layers.size())) {
-    return std::string("its weights have another consumer");
+  const bool blocked = graph.type(weight.value).blocked();
+  if (blocked && rounding == Rounding::kBias) {
+    return Kept{"a layer that computes in float keeps its bias"};
   }
+  if (!OnlyLayersRead(graph, weight)) return Kept{"its weights have another consumer"};
   for (const Layer& layer : weight.layers) {
     if (!SameColumns(layer, weight.layers.front())) {
-      return std::string("its weights are shared with a layer of another form");
+      return Kept{"its weights are shared with a layer of another form"};
     }
-    if (!IsPlainProduct(graph.node(layer.node))) {
-      return std::string("its product has factors");
+    if (!blocked && !IsPlainProduct(graph.node(layer.node))) {
+      return Kept{"its product has factors"};
     }
     OCTAVO_TRY(const LayerMoments* own, MomentsOf(graph, layer, source));
-    if (own == nullptr) return std::string("calibration has no moments of its operand");
+    if (own == nullptr) return Kept{"calibration has no moments of its operand"};
     if (weight.layers.size() == 1) {
       moments = own;
     } else if (moments == nullptr) {
@@ -107,9 +130,14 @@ Result<std::string> Round(Graph& graph, const SharedWeight& weight, Rounding rou
       AddMoments(*own, sum);
     }
   }
-  if (moments->columns == 0) return std::string("no column of its operand is finite");
-  OCTAVO_CHECK(RoundWeight(graph, context, weight, *moments, rounding));
-  return std::string();
+  if (moments->columns == 0) return Kept{"no column of its operand is finite", kNotFinite};
+  if (!blocked) {
+    OCTAVO_CHECK(RoundWeight(graph, context, weight, *moments, rounding));
+    return Kept{};
+  }
+  OCTAVO_TRY(const bool rounded, RoundBlocks(graph, context, weight, *moments));
+  if (rounded) return Kept{};
+  return Kept{"the moments of its operand are not positive definite", kNotDefinite};
 }
 
 Status Run(Graph& graph, Context& context) {
@@ -117,23 +145,21 @@ Status Run(Graph& graph, Context& context) {
   const Rounding rounding = settings.options.rounding.value_or(Rounding::kDescent);
   if (rounding == Rounding::kNearest || settings.moments == nullptr) return {};
   const std::vector<SharedWeight> weights = WeightsOf(graph);
-  int64_t infinite = 0;
-  std::string first;
+  std::map<std::string_view, std::vector<std::string>> warned;  // nodes
   for (const SharedWeight& weight : weights) {
     LayerMoments sum;
     const LayerMoments* moments = nullptr;
-    OCTAVO_TRY(const std::string reason, Round(graph, weight, rounding, context, sum, moments));
-    if (reason.empty()) continue;
-    RecordNearest(graph, weight, reason, moments, context);
-    if (moments == nullptr || moments->columns > 0) continue;
-    if (infinite++ == 0) first = graph.node(weight.layers.front().node).name;
+    OCTAVO_TRY(const Kept kept, Round(graph, weight, rounding, context, sum, moments));
+    if (kept.reason.empty()) continue;
+    RecordNearest(graph, weight, kept.reason, moments, context);
+    if (kept.warning.empty()) continue;
+    warned[kept.warning].push_back(graph.node(weight.layers.front().node).name);
   }
-  if (infinite > 0) {
+  for (const auto& [why, nodes] : warned) {
     context.Warn("weights_nearest",
-                 fmt::format("{} layers keep their nearest weights, as no column of their operands "
-                             "is finite: the first is '{}'",
-                             infinite, first),
-                 first);
+                 fmt::format("{} layers keep their nearest weights, as {}: the first is '{}'",
+                             nodes.size(), why, nodes.front()),
+                 nodes.front());
   }
   return {};
 }

@@ -58,7 +58,9 @@ void QdqAnalysis::FollowClamps() {
 ValueId QdqAnalysis::Quantized(ValueId v) const {
   const NodeId producer = graph_.value(v).producer;
   if (!producer || !IsDequantize(producer)) return {};
-  return graph_.node(producer).input(0);
+  const ValueId quantized = graph_.node(producer).input(0);
+  // No op computes with the integers of blocks.
+  return graph_.type(quantized).blocked() ? ValueId{} : quantized;
 }
 
 ValueId QdqAnalysis::Plain(ValueId v) const {
@@ -96,7 +98,7 @@ NodeId QdqAnalysis::QuantizeOf(ValueId v) const {
 
 bool QdqAnalysis::NeedsFloat(ValueId v) const {
   const ir::Value& value = graph_.value(v);
-  if (value.output_uses > 0) return true;
+  if (value.output_uses > 0 || !Quantized(v)) return true;
   return std::any_of(value.uses.begin(), value.uses.end(), [&](const ir::Use& use) {
     if (IsQuantize(use.node)) return false;
     const Role role = graph_.node(use.node).op->RoleOf(static_cast<size_t>(use.input));

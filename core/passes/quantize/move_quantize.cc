@@ -171,6 +171,7 @@ std::optional<Type> CommonQuantizedType(const Graph& graph, const Node& node,
       return std::nullopt;
     }
     const Type& type = graph.type(dequantize->inputs[0]);
+    if (type.blocked()) return std::nullopt;
     if (common && !common->SameQuantization(type)) return std::nullopt;
     common = type;
   }

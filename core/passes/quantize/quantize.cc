@@ -7,6 +7,7 @@
 
 #include "core/ops/op_table.h"
 #include "core/passes/passes.h"
+#include "core/passes/quantize/block_weights.h"
 #include "core/passes/quantize/float_comparisons.h"
 #include "core/passes/quantize/float_outputs.h"
 #include "core/passes/quantize/quantize_plan.h"
@@ -50,8 +51,10 @@ constexpr Rule kWeightsOnly = {
     .condition =
         "the job itself, so no limit applies: --weights-only names Op, which stays float; w is "
         "constant, or the constant table of a Gather, with a scale per row; the target has float "
-        "ops. Applies to a Gather without the option where only float ops read its result, the "
-        "indices are computed, and a row has 16 elements or more",
+        "ops. With --weights i4, the matrix of a MatMul or Gemm has a scale for each --block "
+        "weights of an output, which divides their number. Applies to a Gather without the option "
+        "where only float ops read its result, the indices are computed, and a row has 16 elements "
+        "or more",
 };
 constexpr Rule kRules[] = {kQuantize,    kSqueezeExcite,   kWeightsOnly,
                            kFloatOutput, kFloatComparison, kInt16};
@@ -171,7 +174,8 @@ class Quantizer {
           !(weights_.Of(value) || IsConstantWeight(graph_, graph_.node(id), i))) {
         continue;
       }
-      const ir::Type type = TypeOfWeight(graph_.node(id), i, PayloadOf(value));
+      const ir::Type type =
+          StoredWeightType(graph_, graph_.node(id), i, PayloadOf(value), context_);
       const ValueId quantized = QuantizedConstant(id, value, type);
       graph_.SetInput(id, i, FloatBefore(id, quantized));
       names.push_back(graph_.name(value));

@@ -83,6 +83,13 @@ class Planner {
     return kind == Kind::kFixed || kind == Kind::kSameScale;
   }
 
+  // Whether the value is a dequantized constant that the model has in blocks.
+  bool IsOfBlocks(ValueId id) const {
+    const Node* producer = graph_.Producer(id);
+    return producer != nullptr && producer->op->domain == "octavo" &&
+           graph_.type(producer->input(0)).blocked();
+  }
+
   // "" if the node can run in integers, else the reason as a sentence.
   std::string WhyFloat(const Node& node) {
     const Settings& settings = context_.settings();
@@ -102,6 +109,9 @@ class Planner {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId input = node.inputs[i];
       if (!input || graph_.type(input).dtype != ir::DType::kF32) continue;
+      if (IsOfBlocks(input)) {
+        return fmt::format("its operand '{}' is quantized in blocks", graph_.name(input));
+      }
       const Role role = node.op->RoleOf(i);
       if (role != Role::kParameter && graph_.IsConstant(input)) {
         const ir::Range range = RangeOf(graph_.value(input).constant->tensor);

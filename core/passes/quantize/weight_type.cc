@@ -43,6 +43,12 @@ std::optional<int> ScaleAxis(const ir::Graph& graph, const ir::Node& node, size_
   return axis < 0 ? std::nullopt : std::optional(axis);
 }
 
+std::optional<int> TermAxis(const ir::Graph& graph, const ir::Node& node, size_t input) {
+  const std::optional<int> outputs = ScaleAxis(graph, node, input);
+  const bool matrix = graph.type(node.inputs[input]).shape.size() == 2;
+  return outputs && matrix ? std::optional(1 - *outputs) : std::nullopt;
+}
+
 ir::Range RangeOf(const ir::Tensor& tensor) {
   if (tensor.size() == 0) return {};
   const auto [min, max] = std::ranges::minmax(tensor.values<float>());

@@ -15,6 +15,9 @@ bool IsWeight(const ir::Node& node, size_t input);
 // table; nullopt if there is none.
 std::optional<int> ScaleAxis(const ir::Graph& graph, const ir::Node& node, size_t input);
 
+// The axis of a matrix along which an output channel has its weights: K; nullopt for other weights.
+std::optional<int> TermAxis(const ir::Graph& graph, const ir::Node& node, size_t input);
+
 // The type of a weight of `op` with a scale for each index of `axis`; per-tensor without an axis or
 // if the target requires it.  A channel of zeros gets the mean of the other channels' scales.
 ir::Type WeightType(const ir::Tensor& weight, std::optional<int> axis, std::string_view op,

@@ -19,7 +19,7 @@ void Leave(Graph& graph, NodeId id, Context& context, bool& resort) {
   if (!IsOwn(&dequantize, "Dequantize")) return;
   const ValueId quantized = dequantize.inputs[0], real = dequantize.result();
   const Node* quantize = graph.Producer(quantized);
-  if (!IsOwn(quantize, "Quantize")) return;
+  if (!IsOwn(quantize, "Quantize") || graph.type(quantized).blocked()) return;
   const std::string name = dequantize.name;
   if (context.settings().limit == Effect::kExact) {
     context.Keep(name, fmt::format("{} has the effect {}, which exceeds the limit exact",

@@ -221,5 +221,65 @@ TEST(Verify, G9AQuantizedBiasNeedsQuantizedOperands) {
   EXPECT_EQ(Complaint(graph), "(G9) Affine 'y': bias is quantized, but 'x' or 'w' is not");
 }
 
+Graph WithBlocks(std::string_view statements) {
+  return TinyGraph(fmt::format(R"(graph(%x: tensor<2x5xf32>) -> (%y) {{
+    const %w = [1, 2, 3, 4, 5, 6, 7, -1, -2, -8] : tensor<2x5xi4, axis=1, block=2, scale=[0.5, -1, 2, 0, 3, 4], zp=0>
+    %d = Dequantize(%w) : tensor<2x5xf32>
+    {}
+  }})",
+                               statements));
+}
+
+TEST(Verify, G11BlocksOfAConstantThatIsDequantized) {
+  EXPECT_EQ(Complaint(WithBlocks("%y = Plus(%x, %d) : tensor<2x5xf32>")), "none");
+  EXPECT_EQ(Complaint(TinyGraph(R"(graph(%x: tensor<4xf32>) -> (%y) {
+    const %f = [1, 2, 3, 4] : tensor<4xf32>
+    %w = Quantize(%f) : tensor<4xu4, axis=0, block=4, scale=[0.5], zp=8>
+    %d = Dequantize(%w) : tensor<4xf32>
+    %y = Plus(%x, %d) : tensor<4xf32>
+  })")),
+            "none");
+}
+
+TEST(Verify, G11OtherUsesOfBlocks) {
+  const auto blocks = [](DType dtype) { return Type{dtype, {4}, Quant{{1, 2}, {0, 0}, 0, 2}, {}}; };
+  const auto complaint = [](Graph graph, std::string_view value, const Type& type) {
+    graph.SetType(graph.Find(value), type);
+    return Complaint(graph);
+  };
+  EXPECT_EQ(complaint(Chain(), "x", blocks(DType::kI8)),
+            "(G11) 'x' is 4xi8, block=2, axis=0, 2 scales, so it must be a constant, or a Quantize "
+            "of one");
+  EXPECT_EQ(complaint(Chain(), "x", QuantizedType({4}, 1, DType::kI4)),
+            "(G11) 'x' is 4xi4, scale=1, zp=0, so it must be quantized in blocks");
+  EXPECT_EQ(complaint(Chain(), "x", {DType::kU4, {4}, {}, {}}),
+            "(G11) 'x' is 4xu4, so it must be quantized in blocks");
+  Graph graph = WithBlocks("%y = Plus(%x, %d) : tensor<2x5xf32>");
+  graph.SetInput(ProducerOf(graph, "y"), 0, graph.Find("w"));
+  EXPECT_THAT(Complaint(graph), HasSubstr("so Plus 'y' must not read it, only a Dequantize may"));
+  graph = WithBlocks("%y = Plus(%x, %d) : tensor<2x5xf32>");
+  graph.AddOutput(graph.Find("w"));
+  EXPECT_THAT(Complaint(graph), HasSubstr("so it must not be an output"));
+}
+
+TEST(Verify, G5BlocksHaveAScaleEach) {
+  const auto message = [](Quant quant, Shape shape) {
+    const Status checked = CheckQuant("w", {DType::kI4, std::move(shape), std::move(quant), {}});
+    return checked ? std::string() : checked.error().message;
+  };
+  EXPECT_EQ(message({{1, 1, 1}, {0, 0, 0}, 0, 2}, {5}), "");
+  EXPECT_EQ(message({{1, 1}, {0, 0}, 0, 2}, {5}),
+            "'w': 2 scales, but shape 5 has 3 blocks of 2 along axis 0");
+  EXPECT_EQ(message({{}, {}, 0, 2}, {0, 7}), "");
+  EXPECT_EQ(message({{1}, {0}, 0, -1}, {5}), "'w': block -1 must be at least 1");
+  EXPECT_EQ(message({{1}, {0}, {}, 2}, {5}), "'w': block 2 without an axis");
+  EXPECT_EQ(message({{1}, {0}, 1, 8}, {5}), "'w': axis 1 is outside of shape 5");
+  EXPECT_EQ(message({{-1}, {0}, 0, 8}, {5}), "");
+  EXPECT_EQ(message({{INFINITY}, {0}, 0, 8}, {5}), "'w': scale inf must be finite");
+  EXPECT_EQ(message({{1}, {8}, 0, 8}, {5}), "'w': zero point 8 is outside of i4");
+  // Neither the number of blocks nor that of scales overflows.
+  EXPECT_THAT(message({{1}, {0}, 1, 1}, {int64_t{1} << 40, int64_t{1} << 40}), HasSubstr("blocks"));
+}
+
 }  // namespace
 }  // namespace octavo::ir

@@ -66,6 +66,55 @@ TEST(Native, AnAxisOfOneScaleIsNone) {
   EXPECT_EQ(*graph->type(graph->Find("x")).quant, ir::Quant::PerTensor(0.5f, 1));
 }
 
+// Nine elements of 4 bits take five bytes.
+constexpr std::string_view kBlocks = R"(graph(%x: tensor<3x3xf32>) -> (%y) {
+  const %w = [7, -8, 0, 1, 2, 3, 4, 5, -1] : tensor<3x3xi4, axis=0, block=2, scale=[0.5, -1, 0, 3, 4, 5], zp=0>
+  const %v = [15, 8, 0] : tensor<3x1xu4, axis=0, block=3, scale=[0.5], zp=[8]>
+  %d = Dequantize(%w) : tensor<3x3xf32>
+  %e = Dequantize(%v) : tensor<3x1xf32>
+  %s = Add(%d, %e) : tensor<3x3xf32>
+  %y = Add(%x, %s) : tensor<3x3xf32>
+}
+)";
+
+TEST(Native, BlocksComeBackAsTheyWere) {
+  const ir::Graph graph = Parsed(kBlocks);
+  const std::string bytes = Write(graph);
+  const auto split = SplitPayloads(Blob(bytes));
+  ASSERT_TRUE(split);
+  ASSERT_EQ(split->payloads.size(), 2u);
+  EXPECT_EQ(split->payloads[0].size() + split->payloads[1].size(), 5u + 2u);
+  const auto again = Read(Blob(bytes), &ops::FindOp);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(Printed(*again), Printed(graph));
+  EXPECT_EQ(Write(*again), bytes);
+}
+
+TEST(Native, BlocksThatDoNotFitTheirScalesOrData) {
+  const auto error_after = [](auto change) {
+    v1::Graph wire;
+    EXPECT_TRUE(wire.ParseFromString(Write(Parsed(kBlocks))));
+    for (v1::Value& value : *wire.mutable_values()) {
+      if (value.name() == "w") change(wire, *value.mutable_type()->mutable_quant());
+    }
+    const auto graph = Read(Blob(wire.SerializeAsString()), &ops::FindOp);
+    return graph ? "" : graph.error().message;
+  };
+  const auto with_block = [&](int64_t block) {
+    return error_after([&](v1::Graph&, v1::Quant& quant) { quant.set_block(block); });
+  };
+  EXPECT_THAT(with_block(-1), HasSubstr("has block -1, but must have one from 0 to 2^31 - 1"));
+  EXPECT_THAT(with_block(int64_t{1} << 31), HasSubstr("has block 2147483648"));
+  EXPECT_THAT(with_block(0), HasSubstr("6 scales, but axis 0 has 3 channels"));
+  EXPECT_THAT(with_block(3), HasSubstr("6 scales, but shape 3x3 has 3 blocks of 3 along axis 0"));
+  EXPECT_THAT(error_after([](v1::Graph&, v1::Quant& quant) { quant.clear_axis(); }),
+              HasSubstr("block 2 without an axis"));
+  EXPECT_THAT(error_after([](v1::Graph& graph, v1::Quant&) {
+                for (std::string& bytes : *graph.mutable_payloads()) bytes.pop_back();
+              }),
+              HasSubstr("but its data have"));
+}
+
 TEST(Native, EqualPayloadsAreWrittenOnceAndLast) {
   const auto split = SplitPayloads(Blob(Write(Parsed(kGraph))));
   ASSERT_TRUE(split);

@@ -180,13 +180,76 @@ ModelBuilder Blocked(const ir::Shape& scales, int64_t block_size) {
   return model;
 }
 
-TEST(Blocks, AConstantIsDequantized) {
+TEST(Blocks, AConstantKeepsThem) {
   const auto imported = test::ImportFolded(Blocked({2, 3}, 2).Build());
   ASSERT_TRUE(imported) << imported.error().message;
-  EXPECT_THAT(text::Print(imported->graph), HasSubstr("[1, 2, 6, 8, 15, 24, 28, 40, 45, 60]"));
-  ASSERT_EQ(imported->warnings.size(), 1u);
-  EXPECT_EQ(imported->warnings[0].code.name(), "blocks_dequantized");
-  EXPECT_EQ(imported->warnings[0].node, "blocks");
+  const std::string text = text::Print(imported->graph);
+  EXPECT_THAT(text, HasSubstr("const %w = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] : tensor<2x5xi8, axis=1, "
+                              "block=2, scale=[1, 2, 3, 4, 5, 6], zp=0>"));
+  EXPECT_THAT(text, HasSubstr("%y = Dequantize@\"blocks\"(%w) : tensor<2x5xf32>"));
+  EXPECT_THAT(imported->warnings, testing::IsEmpty());
+}
+
+// Symmetric 4-bit weights have negative scales, and blocks of zeros have the scale 0.
+TEST(Blocks, OfFourBitsKeepThem) {
+  ModelBuilder model(21);
+  AddFourBit(model, "w", onnx_wire::Tensor::UINT4, "\x81\x7f\x03", 5);
+  AddFourBit(model, "z", onnx_wire::Tensor::UINT4, "\x87\x09", 3);
+  model.Constant("s", ir::Tensor::Of<float>({3}, {0.5f, -2, 0}));
+  model.Node("DequantizeLinear", {"w", "s", "z"}, {"y"}).Int("axis", 0).Int("block_size", 2);
+  model.Output("y");
+  EXPECT_THAT(TextOf(model), HasSubstr("const %w = [1, 8, 15, 7, 3] : tensor<5xu4, axis=0, "
+                                       "block=2, scale=[0.5, -2, 0], zp=[7, 8, 9]>"));
+}
+
+TEST(Blocks, OfAConstantThatIsDequantizedTwiceAreOneValue) {
+  ModelBuilder model = Blocked({2, 3}, 2);
+  model.Node("DequantizeLinear", {"w", "s"}, {"again"}).Int("axis", 1).Int("block_size", 2);
+  const std::string text = TextOf(model.Output("again"));
+  EXPECT_THAT(text, HasSubstr("%y = Dequantize@\"blocks\"(%w)"));
+  EXPECT_THAT(text, HasSubstr("%again = Dequantize(%w)"));
+  EXPECT_THAT(text, Not(HasSubstr(".codes")));
+}
+
+TEST(Blocks, OfAConstantWithSeveralConsumersAreACopyForEachType) {
+  ModelBuilder model = Blocked({2, 3}, 2);
+  model.Node("DequantizeLinear", {"w", "s"}, {"again"}).Int("axis", 1).Int("block_size", 2);
+  model.Constant("t", ir::Tensor::Of<float>({2, 1}, {1, 2}));
+  model.Node("DequantizeLinear", {"w", "t"}, {"other"}).Int("axis", 1).Int("block_size", 5);
+  model.Node("Cast", {"w"}, {"plain"}).Int("to", 1);
+  model.Output("again").Output("other").Output("plain");
+  const std::string text = TextOf(model);
+  EXPECT_THAT(text, HasSubstr("%y = Dequantize@\"blocks\"(%w.codes)"));
+  EXPECT_THAT(text, HasSubstr("%again = Dequantize(%w.codes)"));
+  EXPECT_THAT(text, HasSubstr("%other = Dequantize(%w.codes_1)"));
+  EXPECT_THAT(text, HasSubstr("%plain = Cast(%w)"));
+}
+
+// What an export has that was made before constants are rounded.
+TEST(Blocks, OfAFloatConstantAreQuantizedLater) {
+  ModelBuilder model(21);
+  model.Constant("w", ir::Tensor::Of<float>({3}, {1, 2, 3}));
+  model.Constant("s", ir::Tensor::Of<float>({2}, {0.5f, -1}));
+  AddFourBit(model, "z", onnx_wire::Tensor::INT4, std::string("\0", 1), 2);
+  const auto blocks = [&] { model.Int("axis", 0).Int("block_size", 2); };
+  model.Node("QuantizeLinear", {"w", "s", "z"}, {"q"}), blocks();
+  model.Node("DequantizeLinear", {"q", "s", "z"}, {"y"}), blocks();
+  const std::string text = TextOf(model.Output("y"));
+  EXPECT_THAT(text, HasSubstr("%q = Quantize(%w) : tensor<3xi4, axis=0, block=2, "
+                              "scale=[0.5, -1], zp=0>"));
+  EXPECT_THAT(text, HasSubstr("%y = Dequantize(%q)"));
+  model.Constant("t", ir::Tensor::Of<float>({2}, {2, 2}));
+  model.Node("DequantizeLinear", {"q", "t", "z"}, {"v"}, "other"), blocks();
+  EXPECT_THAT(TextOf(model.Output("v")),
+              HasSubstr("DequantizeLinear 'other': input 'q' has other blocks, scales"));
+}
+
+TEST(Blocks, OfScalesThatAreNotFiniteAreRefused) {
+  ModelBuilder model(21);
+  model.Constant("w", ir::Tensor::Of<int8_t>({2}, {1, 2}));
+  model.Constant("s", ir::Tensor::Of<float>({1}, {INFINITY}));
+  model.Node("DequantizeLinear", {"w", "s"}, {"y"}).Int("axis", 0).Int("block_size", 2);
+  EXPECT_THAT(TextOf(model.Output("y")), HasSubstr("'w': scale inf must be finite"));
 }
 
 TEST(Blocks, OfAnotherCountThanItsScalesAreRefused) {

@@ -97,5 +97,47 @@ TEST(QuantizeTensor, OfAnEmptyTensorIsEmpty) {
   EXPECT_EQ(DequantizeTensor(quantized, quant), Tensor(DType::kF32, {2, 0}));
 }
 
+// Each element by its own scale, for an axis in the middle, the first and the last one.
+TEST(Blocks, HaveTheScaleOfTheirElements) {
+  const ir::Shape shape = {3, 5, 4};
+  std::vector<float> values;
+  for (int i = 0; i < 60; ++i) values.push_back(static_cast<float>(i * 37 % 61 - 30));
+  const Tensor real = Tensor::Of<float>(shape, values);
+  ThreadPool pool(3);
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const int block : {1, 2, 3, 7}) {
+      ir::Type type{DType::kI4, shape, Quant{{}, {}, axis, block}, {}};
+      const int64_t count = (shape[axis] + block - 1) / block;
+      const int64_t scales = 60 / shape[axis] * count;
+      for (int64_t i = 0; i < scales; ++i) {
+        type.quant->scales.push_back((i % 2 == 0 ? 1.0f : -1.0f) * static_cast<float>(i + 1));
+        type.quant->zero_points.push_back(static_cast<int32_t>(i % 5 - 2));
+      }
+      const Tensor quantized = QuantizeTensor(real, type, &pool);
+      EXPECT_EQ(quantized, QuantizeTensor(real, type));
+      const Tensor again = DequantizeTensor(quantized, *type.quant, &pool);
+      for (int64_t i = 0; i < 60; ++i) {
+        int64_t at[3] = {i / 20, i / 4 % 5, i % 4};
+        at[axis] /= block;
+        const int64_t extents[3] = {axis == 0 ? count : 3, axis == 1 ? count : 5,
+                                    axis == 2 ? count : 4};
+        const auto own = static_cast<size_t>((at[0] * extents[1] + at[1]) * extents[2] + at[2]);
+        const float scale = type.quant->scales[own];
+        const int32_t zero = type.quant->zero_points[own];
+        const int32_t expected = QuantizeOne(values[static_cast<size_t>(i)], scale, zero, {-8, 7});
+        ASSERT_EQ(quantized.IntAt(i), expected) << axis << " " << block << " " << i;
+        ASSERT_EQ(again.FloatAt(i), DequantizeOne(expected, scale, zero)) << axis << " " << block;
+      }
+    }
+  }
+}
+
+TEST(Blocks, OfScaleZeroAreZero) {
+  const ir::Type type{DType::kI4, {2}, Quant{{0}, {0}, 0, 2}, {}};
+  const Tensor quantized = QuantizeTensor(Tensor::Of<float>({2}, {0, 1}), type);
+  EXPECT_EQ(quantized.ToInts(), (std::vector<int64_t>{0, 7}));
+  EXPECT_EQ(DequantizeTensor(quantized, *type.quant), Tensor::Of<float>({2}, {0, 0}));
+}
+
 }  // namespace
 }  // namespace octavo::ops

@@ -17,7 +17,7 @@ std::string AnotherArgument(const OptionRow& row) {
     case OptionType::kFlag:
       return "true";
     case OptionType::kInteger:
-      return "7";
+      return row.bounds.power_of_two ? "64" : "7";
     case OptionType::kReal:
       return "0.5";
     case OptionType::kText:
@@ -81,7 +81,7 @@ struct Wrong {
 TEST(OptionTable, AWrongArgumentNamesTheFlagTheValueAndWhatItMustBe) {
   const Wrong cases[] = {
       {"emit", "tosa", "--emit 'tosa' must be one of qdq, qlinear, native, text"},
-      {"weights", "float", "--weights 'float' must be one of i8, i16"},
+      {"weights", "float", "--weights 'float' must be one of i8, i16, i4"},
       {"emit", "qlinaer",
        "--emit 'qlinaer' must be one of qdq, qlinear, native, text; did you mean 'qlinear'?"},
       {"numerics", "abacus",
@@ -102,6 +102,11 @@ TEST(OptionTable, AWrongArgumentNamesTheFlagTheValueAndWhatItMustBe) {
       {"require_sqnr", "0", "--require-sqnr '0' must be a number, above 0"},
       {"require_sqnr", "nan", "--require-sqnr 'nan' must be a number, above 0"},
       {"require_cosine", "1.5", "--require-cosine '1.5' must be a number, from 0 to 1"},
+      {"block", "48", "--block '48' must be a whole number, a power of two from 16 to 256"},
+      {"block", "8", "--block '8' must be a whole number, a power of two from 16 to 256"},
+      {"block", "512", "--block '512' must be a whole number, a power of two from 16 to 256"},
+      {"block", "-32", "--block '-32' must be a whole number, a power of two from 16 to 256"},
+      {"block", "x", "--block 'x' must be a whole number, a power of two from 16 to 256"},
       {"shape", "x=1,,3", "--shape 'x=1,,3' must be NAME=D,D,.. with positive dimensions"},
       {"shape", "x=1,0", "--shape 'x=1,0' must be NAME=D,D,.. with positive dimensions"},
       {"shape", "=1", "--shape '=1' must be NAME=D,D,.. with positive dimensions"},
@@ -157,7 +162,7 @@ TEST(OptionTable, TheJsonOfTheDefaultsIsThis) {
       R"({"target":"cpu-int8","emit":"qdq","schema":"","activations":"","weights":"",)"
       R"("granularity":"","calibration":"minmax","rounding":"","equalize":"auto","output_type":"",)"
       R"("keep_float":[],"int16":[],"accuracy_budget":0.0,"search":false,"advise":false,)"
-      R"("weights_only":[],)"
+      R"("weights_only":[],"block":32,)"
       R"("numerics":"","numerics_limit":"fewer-roundings","no_quantize":false,)"
       R"("stop_before":"","skip":[],"passes":[],"integer_io":false,"sink_quantize":false,)"
       R"("leave_integers":false,"own_parameters":false,"fold_budget":4194304,)"

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "core/base/sha256.h"
 #include "core/text/elements.h"
@@ -28,6 +29,31 @@ TEST(TextRoundTrip, CanonicalTextPrintsAsItStands) {
   %"out:0" = Affine(%x, %w, %b) : tensor<2x2xi8, scale=0.02, zp=7>
 }
 )");
+}
+
+TEST(TextRoundTrip, BlocksKeepTheirScales) {
+  ExpectCanonical(R"(graph(%x: tensor<3x3xf32>) -> (%y) {
+  const %w = [7, -8, 0, 1, 2, 3, 4, 5, -1] : tensor<3x3xi4, axis=0, block=2, scale=[0.5, -1, 0, 3, 4, 5], zp=0>
+  const %v = random(4) : tensor<3x3xu4, axis=1, block=1, scale=[], zp=[]>
+  %d = Dequantize(%w) : tensor<3x3xf32>
+  %e = Dequantize(%v) : tensor<3x3xf32>
+  %s = Plus(%d, %e) : tensor<3x3xf32>
+  %y = Plus(%x, %s) : tensor<3x3xf32>
+  scales %v = [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  zps %v = [0, 1, 2, 3, 4, 5, 6, 7, 15]
+}
+)");
+}
+
+TEST(TextRoundTrip, RandomElementsOfFourBitsAreAllOfTheType) {
+  for (const ir::DType dtype : {ir::DType::kI4, ir::DType::kU4}) {
+    const ir::Tensor tensor = text::RandomTensor(dtype, {1000}, 3);
+    std::set<int64_t> met;
+    for (const int64_t value : tensor.ToInts()) met.insert(value);
+    EXPECT_EQ(met.size(), 16u);
+    EXPECT_EQ(*met.begin(), ir::IntegerRangeOf(dtype).min);
+    EXPECT_EQ(*met.rbegin(), ir::IntegerRangeOf(dtype).max);
+  }
 }
 
 TEST(TextRoundTrip, BytesThatAreNotUtf8AreEscaped) {
