@@ -94,7 +94,7 @@ name_failed() {
 minutes_of() {
   case $1 in
     release) echo 52 ;;
-    sanitize) echo 45 ;;
+    sanitize) echo 50 ;;
     tsan) echo 24 ;;
     fuzz) [ -f build/asan-ubsan/core/job/liboctavo_job.a ] && echo 7 || echo 24 ;;
     faults) echo 7 ;;

@@ -126,7 +126,7 @@ class RoundingOfWeights(Case):
         for path in (MODEL, DATA, HELDOUT):
             (self.folder / path.name).symlink_to(path)
         blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL)
-        self.assertEqual(len(blocks), 9)
+        self.assertEqual(len(blocks), 11)
         path = f"{pathlib.Path(OCTAVO).resolve().parent}:{os.environ['PATH']}"
         subprocess.run(["sh", "-eu", "-c", "\n".join(blocks)], cwd=self.folder, check=True,
                        env=clean_environment(PATH=path))
