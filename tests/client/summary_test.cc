@@ -14,7 +14,6 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
-using testing::Not;
 
 json Report() {
   return {

@@ -72,7 +72,7 @@ struct Done {
   const json& search() const { return report["search"]; }
   std::string message(std::string_view code) const {
     for (const json& warning : report["warnings"]) {
-      const std::string text = warning["message"];
+      std::string text = warning["message"];
       if (warning["code"] == code && text.starts_with("--search")) return text;
     }
     return "no " + std::string(code);
