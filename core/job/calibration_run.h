@@ -15,9 +15,9 @@ struct CalibrationRun {
   std::shared_ptr<profile::MomentSource> moments = {};
 };
 
+using RunProgress = std::function<void(int64_t done, int64_t total)>;
 // `kept` receives copies of its values, and `progress` is called after each batch; both may be
 // null. Channels have ranges where the job may scale them (CollectsChannels).
-using RunProgress = std::function<void(int64_t done, int64_t total)>;
 Result<CalibrationRun> RunCalibration(const JobContext& job, const ir::Graph& graph,
                                       const data::Samples& samples, float_exec::KeptValues* kept,
                                       const RunProgress& progress);

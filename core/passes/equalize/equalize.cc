@@ -72,20 +72,20 @@ class Equalizer {
     return graph_.UniqueName(graph_.name(id) + std::string(kSuffix));
   }
 
+  static void Extend(const ir::Range& by, std::optional<ir::Range>& range) {
+    range = range ? ir::Range{std::min(range->min, by.min), std::max(range->max, by.max)} : by;
+  }
+
   // The range after the division: of its channels, else of what it moves, else a bound.
   std::optional<ir::Range> RangeOf(ValueId id) const {
     const profile::Entry* entry = ranges_.Of(id);
     const Labels& labels = *classes_.Of(id);
     if (const auto* channels = ChannelRangesOf(graph_, classes_, ranges_, id)) {
-      ir::Range range;
+      std::optional<ir::Range> range;
       for (size_t c = 0; c < labels.ids.size(); ++c) {
-        const float factor = factors_[labels.ids[c]];
         if (channels->min[c] > channels->max[c]) continue;  // no finite element
-        const bool first = range.min == 0 && range.max == 0;
-        range.min =
-            first ? channels->min[c] / factor : std::min(range.min, channels->min[c] / factor);
-        range.max =
-            first ? channels->max[c] / factor : std::max(range.max, channels->max[c] / factor);
+        const float factor = factors_[labels.ids[c]];
+        Extend({channels->min[c] / factor, channels->max[c] / factor}, range);
       }
       return range;
     }
@@ -99,19 +99,27 @@ class Equalizer {
                      std::max(entry->max / least, entry->max / most)};
   }
 
+  // Of what the node moves; nullopt if it computes, or the range of an operand is not known.
+  std::optional<ir::Range> RangeOfOperands(const Node& node) const {
+    std::optional<ir::Range> range;
+    if (!MovesAll(graph_, node)) return range;
+    for (const size_t input : DataInputs(node)) {
+      const ValueId operand = node.inputs[input];
+      const auto at = derived_.find(operand.index);
+      const std::optional<ir::Range> own =
+          at != derived_.end() ? at->second : KnownRange(graph_, context_, ranges_, operand);
+      if (!own) return std::nullopt;
+      Extend(*own, range);
+    }
+    return range;
+  }
+
   // Calibration of the new graph measures this, where samples calibrate.
   void Derive(ValueId id) {
     names_[id.index] = NewName(id);
-    const Node& producer = *graph_.Producer(id);
-    std::optional<ir::Range> range;
     const bool measured = ChannelRangesOf(graph_, classes_, ranges_, id) != nullptr;
-    for (const ValueId operand : producer.inputs) {
-      const auto at = operand ? derived_.find(operand.index) : derived_.end();
-      if (measured || at == derived_.end() || !MovesAll(graph_, producer)) continue;
-      range = range ? ir::Range{std::min(range->min, at->second.min),
-                                std::max(range->max, at->second.max)}
-                    : at->second;
-    }
+    std::optional<ir::Range> range;
+    if (!measured) range = RangeOfOperands(*graph_.Producer(id));
     if (!range) range = RangeOf(id);
     if (!range) return;
     derived_.insert_or_assign(id.index, *range);
@@ -181,8 +189,9 @@ bool HasChannelRanges(const profile::Profile& profile) {
 
 Status Run(Graph& graph, Context& context) {
   const Settings& settings = context.settings();
-  if (settings.options.equalize != Equalize::kOn || settings.options.no_quantize ||
-      settings.profile == nullptr) {
+  if (settings.options.equalize != Equalize::kOn) return {};
+  if (settings.options.no_quantize || settings.profile == nullptr) {
+    context.Warn("not_equalized", "--equalize on has no effect: nothing is quantized");
     return {};
   }
   if (!HasChannelRanges(*settings.profile)) {
@@ -191,7 +200,6 @@ Status Run(Graph& graph, Context& context) {
                  "version 1 and samples of several sizes do not give them");
     return {};
   }
-  if (!context.Allows(kChannels.effect)) return {};
   Equalizer(graph, context).Run();
   return {};
 }

@@ -145,6 +145,12 @@ TEST(Equalize, AProfileWithoutChannelsIsAWarning) {
   EXPECT_THAT(WarningOf(done), HasSubstr("no ranges of channels"));
 }
 
+TEST(Equalize, WithoutQuantizationIsAWarning) {
+  Request request = JobWith(Equalize::kOn);
+  request.options.no_quantize = true;
+  EXPECT_THAT(WarningOf(RunGraphJob(request)), HasSubstr("nothing is quantized"));
+}
+
 TEST(Equalize, ASkippedPassDoesNothing) {
   Request request = JobWith(Equalize::kOn);
   request.options.skip = {"equalize"};
