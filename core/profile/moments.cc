@@ -41,14 +41,40 @@ bool IsFinite(std::span<const float> values) {
   return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
 }
 
+// Powers of two divide sums exactly, and their inverses multiply them exactly.
+void Divide(std::span<const float> divisors, LayerMoments& moments) {
+  const Layer& layer = moments.layer;
+  const std::vector<TermBlock> blocks = BlocksOf(layer);
+  std::vector<double> inverses;
+  for (const float divisor : divisors) {
+    inverses.insert(inverses.end(), static_cast<size_t>(layer.unit), 1.0 / divisor);
+  }
+  for (size_t k = 0; k < inverses.size(); ++k) moments.first[k] *= inverses[k];
+  for (int64_t group = 0; group < layer.groups; ++group) {
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      const double* by = &inverses[static_cast<size_t>(group * layer.terms + blocks[i].begin)];
+      double* row = moments.second[static_cast<size_t>(group) * blocks.size() + i].data();
+      for (int64_t k = 0; k < blocks[i].terms; ++k) {
+        for (int64_t l = 0; l <= k; ++l) row[l] *= by[k] * by[l];
+        row += k + 1;
+      }
+    }
+  }
+}
+
+int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 }  // namespace
 
 std::vector<TermBlock> BlocksOf(const Layer& layer) {
-  const int64_t most =
-      layer.unit <= kMostBlockTerms ? kMostBlockTerms / layer.unit * layer.unit : kMostBlockTerms;
+  const int64_t most = layer.terms <= kMostWholeTerms ? kMostWholeTerms : kMostBlockTerms;
+  const int64_t unit = layer.unit <= most ? layer.unit : 1;
+  const int64_t units = layer.terms / unit;
+  const int64_t count = CeilDiv(units, most / unit);
   std::vector<TermBlock> blocks;
-  for (int64_t begin = 0; begin < layer.terms; begin += most) {
-    blocks.push_back({.begin = begin, .terms = std::min(most, layer.terms - begin)});
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t begin = units * i / count, end = units * (i + 1) / count;
+    blocks.push_back({.begin = begin * unit, .terms = (end - begin) * unit});
   }
   return blocks;
 }
@@ -173,7 +199,25 @@ MomentSource::MomentSource(const ir::Graph& graph, std::vector<Layer> layers, Ma
   for (size_t i = 0; i < layers_.size(); ++i) places_.emplace(graph.node(layers_[i].node).name, i);
 }
 
+MomentSource::MomentSource(std::shared_ptr<MomentSource> source, Divisors divisors)
+    : source_(std::move(source)), divisors_(std::move(divisors)) {}
+
+const Layer* MomentSource::LayerOf(std::string_view node) const {
+  if (source_ != nullptr) return source_->LayerOf(node);
+  const auto place = places_.find(node);
+  return place == places_.end() ? nullptr : &layers_[place->second];
+}
+
 Result<const LayerMoments*> MomentSource::Of(std::string_view node) {
+  if (source_ != nullptr) {
+    OCTAVO_TRY(const LayerMoments* moments, source_->Of(node));
+    const auto divisors = divisors_.find(node);
+    if (moments == nullptr || divisors == divisors_.end()) return moments;
+    held_.clear();
+    LayerMoments& divided = held_.emplace(node, *moments).first->second;
+    Divide(divisors->second, divided);
+    return &divided;
+  }
   const auto place = places_.find(node);
   if (place == places_.end() || !HasMoments(layers_[place->second])) return nullptr;
   const size_t index = place->second;

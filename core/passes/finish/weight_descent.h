@@ -26,10 +26,16 @@ inline constexpr int32_t kMostSteps = 2;  // away from the nearest integer
 // C of one block of one group.  All-zero if the data are constant: nothing can be gained then.
 struct Curvature {
   int64_t terms = 0;
-  std::vector<double> matrix = {};  // [terms][terms]
-  std::vector<int64_t> order = {};  // terms by descending diagonal, of equal ones the lower first
+  std::vector<int64_t> order = {};   // terms by descending diagonal, of equal ones the lower first
+  std::vector<int64_t> places = {};  // of the terms, in `order`
+  std::vector<double> matrix = {};   // [terms][stride], rows and columns in that order
 
-  const double* Row(int64_t k) const { return matrix.data() + k * terms; }
+  // An odd number of cache lines: rows must not compete for the same sets of a cache.
+  int64_t stride() const { return ((terms + 7) / 8 | 1) * 8; }
+  const double* Row(int64_t place) const { return matrix.data() + place * stride(); }
+  double At(int64_t k, int64_t l) const {
+    return Row(places[static_cast<size_t>(k)])[places[static_cast<size_t>(l)]];
+  }
   bool zero() const { return order.empty(); }
 };
 // `first` and `second` are of the block (profile::LayerMoments), over `columns` > 0 columns.
@@ -54,11 +60,12 @@ struct RoundingResult {
 RoundingResult Descend(const Curvature& curvature, const RoundingProblem& problem,
                        std::span<int32_t> integers);
 
-// The same for several channels, whose initial gradients read the matrix together: it is larger
-// than a cache.  `integers` and the result have an entry for each problem.
-inline constexpr size_t kTogether = 4;
+// The same for several channels, which read the matrix together: it is larger than a cache.
+// `integers` and the result have an entry for each problem.
 std::vector<RoundingResult> DescendTogether(const Curvature& curvature,
                                             std::span<const RoundingProblem> problems,
                                             std::span<std::vector<int32_t>> integers);
+// So many channels and their gradients fit into a cache.
+inline constexpr int64_t kTogether = 32;
 
 }  // namespace octavo::passes

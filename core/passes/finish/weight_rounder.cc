@@ -22,6 +22,9 @@ using ir::ValueId;
 using profile::Layer;
 using profile::LayerMoments;
 
+constexpr int64_t kShiftGrain = 16;  // output channels
+constexpr int64_t kCopyGrain = 1 << 16;
+
 class Rounder {
  public:
   Rounder(Graph& graph, Context& context, const SharedWeight& weight, const LayerMoments& moments)
@@ -34,12 +37,18 @@ class Rounder {
         floats_(graph.value(Payload()).constant->tensor),
         centred_(std::ranges::all_of(
             weight.layers, [&](const Layer& each) { return BiasOf(graph, each).possible; })) {
+    const profile::WeightOrder order = profile::OrderOf(graph_, layer_, 0);
+    for (int64_t k = 0; k < layer_.terms; ++k) {
+      places_.push_back(order.At(layer_, k) - order.first);
+    }
     const ir::Tensor nearest = ops::QuantizeTensor(context.settings().target.numerics->quantize,
                                                    floats_, type_, context.settings().pool);
     integers_.resize(static_cast<size_t>(nearest.size()));
-    for (int64_t i = 0; i < nearest.size(); ++i) {
-      integers_[static_cast<size_t>(i)] = static_cast<int32_t>(nearest.IntAt(i));
-    }
+    context.settings().pool->For(nearest.size(), kCopyGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        integers_[static_cast<size_t>(i)] = static_cast<int32_t>(nearest.IntAt(i));
+      }
+    });
   }
 
   Status Run(Rounding rounding) {
@@ -56,6 +65,11 @@ class Rounder {
  private:
   ValueId Payload() const { return graph_.Producer(weight_.value)->inputs[0]; }
   size_t Channel(int64_t output) const { return ir::ChannelOf(*type_.quant, output); }
+  // In the weight's tensor: the first term of an output channel, and its term k.
+  int64_t FirstOf(int64_t output) const { return profile::OrderOf(graph_, layer_, output).first; }
+  size_t Place(int64_t first, int64_t k) const {
+    return static_cast<size_t>(first + places_[static_cast<size_t>(k)]);
+  }
 
   // Scales that specialize-bias will raise: nothing about them is final.
   void FindFrozen() {
@@ -87,8 +101,7 @@ class Rounder {
         FindCurvatureAt(0, i, blocks[i], curvature);
         pool.For(layer_.channels, kTogether, [&](int64_t begin, int64_t end) {
           for (int64_t c = begin; c < end && !stop.StopRequested(); c += kTogether) {
-            DescendChannels(curvature, blocks[i], c, std::min<int64_t>(c + kTogether, end),
-                            results);
+            DescendChannels(curvature, blocks[i], c, std::min(c + kTogether, end), results);
           }
         });
         continue;
@@ -97,8 +110,10 @@ class Rounder {
         Curvature own;
         for (int64_t group = begin; group < end && !stop.StopRequested(); ++group) {
           FindCurvatureAt(group, i, blocks[i], own);
-          const int64_t first = group * layer_.channels;
-          DescendChannels(own, blocks[i], first, first + layer_.channels, results);
+          const int64_t last = (group + 1) * layer_.channels;
+          for (int64_t c = last - layer_.channels; c < last; c += kTogether) {
+            DescendChannels(own, blocks[i], c, std::min(c + kTogether, last), results);
+          }
         }
       });
     }
@@ -130,13 +145,15 @@ class Rounder {
     std::vector<std::vector<int32_t>> integers;
     for (int64_t output = begin; output < end; ++output) {
       if (frozen_[static_cast<size_t>(output)]) continue;
-      const profile::WeightOrder order = profile::OrderOf(graph_, layer_, output);
+      const int64_t first = FirstOf(output);
       const int32_t zero_point = type_.quant->zero_points[Channel(output)];
       outputs.push_back(output);
       std::vector<float>& floats = weights.emplace_back();
       std::vector<int32_t>& nearest = integers.emplace_back();
+      floats.reserve(static_cast<size_t>(block.terms));
+      nearest.reserve(static_cast<size_t>(block.terms));
       for (int64_t k = block.begin; k < block.begin + block.terms; ++k) {
-        const auto at = static_cast<size_t>(order.At(layer_, k));
+        const size_t at = Place(first, k);
         floats.push_back(all[at]);
         nearest.push_back(integers_[at] - zero_point);
       }
@@ -161,35 +178,40 @@ class Rounder {
 
   void KeepIntegers(const profile::TermBlock& block, int64_t output,
                     std::span<const int32_t> integers) {
-    const profile::WeightOrder order = profile::OrderOf(graph_, layer_, output);
+    const int64_t first = FirstOf(output);
     const int32_t zero_point = type_.quant->zero_points[Channel(output)];
     for (int64_t k = 0; k < block.terms; ++k) {
-      integers_[static_cast<size_t>(order.At(layer_, block.begin + k))] =
-          integers[static_cast<size_t>(k)] + zero_point;
+      integers_[Place(first, block.begin + k)] = integers[static_cast<size_t>(k)] + zero_point;
     }
   }
 
   // Of each output channel: the mean of what its results lack.
   std::vector<double> Shift() const {
-    const std::span<const float> all = floats_.values<float>();
     std::vector<double> shift(static_cast<size_t>(layer_.outputs()), 0.0);
-    for (int64_t output = 0; output < layer_.outputs(); ++output) {
-      if (frozen_[static_cast<size_t>(output)]) continue;
-      const size_t channel = Channel(output);
-      const double scale = type_.quant->scales[channel];
-      const int32_t zero_point = type_.quant->zero_points[channel];
-      const profile::WeightOrder order = profile::OrderOf(graph_, layer_, output);
-      const auto first = static_cast<size_t>(output / layer_.channels * layer_.terms);
-      double sum = 0;
-      for (int64_t k = 0; k < layer_.terms; ++k) {
-        const auto at = static_cast<size_t>(order.At(layer_, k));
-        const double mean =
-            moments_.first[first + static_cast<size_t>(k)] / static_cast<double>(moments_.columns);
-        sum += (double{all[at]} - (integers_[at] - zero_point) * scale) * mean;
+    std::vector<double> means = moments_.first;
+    for (double& mean : means) mean /= static_cast<double>(moments_.columns);
+    context_.settings().pool->For(layer_.outputs(), kShiftGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t output = begin; output < end; ++output) {
+        if (frozen_[static_cast<size_t>(output)]) continue;
+        shift[static_cast<size_t>(output)] = ShiftOf(output, means);
       }
-      shift[static_cast<size_t>(output)] = sum;
-    }
+    });
     return shift;
+  }
+
+  double ShiftOf(int64_t output, const std::vector<double>& means) const {
+    const std::span<const float> all = floats_.values<float>();
+    const size_t channel = Channel(output);
+    const double scale = type_.quant->scales[channel];
+    const int32_t zero_point = type_.quant->zero_points[channel];
+    const int64_t first = FirstOf(output);
+    const double* mean = &means[static_cast<size_t>(output / layer_.channels * layer_.terms)];
+    double sum = 0;
+    for (int64_t k = 0; k < layer_.terms; ++k) {
+      const size_t at = Place(first, k);
+      sum += (double{all[at]} - (integers_[at] - zero_point) * scale) * mean[k];
+    }
+    return sum;
   }
 
   void Record(Rounding rounding, std::span<const int32_t> nearest) {
@@ -216,9 +238,9 @@ class Rounder {
     const std::span<float> values = rounded.mutable_values<float>();
     for (int64_t output = 0; output < layer_.outputs(); ++output) {
       const size_t channel = Channel(output);
-      const profile::WeightOrder order = profile::OrderOf(graph_, layer_, output);
+      const int64_t first = FirstOf(output);
       for (int64_t k = 0; k < layer_.terms; ++k) {
-        const auto at = static_cast<size_t>(order.At(layer_, k));
+        const size_t at = Place(first, k);
         if (integers_[at] == nearest[at]) continue;
         values[at] = ops::DequantizeOne(integers_[at], type_.quant->scales[channel],
                                         type_.quant->zero_points[channel]);
@@ -284,7 +306,8 @@ class Rounder {
   const LayerMoments& moments_;
   const ir::Type type_;
   const ir::Tensor floats_;
-  const bool centred_;  // every layer can have a bias
+  const bool centred_;           // every layer can have a bias
+  std::vector<int64_t> places_;  // of the terms of an output channel, relative to the first
   std::vector<int32_t> integers_;
   std::vector<bool> frozen_;  // by output channel
   double before_ = 0, after_ = 0;

@@ -29,7 +29,7 @@ struct Problem {
     for (size_t k = 0; k < weights.size(); ++k) {
       for (size_t l = 0; l < weights.size(); ++l) {
         sum += (integers[k] * scale - double{weights[k]}) *
-               curvature.Row(static_cast<int64_t>(k))[l] *
+               curvature.At(static_cast<int64_t>(k), static_cast<int64_t>(l)) *
                (integers[l] * scale - double{weights[l]});
       }
     }

@@ -10,6 +10,7 @@
 #include "core/base/cpu.h"
 #include "core/ops/op_table.h"
 #include "core/text/parse.h"
+#include "tests/support/column_moments.h"
 
 namespace octavo::profile {
 namespace {
@@ -116,11 +117,60 @@ TEST(Moments, BlocksHaveWholeInputChannels) {
     EXPECT_EQ(block.begin, next);
     EXPECT_EQ(block.begin % 9, 0);
     EXPECT_LE(block.terms, kMostBlockTerms);
+    EXPECT_GE(block.terms, kMostBlockTerms * 9 / 10);  // of nearly equal size
     next += block.terms;
   }
   EXPECT_EQ(next, layer.terms);
+  layer = {.terms = kMostWholeTerms, .channels = 1, .unit = 1};
+  EXPECT_EQ(BlocksOf(layer).size(), 1U);
+  layer.terms = kMostWholeTerms + 1;
+  EXPECT_EQ(BlocksOf(layer), (std::vector<TermBlock>{{0, 512}, {512, 513}}));
+  layer = {.terms = 2048 * 9, .channels = 1, .unit = 9};
   layer.unit = layer.terms;  // one channel of more terms than a block may have
-  EXPECT_EQ(BlocksOf(layer).front().terms, kMostBlockTerms);
+  EXPECT_EQ(BlocksOf(layer).size(), 29U);
+  EXPECT_EQ(BlocksOf(layer).front().terms, 635);
+}
+
+// Two groups of three input channels, two terms each.
+TEST(Moments, DividedAreThoseOfDividedColumns) {
+  const ir::Graph graph = MatMulOf(2, 6);
+  std::vector<Layer> layers = LayersOf(graph);
+  const std::string& node = graph.node(layers[0].node).name;
+  const Layer layer{.groups = 2, .terms = 6, .channels = 1, .unit = 2};
+  const std::vector<float> divisors = {1, 4, 0.5F, 2, 0.25F, 1};
+  const ir::Tensor x = RandomTensor({40, 6}, 5);
+  // By group: a column of the test is the same for both.
+  std::vector<test::Columns> divided(2);
+  test::Columns columns;
+  for (size_t row = 0; row < 40; ++row) {
+    const auto values = x.values<float>().subspan(row * 6, 6);
+    columns.emplace_back(values.begin(), values.end());
+    for (size_t group = 0; group < 2; ++group) {
+      std::vector<float>& column = divided[group].emplace_back();
+      for (size_t k = 0; k < 6; ++k) column.push_back(values[k] / divisors[group * 3 + k / 2]);
+    }
+  }
+  MomentSource::Map all;
+  all.emplace(node, test::MomentsOfColumns(layer, columns));
+  layers[0] = layer;
+  layers[0].node = LayersOf(graph)[0].node;
+  auto whole = std::make_shared<MomentSource>(graph, layers, std::move(all), 1, nullptr);
+  MomentSource source(whole, {{node, divisors}, {"another", {2}}});
+  ASSERT_NE(source.LayerOf(node), nullptr);
+  EXPECT_EQ(source.LayerOf("another"), nullptr);
+  const auto moments = source.Of(node);
+  ASSERT_TRUE(moments && *moments != nullptr);
+  for (size_t group = 0; group < 2; ++group) {
+    const LayerMoments expected = test::MomentsOfColumns(layer, divided[group]);
+    for (size_t k = 0; k < 6; ++k) {
+      EXPECT_EQ((*moments)->first[group * 6 + k], expected.first[group * 6 + k]) << k;
+    }
+    EXPECT_EQ((*moments)->second[group], expected.second[group]);
+  }
+  // The source is as it was.
+  const auto before = whole->Of(node);
+  ASSERT_TRUE(before && *before != nullptr);
+  EXPECT_EQ(**before, test::MomentsOfColumns(layer, columns));
 }
 
 // A layer whose moments do not fit alone has none, and the others come in parts that fit.
