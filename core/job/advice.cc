@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/job/equalize_trial.h"
 #include "core/job/provenance.h"
 #include "core/job/settings.h"
 #include "core/job/trial.h"
@@ -154,6 +155,7 @@ class Adviser {
     OCTAVO_TRY(Imported imported, ImportModel(job));
     OCTAVO_TRY(Prepared prepared, Prepare(job, std::move(imported)));
     OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kNothing));
+    OCTAVO_CHECK(SettleEqualize(job, profiled, settings.options));
     OCTAVO_TRY(const Quantized quantized, Quantize(job, std::move(profiled)));
     OCTAVO_CHECK(Export(job, quantized));
     return MeasureWorstSqnr(job, quantized);

@@ -2,7 +2,9 @@
 // Stage "calibrate": gets the ranges of the float values from the profile or from the samples.
 #include "core/base/nearest_name.h"
 #include "core/job/calibration_run.h"
+#include "core/job/equalize_trial.h"
 #include "core/job/memory_estimate.h"
+#include "core/job/search.h"
 #include "core/job/settings.h"
 #include "core/job/stages.h"
 #include "core/job/survey.h"
@@ -142,13 +144,20 @@ Result<Profiled> Calibrate(const JobContext& job, Prepared given, Reuse reuse) {
     const bool keeps =
         reuse == Reuse::kFloatValues && prepared.samples.role == SamplesRole::kCalibration;
     if (keeps) profiled.kept.values = ValuesToKeep(prepared);
-    OCTAVO_TRY(
-        CalibrationRun run,
-        RunCalibration(job, graph, prepared.samples.calibration, keeps ? &profiled.kept : nullptr,
-                       [&](int64_t done, int64_t total) { job.Report("profile", done, total); }));
+    const EqualizeTrialPlan plan = PlanEqualizeTrial(job, prepared);
+    if (plan.tries) profiled.halves = {.kept_odd = kMostScored};
+    const CalibrationRequest request{
+        .kept = keeps ? &profiled.kept : nullptr,
+        .progress = [&](int64_t done, int64_t total) { job.Report("profile", done, total); },
+        .channels = CollectsChannels(job.options()),
+        .halves = profiled.halves ? &*profiled.halves : nullptr,
+        .even_moments = plan.descends};
+    OCTAVO_TRY(CalibrationRun run,
+               RunCalibration(job, graph, prepared.samples.calibration, request));
     run.profile.model_digest = "sha256:" + prepared.digest.get();
     profiled.profile = std::move(run.profile);
     profiled.moments = std::move(run.moments);
+    profiled.even_moments = std::move(run.even_moments);
     OCTAVO_CHECK(AddOtherSizes(job, profiled));
   } else {
     return profiled;

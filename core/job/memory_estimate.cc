@@ -203,7 +203,7 @@ int64_t MomentsOf(const Graph& graph) {
   for (const profile::Layer& layer : profile::LayersOf(graph)) {
     if (!profile::HasMoments(layer)) continue;
     held = Sum(held, profile::MomentBytes(layer));
-    const int64_t terms = std::min(layer.terms, profile::kMostBlockTerms);
+    const int64_t terms = profile::BlocksOf(layer).front().terms;
     matrix = std::max(matrix, terms * terms * static_cast<int64_t>(sizeof(double)));
   }
   return Sum(std::min(held, profile::kMostMomentBytes), matrix);
@@ -221,7 +221,9 @@ MemoryEstimate EstimateMemory(const Graph& graph, const MemoryFactors& factors) 
     for (const ValueId input : graph.inputs()) batch = Sum(batch, graph.type(input).bytes());
     // The batch that runs is converted for the integer graph.
     estimate.samples = Product(batch, factors.batches_held + 1);
-    if (factors.moments) estimate.moments = MomentsOf(graph);
+    if (factors.moment_sets > 0) {
+      estimate.moments = Product(MomentsOf(graph), factors.moment_sets);
+    }
   } else {
     estimate.float_values = 0;
     estimate.stored_values = 0;

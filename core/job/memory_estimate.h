@@ -17,7 +17,7 @@ struct MemoryFactors {
   bool keeps_floats = false;  // some nodes stay float on request
   int64_t batches_held = 0;   // batches of samples in memory at the same time
   int64_t fold_budget = 0;    // bytes of constants that passes may compute
-  bool moments = false;       // collects the moments of layers
+  int64_t moment_sets = 0;    // that are held of the layers' moments
   bool wide = false;          // some activations have 16 bits
   bool equalizes = false;     // constants are scaled, and those of the model kept
   bool holds_floats = false;  // all values of a float run are in memory together

@@ -42,6 +42,17 @@ Status CheckGates(const Request& request) {
   return CheckGateSamples(request.options, names);
 }
 
+// A trial has moments of its own.
+int64_t MomentSets(const JobContext& job, const ir::Graph& graph) {
+  if (!Quantizes(job.options(), graph) || !CollectsMoments(job.request, job.options())) return 0;
+  return job.options().equalize == Equalize::kAuto ? 2 : 1;
+}
+
+// Batches whose float outputs a trial keeps.
+int64_t OutputsHeld(const Options& options) {
+  return options.search || options.equalize == Equalize::kAuto ? kMostScored : 0;
+}
+
 // Refuses a job that needs more memory than it may use; else reports the end of the stage.
 Status EndImport(const JobContext& job, const Imported& imported) {
   const Request& request = job.request;
@@ -54,13 +65,12 @@ Status EndImport(const JobContext& job, const Imported& imported) {
               // Samples are read or drawn one batch at a time.
               .batches_held = 1,
               .fold_budget = job.options().fold_budget,
-              .moments = Quantizes(job.options(), graph) && has_samples &&
-                         CollectsMoments(request, job.options()),
+              .moment_sets = has_samples ? MomentSets(job, graph) : 0,
               .wide = !job.options().int16.empty() || job.options().accuracy_budget > 0 ||
                       job.options().advise,
               .equalizes = CollectsChannels(job.options()),
               .holds_floats = job.options().accuracy_budget > 0 || job.options().advise,
-              .outputs_held = job.options().search ? kMostScored : 0,
+              .outputs_held = OutputsHeld(job.options()),
               .target = job.settings.target});
   OCTAVO_CHECK(CheckMemory(graph, estimate, request.limits.memory_bytes));
   if (job.observer) {

@@ -53,6 +53,9 @@ Status FinishFloats(const JobContext& job, std::shared_ptr<profile::MomentSource
   OCTAVO_CHECK(RunPhases(job, "passes", {passes::Phase::kLower}, rewriting));
   OCTAVO_CHECK(
       EqualizeChannels(job, result.samples.calibration, rewriting, result.profile, moments));
+  for (const auto& [name, old] : rewriting.findings.division.names) {
+    if (result.model_names.contains(old)) result.model_names.insert(name);
+  }
   const auto records = std::span(rewriting.records).subspan(prepare_passes);
   if (std::ranges::any_of(records, &passes::PassRecord::changed)) result.kept = {};
   result.float_graph = rewriting.graph;

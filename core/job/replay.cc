@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/job/calibration_run.h"
+#include "core/job/equalize_trial.h"
 #include "core/job/settings.h"
 #include "core/job/settle.h"
 #include "core/job/stages.h"
@@ -149,6 +150,7 @@ Status Replay(const ReplayRequest& request, ThreadPool& pool, const StopToken& s
   OCTAVO_TRY(Imported imported, ImportModel(job));
   OCTAVO_TRY(Prepared prepared, Prepare(job, std::move(imported)));
   OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kNothing));
+  OCTAVO_CHECK(SettleEqualize(job, profiled, settings.options));
   if (profiled.profile) settings.profile = &*profiled.profile;
   settings.moments = profiled.moments.get();
   Rewriting rewriting = std::move(profiled.prepared.rewriting);

@@ -162,6 +162,7 @@ std::string ReportJson(const Options& options, const passes::Settings& settings,
   SetNumerics(findings, *report.mutable_numerics());
   if (findings.budget) *report.mutable_accuracy_budget() = *findings.budget;
   Copy(findings.search, report.mutable_search());
+  if (findings.equalize_trial) *report.mutable_equalize_trial() = *findings.equalize_trial;
   Copy(findings.advice, report.mutable_advice());
   if (findings.against) *report.mutable_against() = *findings.against;
   return report::PrintReport(report, OptionsJson(settings.options));

@@ -54,7 +54,8 @@ struct Findings {
   int64_t calibration_samples = 0;
   std::optional<v1::AccuracyBudget> budget = {};
   std::vector<v1::SearchCandidate> search = {};
-  std::optional<ErrorShares> shares = {};  // with --advise
+  std::optional<v1::EqualizeTrial> equalize_trial = {};  // of --equalize auto
+  std::optional<ErrorShares> shares = {};                // with --advise
   std::vector<v1::Advice> advice = {};
   std::vector<SurveyedInput> inputs = {};  // of samples that were read
 };

@@ -2,6 +2,7 @@
 // Runs a whole job: its stages (stages.h) in order, then the gates and the report.
 #include "core/job/advice.h"
 #include "core/job/certificate_file.h"
+#include "core/job/equalize_trial.h"
 #include "core/job/facts.h"
 #include "core/job/gates.h"
 #include "core/job/job_warnings.h"
@@ -65,6 +66,7 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
     candidates = std::move(found.candidates);
   }
   OCTAVO_TRY(Profiled profiled, Calibrate(job, std::move(prepared), Reuse::kFloatValues));
+  OCTAVO_TRY(const auto trial, SettleEqualize(job, profiled, settings.options));
   OCTAVO_TRY(Quantized quantized, Quantize(job, std::move(profiled)));
   OCTAVO_TRY(Exported exported, Export(job, quantized));
   OCTAVO_TRY(Compared compared, Compare(job, quantized));
@@ -83,6 +85,7 @@ Result<Outcome> RunStages(const Request& request, const StopToken& stop, const O
   settings.options = exported.options;
   Findings findings = FindingsOf(std::move(quantized), exported, std::move(compared));
   findings.search = std::move(candidates);
+  findings.equalize_trial = trial;
   if (findings.shares) {
     OCTAVO_TRY(findings.advice,
                Advise(job, *findings.shares, WorstSqnr(findings.numerics->outputs)));

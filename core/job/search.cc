@@ -14,7 +14,7 @@ namespace {
 
 using profile::Calibration;
 
-constexpr int64_t kLeastSamples = 4;  // two calibrate, two score
+constexpr int64_t kLeastSamples = 2;  // one calibrates, one scores
 constexpr double kLeastGainDb = 0.1;  // less is chance
 
 struct Candidate {

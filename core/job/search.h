@@ -9,7 +9,7 @@
 
 namespace octavo::job {
 
-// Samples that score a candidate, so that the time does not grow with their number.
+// Batches that score a candidate, so that the time does not grow with their number.
 inline constexpr int64_t kMostScored = 8;
 
 struct Found {
@@ -24,7 +24,8 @@ struct Found {
 // kMostScored of the odd ones (OutputScores).  Candidates are, in order: minmax with nearest, then
 // minmax, mse and percentile:99.99 with descent, then these three equalized; of these, what the
 // options leave open.  A later one is chosen if it is better than the best so far by 0.1 dB.
-// Without enough samples, or where nothing is quantized or has a figure, a warning says so.
+// Two samples are enough, so that one calibrates and one scores.  Without them, or where nothing is
+// quantized or has a figure, a warning says so.
 Result<Found> Search(const JobContext& job, Prepared& prepared);
 
 }  // namespace octavo::job

@@ -48,7 +48,9 @@ Options Resolved(const Request& request, const target::Target& target) {
   options.numerics = target.numerics;
   options.integer_io |= target.integer_io;
   options.rounding = RoundingOf(request);
-  if (options.equalize == Equalize::kAuto && !options.search) options.equalize = Equalize::kOff;
+  // The samples decide; nothing is known of those that chose a profile's ranges.
+  const bool calibrates = !request.samples.empty() && !request.profile;
+  if (options.equalize == Equalize::kAuto && !calibrates) options.equalize = Equalize::kOff;
   return options;
 }
 
@@ -165,10 +167,7 @@ bool CollectsMoments(const Request& request, const Options& options) {
   return !request.profile && *options.rounding != Rounding::kNearest;
 }
 
-bool CollectsChannels(const Options& options) {
-  return options.equalize == Equalize::kOn ||
-         (options.equalize == Equalize::kAuto && options.search);
-}
+bool CollectsChannels(const Options& options) { return options.equalize != Equalize::kOff; }
 
 bool GivesCalibration(const Options& given) { return given.calibration != profile::Calibration(); }
 

@@ -18,7 +18,8 @@
 //
 // Calibrate and Compare run different samples where some are held back (sample_sets.h).  With
 // --search, the stages Calibrate and Quantize run on some of the samples before, as trials
-// (search.h), whose outcome decides options of the job.
+// (search.h), whose outcome decides options of the job.  So does Quantize where --equalize is auto
+// (equalize_trial.h).
 //
 // `Run` (job.h) runs all of them; `Replay` (replay.h) stops before Export and observes the
 // passes one application at a time.
@@ -43,6 +44,7 @@
 #include "core/job/report_json.h"
 #include "core/job/sample_sets.h"
 #include "core/passes/pass.h"
+#include "core/profile/collect.h"
 #include "core/profile/moments.h"
 #include "core/profile/name_match.h"
 #include "core/profile/profile.h"
@@ -128,6 +130,10 @@ struct Profiled {
   float_exec::KeptValues kept = {};
   // Of the calibrated graph's layers; null unless samples calibrate and --rounding asks for them.
   std::shared_ptr<profile::MomentSource> moments = {};
+  // Of the calibration batches, and the moments of the even ones; where --equalize auto may try
+  // what it gains.
+  std::optional<profile::Halves> halves = {};
+  std::shared_ptr<profile::MomentSource> even_moments = {};
 };
 Result<Profiled> Calibrate(const JobContext& job, Prepared prepared, Reuse reuse);
 

@@ -62,6 +62,17 @@ struct PlacementFigures {
   RescaleTotal before = {}, after = {}, greedy = {};
 };
 
+// What the pass equalize divided.
+struct Division {
+  // Of layers, by the names of their nodes: the divisor of each channel of the operand.
+  std::map<std::string, std::vector<float>, std::less<>> layers = {};
+  // Of divided values, by their new names: the old name, and the range where it is known.
+  std::map<std::string, std::string, std::less<>> names = {};
+  std::map<std::string, ir::Range, std::less<>> ranges = {};
+  // Whether these ranges are what calibration of the new graph would measure.
+  bool measured = true;
+};
+
 // The passes' output in addition to the graph.
 struct Findings {
   std::vector<LedgerEntry> ledger = {};
@@ -73,6 +84,7 @@ struct Findings {
   std::map<std::string, ir::Range, std::less<>> derived_ranges = {};
   std::vector<std::string> missing_values = {};
   PlacementFigures placement = {};
+  Division division = {};
   std::vector<WeightRounding> weights = {};
   int64_t ranges_from_payload = 0;
   int64_t folded_bytes = 0;  // growth of constants so far, against the fold budget

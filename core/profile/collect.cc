@@ -23,10 +23,12 @@ void AddUntilStopped(std::span<const float> values, ThreadPool& pool, const Stop
 // What a run has shown of each value.
 class Collector {
  public:
-  Collector(const ir::Graph& graph, const CollectOptions& options, ThreadPool& pool,
-            const StopToken& stop)
+  // `moments` sees every value, as options.moments does; may be null.
+  Collector(const ir::Graph& graph, const CollectOptions& options, MomentCollector* moments,
+            ThreadPool& pool, const StopToken& stop)
       : graph_(graph),
         options_(options),
+        moments_(moments),
         pool_(pool),
         stop_(stop),
         histograms_(graph.value_bound()),
@@ -37,10 +39,12 @@ class Collector {
     AddUntilStopped(tensor.values<float>(), pool_, stop_, histograms_[id.index]);
     AddChannels(id, tensor);
     if (options_.moments != nullptr) options_.moments->Watch(id, tensor, pool_);
+    if (moments_ != nullptr) moments_->Watch(id, tensor, pool_);
   }
 
-  Profile Finish() {
-    Profile profile{.model_digest = options_.model_digest, .samples = options_.samples};
+  // `samples` were in the batches.
+  Profile Finish(int64_t samples) {
+    Profile profile{.model_digest = options_.model_digest, .samples = samples};
     for (size_t i = 0; i < histograms_.size(); ++i) {
       Histogram& histogram = histograms_[i];
       if (histogram.empty() && histogram.non_finite() == 0) continue;
@@ -68,6 +72,7 @@ class Collector {
 
   const ir::Graph& graph_;
   const CollectOptions& options_;
+  MomentCollector* const moments_;
   ThreadPool& pool_;
   const StopToken& stop_;
   std::vector<Histogram> histograms_;                   // by value
@@ -78,23 +83,34 @@ class Collector {
 
 Result<Profile> Collect(const ir::Graph& graph, const ir::Batches& batches,
                         const CollectOptions& options, ThreadPool& pool, const StopToken& stop) {
-  Collector collector(graph, options, pool, stop);
+  Halves* const halves = options.halves;
+  Collector even(graph, options, halves != nullptr ? halves->moments : nullptr, pool, stop);
+  Collector odd(graph, options, nullptr, pool, stop);
+  Collector* collector = &even;
   const auto watch = [&](ir::ValueId id, const ir::Tensor& tensor) {
-    collector.Watch(id, tensor);
+    collector->Watch(id, tensor);
     if (options.kept != nullptr) options.kept->Keep(id, tensor);
   };
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(graph));
   for (int64_t done = 0; done < batches.size(); ++done) {
     OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(done, stop));
+    if (halves != nullptr) collector = done % 2 == 0 ? &even : &odd;
     for (size_t i = 0; i < batch.size() && i < graph.inputs().size(); ++i) {
-      collector.Watch(graph.inputs()[i], batch[i]);
+      collector->Watch(graph.inputs()[i], batch[i]);
     }
     if (options.kept != nullptr) options.kept->AddSample();
-    OCTAVO_CHECK(session.Run(batch, pool, stop, watch));
+    OCTAVO_TRY(std::vector<ir::Tensor> outputs, session.Run(batch, pool, stop, watch));
     OCTAVO_CHECK(stop.Check());  // which the last value's histogram may have heard
+    if (halves != nullptr && done % 2 == 1 && done / 2 < halves->kept_odd) {
+      halves->outputs.push_back(std::move(outputs));
+    }
     if (options.progress) options.progress(done + 1, batches.size());
   }
-  return collector.Finish();
+  if (halves == nullptr) return even.Finish(options.samples);
+  const int64_t batch = options.samples / std::max<int64_t>(batches.size(), 1);
+  const int64_t held = batches.size() / 2 * batch;
+  halves->even = even.Finish(options.samples - held);
+  return Merge({halves->even, odd.Finish(held)});
 }
 
 Result<MomentSource::Map> CollectMoments(const ir::Graph& graph, const ir::Batches& batches,

@@ -17,6 +17,14 @@
 
 namespace octavo::profile {
 
+// What the even and the odd batches give apart.
+struct Halves {
+  Profile even = {};                   // of the batches 0, 2, 4, ..
+  MomentCollector* moments = nullptr;  // sees their values; may be null
+  int64_t kept_odd = 0;                // so many of the others have their outputs kept, at most
+  std::vector<std::vector<ir::Tensor>> outputs = {};  // of these, the graph's
+};
+
 struct CollectOptions {
   std::string model_digest = {};
   int64_t samples = 0;  // number of samples in all batches
@@ -26,6 +34,7 @@ struct CollectOptions {
   float_exec::KeptValues* kept = nullptr;
   // Sees every value, too; may be null.
   MomentCollector* moments = nullptr;
+  Halves* halves = nullptr;  // receives its figures; may be null
   // By value, the axis whose channels get ranges of their own; -1: none.  Empty: none at all.
   std::span<const int> channel_axes = {};
 };

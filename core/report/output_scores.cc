@@ -52,15 +52,14 @@ std::vector<Tensor> InputsFor(const Graph& graph, const numerics::Mode& mode,
 
 Result<OutputScores> OutputScores::Create(const Graph& float_graph, const ir::Batches& batches,
                                           ThreadPool& pool, const StopToken& stop) {
-  OutputScores scores;
-  scores.batches_ = batches;
+  std::vector<std::vector<Tensor>> all;
   OCTAVO_TRY(float_exec::Session session, float_exec::Session::Create(float_graph));
   for (int64_t b = 0; b < batches.size(); ++b) {
     OCTAVO_TRY(const ir::Batches::Batch batch, batches.Read(b, stop));
     OCTAVO_TRY(std::vector<Tensor> outputs, session.Run(batch, pool, stop));
-    scores.outputs_.push_back(std::move(outputs));
+    all.push_back(std::move(outputs));
   }
-  return scores;
+  return OutputScores(batches, std::move(all));
 }
 
 Result<std::optional<double>> OutputScores::Of(const Graph& quantized, const numerics::Mode& mode,

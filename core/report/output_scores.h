@@ -21,6 +21,9 @@ inline constexpr double kMostScoreDb = 60;
 // The outputs of a float graph on some batches.  They are computed once, for any number of forms.
 class OutputScores {
  public:
+  // `outputs`: of each batch, those of the float graph.
+  OutputScores(ir::Batches batches, std::vector<std::vector<ir::Tensor>> outputs)
+      : batches_(std::move(batches)), outputs_(std::move(outputs)) {}
   static Result<OutputScores> Create(const ir::Graph& float_graph, const ir::Batches& batches,
                                      ThreadPool& pool, const StopToken& stop);
 
@@ -32,8 +35,8 @@ class OutputScores {
                                    const StopToken& stop) const;
 
  private:
-  ir::Batches batches_ = {};
-  std::vector<std::vector<ir::Tensor>> outputs_ = {};  // by batch
+  ir::Batches batches_;
+  std::vector<std::vector<ir::Tensor>> outputs_;  // by batch
 };
 
 }  // namespace octavo::report

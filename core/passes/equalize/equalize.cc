@@ -55,6 +55,7 @@ class Equalizer {
       return;
     }
     for (const ValueId id : divided) Derive(id);
+    Report();
     ScaleConstants();
     for (const ValueId id : divided) Rename(id);
     for (auto& [node, names] : changed_) {
@@ -114,16 +115,29 @@ class Equalizer {
     return range;
   }
 
-  // Calibration of the new graph measures this, where samples calibrate.
   void Derive(ValueId id) {
     names_[id.index] = NewName(id);
+    Division& division = context_.findings().division;
+    division.names.emplace(names_[id.index], graph_.name(id));
     const bool measured = ChannelRangesOf(graph_, classes_, ranges_, id) != nullptr;
     std::optional<ir::Range> range;
     if (!measured) range = RangeOfOperands(*graph_.Producer(id));
+    // Operands that are bounds have said so.
+    division.measured &= measured || range.has_value();
     if (!range) range = RangeOf(id);
     if (!range) return;
     derived_.insert_or_assign(id.index, *range);
     DeriveRange(context_, names_[id.index], range);
+    division.ranges.insert_or_assign(names_[id.index], *range);
+  }
+
+  void Report() {
+    for (const LayerClasses& layer : classes_.layers()) {
+      if (!HasFactor(layer.data)) continue;
+      std::vector<float>& divisors =
+          context_.findings().division.layers[graph_.node(layer.layer.node).name];
+      for (const int32_t id : layer.data) divisors.push_back(factors_[id]);
+    }
   }
 
   void Change(NodeId id, ValueId before, ValueId after) {

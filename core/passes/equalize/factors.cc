@@ -21,8 +21,9 @@ void ForEachWeight(const Graph& graph, const profile::Layer& layer, Visit&& visi
   for (int64_t o = 0; o < layer.outputs(); ++o) {
     const profile::WeightOrder order = profile::OrderOf(graph, layer, o);
     const int64_t first = o / layer.channels * inputs;
-    for (int64_t term = 0; term < layer.terms; ++term) {
-      visit(order.At(layer, term), first + term / layer.unit, o);
+    for (int64_t c = 0; c < inputs; ++c) {
+      const int64_t at = order.first + c * order.unit_stride;
+      for (int64_t i = 0; i < layer.unit; ++i) visit(at + i, first + c, o);
     }
   }
 }

@@ -33,6 +33,7 @@ constexpr Section kSections[] = {
     {"passes", "Passes", &html::Passes},
     {"profile", "Profile", &html::Profile},
     {"search", "Search", &html::Search},
+    {"equalization", "Equalization", &html::Equalization},
     {"options", "Options", &html::Options},
 };
 

@@ -28,6 +28,7 @@ std::string FloatNodes(const v1::Report& report);
 std::string Operators(const v1::Report& report);
 std::string Passes(const v1::Report& report);
 std::string Profile(const v1::Report& report);
+std::string Equalization(const v1::Report& report);
 std::string Search(const v1::Report& report);
 std::string Options(const v1::Report& report);
 

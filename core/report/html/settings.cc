@@ -71,6 +71,18 @@ std::string Profile(const v1::Report& report) {
   return html;
 }
 
+std::string Equalization(const v1::Report& report) {
+  if (!report.has_equalize_trial()) return {};
+  const v1::EqualizeTrial& trial = report.equalize_trial();
+  return fmt::format(
+      "<h2>Equalization</h2>\n<p class=\"lead\">Half of the calibration samples calibrated a "
+      "trial, "
+      "and others gave its score, the mean SQNR of the outputs: {} with channels as they are, {} "
+      "with equalized ones. The model has channels {}.</p>\n",
+      Decibel(trial.score_db()), Decibel(trial.equalized_score_db()),
+      trial.chosen() ? "that are equalized" : "as they are");
+}
+
 std::string Search(const v1::Report& report) {
   if (report.search().empty()) return {};
   std::string html =

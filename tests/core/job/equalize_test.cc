@@ -72,11 +72,99 @@ TEST(Equalize, UnequalChannelsGainAccuracy) {
   EXPECT_EQ(on.report["options"]["equalize"], "on");
 }
 
-TEST(Equalize, AutoIsOffWithoutASearch) {
-  const GraphDone off = RunGraphJob(JobWith(Equalize::kOff));
-  const GraphDone automatic = RunGraphJob(JobWith(Equalize::kAuto));
-  EXPECT_EQ(automatic.text, off.text);
+// ------------------------------------------------------------ --equalize auto
+
+TEST(Equalize, AutoIsOnWhereATrialGains) {
+  for (const Rounding rounding : {Rounding::kNearest, Rounding::kBias, Rounding::kDescent}) {
+    Request request = JobWith(Equalize::kOn);
+    request.options.rounding = rounding;
+    const GraphDone on = RunGraphJob(request);
+    request.options.equalize = Equalize::kAuto;
+    const GraphDone automatic = RunGraphJob(request);
+    EXPECT_EQ(automatic.text, on.text);
+    EXPECT_EQ(automatic.report["options"]["equalize"], "on");
+    const json& trial = automatic.report["equalize_trial"];
+    EXPECT_EQ(trial["chosen"], true);
+    EXPECT_GT(trial["equalized_score_db"], trial["score_db"]);
+    EXPECT_EQ(on.report["equalize_trial"], nullptr);
+  }
+}
+
+ir::Tensor Of(const ir::Tensor& rows, const std::vector<int64_t>& places) {
+  ir::Tensor some(ir::DType::kF32, {static_cast<int64_t>(places.size()), 4});
+  for (size_t i = 0; i < places.size(); ++i) {
+    std::ranges::copy(rows.values<float>().subspan(places[i] * 4, 4),
+                      some.mutable_values<float>().begin() + static_cast<ptrdiff_t>(i) * 4);
+  }
+  return some;
+}
+
+// The mean SQNR of the odd rows after the even ones have calibrated.
+double HalfScore(Equalize equalize, Rounding rounding, const ir::Tensor& rows) {
+  double sum = 0;
+  for (const int64_t odd : {1, 3, 5}) {
+    Request half = JobWith(
+        equalize, {File("x.npy", Of(rows, {0, 2, 4, 6})), File("evaluate:x.npy", Of(rows, {odd}))});
+    half.options.rounding = rounding;
+    sum += SqnrOf(RunGraphJob(half));
+  }
+  return sum / 3;
+}
+
+TEST(Equalize, TheTrialScoresOddSamplesAfterTheEvenOnesHaveCalibrated) {
+  const ir::Tensor rows = Of(Rows(64), {5, 10, 12, 17, 23, 24, 28});
+  for (const Rounding rounding : {Rounding::kNearest, Rounding::kDescent}) {
+    Request request = JobWith(Equalize::kAuto, {File("x.npy", rows)});
+    request.options.rounding = rounding;
+    const GraphDone automatic = RunGraphJob(request);
+    const json& trial = automatic.report["equalize_trial"];
+    EXPECT_NEAR(trial["score_db"].get<double>(), HalfScore(Equalize::kOff, rounding, rows), 1e-6);
+    EXPECT_NEAR(trial["equalized_score_db"].get<double>(), HalfScore(Equalize::kOn, rounding, rows),
+                1e-6);
+  }
+}
+
+// Channels that the even samples hardly excite, and the odd ones do.
+TEST(Equalize, AutoIsOffWhereATrialLoses) {
+  ir::Tensor rows(ir::DType::kF32, {6, 4});
+  const auto values = rows.mutable_values<float>();
+  for (size_t row = 0; row < 6; ++row) {
+    const float scale = 1 - 0.07F * static_cast<float>(row);
+    if (row % 2 == 0) {
+      values[row * 4] = scale;
+    } else {
+      values[row * 4] = values[row * 4 + 1] = 8 * scale;
+    }
+  }
+  const std::vector<NamedBlob> samples = {File("x.npy", rows)};
+  const GraphDone automatic = RunGraphJob(JobWith(Equalize::kAuto, samples));
+  const json& trial = automatic.report["equalize_trial"];
+  EXPECT_EQ(trial["chosen"], false);
+  EXPECT_LT(trial["equalized_score_db"], trial["score_db"]);
   EXPECT_EQ(automatic.report["options"]["equalize"], "off");
+  EXPECT_EQ(automatic.text, RunGraphJob(JobWith(Equalize::kOff, samples)).text);
+}
+
+TEST(Equalize, AutoIsOffWithoutSamplesForATrial) {
+  Request request = JobWith(Equalize::kAuto, {File("x.npy", Rows(1))});
+  GraphDone done = RunGraphJob(request);
+  EXPECT_EQ(done.report["options"]["equalize"], "off");
+  EXPECT_EQ(done.report["equalize_trial"], nullptr);
+  request = JobWith(Equalize::kAuto);
+  request.profile = ProfileOf("x:-1:1 a:-20:20 r:0:20 y:-30:30");
+  done = RunGraphJob(request);
+  EXPECT_EQ(done.report["options"]["equalize"], "off");
+  EXPECT_EQ(done.report["equalize_trial"], nullptr);
+}
+
+TEST(Equalize, SamplesThatEvaluateDecideNothing) {
+  const NamedBlob data = File("x.npy", Rows(12));
+  const auto with = [&](const ir::Tensor& rows) {
+    return RunGraphJob(JobWith(Equalize::kAuto, {data, File("evaluate:x.npy", rows)}));
+  };
+  const GraphDone one = with(Rows(6)), other = with(Rows(9));
+  EXPECT_EQ(one.text, other.text);
+  EXPECT_EQ(one.report["equalize_trial"], other.report["equalize_trial"]);
 }
 
 TEST(Equalize, SearchFindsIt) {
@@ -87,7 +175,7 @@ TEST(Equalize, SearchFindsIt) {
 }
 
 TEST(Equalize, ThreadsDoNotChangeABit) {
-  Request request = JobWith(Equalize::kOn);
+  Request request = JobWith(Equalize::kAuto);
   request.options.rounding = Rounding::kDescent;
   const GraphDone one = RunGraphJob(request);
   EXPECT_TRUE(Applied(one));

@@ -201,14 +201,15 @@ TEST(Search, TheEarlierOfTwoEqualOnesWins) {
 }
 
 TEST(Search, FewSamplesAreAWarningAndNoTrial) {
-  Request request = JobOn(Rows(3));
+  Request request = JobOn(Rows(1));
   const Done done = RunJob(request);
   EXPECT_TRUE(done.search().empty());
   EXPECT_EQ(done.message("few_samples"),
-            "--search tried nothing: it needs 4 samples that calibrate, and there are 3");
+            "--search tried nothing: it needs 2 samples that calibrate, and there is 1");
   request.options.search = false;
   EXPECT_EQ(RunJob(request).model, done.model);
-  EXPECT_EQ(RunJob(JobOn(Rows(4))).search().size(), 7U);
+  EXPECT_EQ(RunJob(JobOn(Rows(2))).search().size(), 7U);
+  EXPECT_EQ(RunJob(JobOn(Rows(3))).search().size(), 7U);
 }
 
 TEST(Search, ThreadsDoNotChangeABit) {
