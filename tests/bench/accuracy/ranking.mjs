@@ -42,12 +42,16 @@ function groupsOf(report) {
   return [...groups.values()];
 }
 
+// Without equalization: a trial of its own for every choice of groups would decide more than they do.
+const FIXED = ['--equalize', 'off'];
+
 // Output SQNR with the first `count` groups in 16 bits, for each of COUNTS.
 async function figuresOf(octavo, prepared, groups) {
   const figures = {};
   for (const count of COUNTS) {
     const names = groups.slice(0, count).map(({name}) => name);
-    figures[count] = (await measure(octavo, prepared, ['--int16', names.join()])).sqnr_db;
+    const options = [...FIXED, '--int16', names.join()];
+    figures[count] = (await measure(octavo, prepared, options)).sqnr_db;
   }
   return figures;
 }
@@ -60,7 +64,7 @@ async function main() {
   try {
     for (const model of listModels(values.shared, values.models?.split(','))) {
       const prepared = await prepare(model, join(work, model.name));
-      await measure(octavo, prepared, ['--advise']);
+      await measure(octavo, prepared, [...FIXED, '--advise']);
       const groups =
           groupsOf(JSON.parse(readFileSync(join(prepared.folder, 'report.json'), 'utf8')));
       const share = [...groups].sort((a, b) => b.share - a.share);
