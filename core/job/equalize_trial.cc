@@ -104,6 +104,10 @@ Result<std::optional<v1::EqualizeTrial>> SettleEqualize(const JobContext& job, P
                                                         Options& options) {
   std::optional<v1::EqualizeTrial> trial;
   if (profiled.halves) {
+    // Calibration has ended: what follows are passes, or trials of --accuracy-budget.
+    const bool budget = options.accuracy_budget > 0;
+    job.Report(budget ? "budget" : "passes", 0,
+               budget ? 1 : static_cast<int64_t>(passes::AllPasses().size()));
     OCTAVO_TRY(trial, Equalizing(job, profiled).Run());
   }
   if (options.equalize == Equalize::kAuto) {
