@@ -8,8 +8,6 @@ namespace {
 
 constexpr int64_t kLanes = 8;
 using Doubles = double __attribute__((vector_size(kLanes * sizeof(double))));
-// The same at any address.
-using Unaligned = double __attribute__((vector_size(kLanes * sizeof(double)), aligned(8)));
 
 #ifdef __AVX512F__
 constexpr int kVectors = 8;  // enough sums at a time to hide the latency of an addition
@@ -19,8 +17,15 @@ constexpr int kVectors = 4;
 constexpr int kChannels = 4;
 constexpr int kColumns = 2;  // vectors
 
-const Unaligned& At(const double* from) { return *reinterpret_cast<const Unaligned*>(from); }
-void Store(const Unaligned& vector, double* to) { *reinterpret_cast<Unaligned*>(to) = vector; }
+// From and to any address.
+void Load(const double* from, Doubles& to) { __builtin_memcpy(&to, from, sizeof to); }
+void Store(const Doubles& from, double* to) { __builtin_memcpy(to, &from, sizeof from); }
+
+void AddProduct(double factor, const double* from, Doubles& sum) {
+  Doubles values;
+  Load(from, values);
+  sum += factor * values;
+}
 
 void AddScaled(double factor, const double* __restrict from, double* __restrict to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) to[i] += factor * from[i];
@@ -32,11 +37,11 @@ void AddRows(const double* const* rows, const double* factors, int64_t count, in
   for (; at + kVectors * kLanes <= end; at += kVectors * kLanes) {
     Doubles sums[kVectors];
 #pragma GCC unroll 8
-    for (int i = 0; i < kVectors; ++i) sums[i] = At(to + at + i * kLanes);
+    for (int i = 0; i < kVectors; ++i) Load(to + at + i * kLanes, sums[i]);
     for (int64_t j = 0; j < count; ++j) {
       const double* row = rows[j] + at;
 #pragma GCC unroll 8
-      for (int i = 0; i < kVectors; ++i) sums[i] += factors[j] * At(row + i * kLanes);
+      for (int i = 0; i < kVectors; ++i) AddProduct(factors[j], row + i * kLanes, sums[i]);
     }
 #pragma GCC unroll 8
     for (int i = 0; i < kVectors; ++i) Store(sums[i], to + at + i * kLanes);
@@ -52,7 +57,9 @@ static_assert(kWidth == kPackedColumns);
 void Pack(const double* const* rows, int64_t terms, int64_t at, double* packed) {
   for (int64_t j = 0; j < terms; ++j) {
     for (int i = 0; i < kColumns; ++i) {
-      Store(At(rows[j] + at + i * kLanes), packed + j * kWidth + i * kLanes);
+      Doubles values;
+      Load(rows[j] + at + i * kLanes, values);
+      Store(values, packed + j * kWidth + i * kLanes);
     }
   }
 }
@@ -66,7 +73,7 @@ void MultiplyTile(const double* const (&factors)[kChannels], const double* packe
 #pragma GCC unroll 4
     for (int c = 0; c < kChannels; ++c) {
 #pragma GCC unroll 2
-      for (int i = 0; i < kColumns; ++i) sums[c][i] += factors[c][j] * At(row + i * kLanes);
+      for (int i = 0; i < kColumns; ++i) AddProduct(factors[c][j], row + i * kLanes, sums[c][i]);
     }
   }
   for (int c = 0; c < kChannels; ++c) {

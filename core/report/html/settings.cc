@@ -78,9 +78,9 @@ std::string Equalization(const v1::Report& report) {
       "<h2>Equalization</h2>\n<p class=\"lead\">Half of the calibration samples calibrated a "
       "trial, "
       "and others gave its score, the mean SQNR of the outputs: {} with channels as they are, {} "
-      "with equalized ones. The model has channels {}.</p>\n",
+      "with equalized channels. The job {}.</p>\n",
       Decibel(trial.score_db()), Decibel(trial.equalized_score_db()),
-      trial.chosen() ? "that are equalized" : "as they are");
+      trial.chosen() ? "equalized them" : "left them as they are");
 }
 
 std::string Search(const v1::Report& report) {

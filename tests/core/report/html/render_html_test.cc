@@ -33,9 +33,8 @@ TEST(RenderHtml, ShowsTheTrialOfEqualization) {
   EXPECT_THAT(Page(Report()), Not(HasSubstr("<h2>Equalization</h2>")));
   Json report = Report();
   report["equalize_trial"] = {{"score_db", 41.25}, {"equalized_score_db", 43.5}, {"chosen", true}};
-  EXPECT_THAT(Page(report),
-              HasSubstr("outputs: 41.2 dB with channels as they are, 43.5 dB with "
-                        "equalized ones. The model has channels that are equalized."));
+  EXPECT_THAT(Page(report), HasSubstr("outputs: 41.2 dB with channels as they are, 43.5 dB with "
+                                      "equalized channels. The job equalized them."));
 }
 
 TEST(RenderHtml, ShowsWhatASearchTried) {
