@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/job/equalize_trial.h"
 
-#include <algorithm>
-
-#include "core/data/hold_out.h"
 #include "core/job/search.h"
 #include "core/job/survey.h"
 #include "core/job/trial.h"
@@ -11,8 +8,6 @@
 
 namespace octavo::job {
 namespace {
-
-constexpr double kLeastGainDb = 0.1;  // less is chance
 
 // Of descent: each weight's error meets those of all terms of its block.
 int64_t GradientWork(const ir::Graph& graph) {
@@ -58,12 +53,7 @@ class Equalizing {
                   .profile = profiled.halves->even,
                   .figures = profiled.figures,
                   .moments = profiled.even_moments ? profiled.even_moments : profiled.moments};
-    SampleSets& samples = half.prepared.samples;
-    data::Parted parted = data::HoldOut(samples.calibration, 2);
-    samples.calibration = std::move(parted.calibration);
-    samples.evaluation = std::move(parted.evaluation);
-    samples.evaluation.batches = data::FirstOf(samples.evaluation.batches, kMostScored);
-    samples.role = SamplesRole::kHeldOut;
+    PartForTrial(half.prepared.samples);
     return half;
   }
 

@@ -15,7 +15,6 @@ namespace {
 using profile::Calibration;
 
 constexpr int64_t kLeastSamples = 2;  // one calibrates, one scores
-constexpr double kLeastGainDb = 0.1;  // less is chance
 
 struct Candidate {
   Calibration calibration = {};
@@ -56,11 +55,7 @@ std::vector<Candidate> CandidatesOf(const Options& given) {
 // A copy of the job that the even samples calibrate, and that the odd ones score.
 Prepared HalfOf(const Prepared& prepared) {
   Prepared half = prepared;
-  data::Parted parted = data::HoldOut(prepared.samples.calibration, 2);
-  half.samples.calibration = std::move(parted.calibration);
-  half.samples.evaluation = std::move(parted.evaluation);
-  half.samples.evaluation.batches = data::FirstOf(half.samples.evaluation.batches, kMostScored);
-  half.samples.role = SamplesRole::kHeldOut;
+  PartForTrial(half.samples);
   half.other_sizes.clear();
   return half;
 }
@@ -140,6 +135,14 @@ class Searcher {
 };
 
 }  // namespace
+
+void PartForTrial(SampleSets& samples) {
+  data::Parted parted = data::HoldOut(samples.calibration, 2);
+  samples.calibration = std::move(parted.calibration);
+  samples.evaluation = std::move(parted.evaluation);
+  samples.evaluation.batches = data::FirstOf(samples.evaluation.batches, kMostScored);
+  samples.role = SamplesRole::kHeldOut;
+}
 
 Result<Found> Search(const JobContext& job, Prepared& prepared) {
   const Options& options = job.options();

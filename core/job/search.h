@@ -11,6 +11,10 @@ namespace octavo::job {
 
 // Batches that score a candidate, so that the time does not grow with their number.
 inline constexpr int64_t kMostScored = 8;
+inline constexpr double kLeastGainDb = 0.1;  // of a candidate; less is chance
+
+// The even calibration batches go on to calibrate, and up to kMostScored of the odd ones score.
+void PartForTrial(SampleSets& samples);
 
 struct Found {
   profile::Calibration calibration = {};
